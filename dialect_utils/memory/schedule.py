@@ -7,13 +7,14 @@ that an operation calls run before the time of the operation. Other modules get 
 from __future__ import annotations
 
 import heapq
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import prod
 
 from dialect_utils.ir import Function, Module, Operation, Value
-from dialect_utils.layout import Shape
+from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import named
 
 # Operations whose called functions are part of the schedule. The body of a fusion and embedded computations have no
@@ -28,36 +29,46 @@ def list_schedule(function: Function) -> Sequence[Operation]:
     it frees) runs first; ties run in the order of the text. XLA's ListMemoryScheduler follows the same idea.
     """
     operations = function.operations
-    position = {operation: i for i, operation in enumerate(operations)}
-    uses: Counter[Value] = Counter(operand for operation in operations for operand in set(operation.operands))
-    missing = {operation: len({o for o in operation.operands if o.operation in position}) for operation in operations}
+    # Operations by their numbers: the operands of each, the values that it makes, and the users of a value.
+    operands = [tuple(dict.fromkeys(operation.operands)) for operation in operations]
+    users: defaultdict[Value, list[int]] = defaultdict(list)
+    for index, values in enumerate(operands):
+        for value in values:
+            users[value].append(index)
+    made = [operation.results for operation in operations]
+    size = {value: _bytes(value.shape) for value in chain(users, *made)}
+    # Uses of each value, and operands of each operation, that are not scheduled yet.
+    uses = {value: len(found) for value, found in users.items()}
+    missing = [0] * len(operations)
+    for result in chain(*made):
+        for user in users.get(result, ()):
+            missing[user] += 1
 
-    def growth(operation: Operation) -> int:
-        freed = sum(_bytes(operand.shape) for operand in set(operation.operands) if uses[operand] == 1)
-        return sum(_bytes(result.shape) for result in operation.results) - freed
+    def growth(index: int) -> int:
+        freed = sum([size[operand] for operand in operands[index] if uses[operand] == 1])
+        return sum([size[result] for result in made[index]]) - freed
 
-    ready = [(growth(each), position[each]) for each in operations if not missing[each]]
+    ready = [(growth(index), index) for index, count in enumerate(missing) if not count]
     heapq.heapify(ready)
     order: list[Operation] = []
     while ready:
         known, index = heapq.heappop(ready)
-        operation = operations[index]
-        if (now := growth(operation)) < known:  # an operand has lost a use since the push
+        if (now := growth(index)) < known:  # an operand has lost a use since the push
             heapq.heappush(ready, (now, index))
             continue
-        order.append(operation)
-        for operand in set(operation.operands):
+        order.append(operations[index])
+        for operand in operands[index]:
             uses[operand] -= 1
-        for user in dict.fromkeys(user for result in operation.results for user in result.users):
-            if user not in missing:
-                continue
-            missing[user] -= sum(result in user.operands for result in operation.results)
+        for user in (user for result in made[index] for user in users.get(result, ())):
+            missing[user] -= 1
             if missing[user] == 0:
-                heapq.heappush(ready, (growth(user), position[user]))
+                heapq.heappush(ready, (growth(user), user))
     return order if len(order) == len(operations) else operations
 
 
 def _bytes(shape: Shape) -> int:
+    if isinstance(shape, ArrayShape):
+        return shape.element_count * shape.element_type.storage_bits // 8 if shape.is_static else 0
     arrays = (leaf for leaf in shape.arrays() if leaf.is_static)
     return sum(prod(leaf.dimensions) * leaf.element_type.storage_bits // 8 for leaf in arrays)
 
