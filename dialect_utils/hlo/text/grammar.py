@@ -54,7 +54,8 @@ def _bracketed(levels: int) -> str:
     return rf"\{{{repeated(inner)}\}}|\[{repeated(inner)}\]"
 
 
-_TOKEN_VALUE = r"%?+[A-Za-z][\w.\-]*+(?>(?:(?<=-)>[a-z0-9][\w.]*+)?)|-?+\d[\w.]*+"
+# A word or a number, and `->` with another one after it: `b0f_0io->b0f`, `0bf_io0->0bf`.
+_TOKEN_VALUE = r"%?+[A-Za-z][\w.\-]*+(?>(?:(?<=-)>[a-z0-9][\w.]*+)?)|-?+\d[\w.]*+(?>(?:->[a-z0-9][\w.]*+)?)"
 _VALUE = rf"{_TOKEN_VALUE}|{_bracketed(_NESTING)}|\"(?:[^\"\\]|\\(?s:.))*+\"|\[[\d,]++\]<=\[[\d,]++\]"
 
 
