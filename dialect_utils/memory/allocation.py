@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
@@ -101,6 +102,8 @@ class PaddedDimension:
         return f"dimension {self.dimension}: {self.size} -> {self.padded} (tile {self.tile}, {self.factor:.3g}x)"
 
 
+# The arrays of a module have few different shapes.
+@lru_cache(maxsize=4096)
 def padded_dimensions(shape: ArrayShape) -> tuple[PaddedDimension, ...]:
     """Returns the dimensions that the first tile of a layout enlarges, the largest factor first.
 

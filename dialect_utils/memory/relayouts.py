@@ -7,7 +7,7 @@ FileNames, FileLocations and StackFrames between the header and the first comput
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -48,18 +48,26 @@ class Origin:
 def find_origins(module: Module) -> Callable[[Operation], Origin]:
     """Returns the function from a module's operations to their locations in the user's program."""
     frames = _frames(module.text()) if module.dialect == "hlo" else {}
+    known: dict[str | None, Origin] = {None: Origin()}
 
     def origin(operation: Operation) -> Origin:
         metadata = operation.attribute("metadata")
-        if metadata is None:
-            return Origin()
-        op_name = op_name_in(metadata)
-        if (source := _SOURCE.search(metadata)) is not None:
-            return Origin(op_name, source[1], int(source[2] or 0))
-        frame = _FRAME_ID.search(metadata)
-        return Origin(op_name, *frames.get(int(frame[1]) if frame else 0, ("", 0)))
+        found = known.get(metadata)
+        if found is None:
+            assert metadata is not None
+            found = known[metadata] = _origin_in(metadata, frames)
+        return found
 
     return origin
+
+
+def _origin_in(metadata: str, frames: Mapping[int, tuple[str, int]]) -> Origin:
+    """Returns the location that metadata states, itself or by the number of a stack frame."""
+    op_name = op_name_in(metadata)
+    if (source := _SOURCE.search(metadata)) is not None:
+        return Origin(op_name, source[1], int(source[2] or 0))
+    frame = _FRAME_ID.search(metadata)
+    return Origin(op_name, *frames.get(int(frame[1]) if frame else 0, ("", 0)))
 
 
 def _frames(text: str) -> dict[int, tuple[str, int]]:
