@@ -99,7 +99,7 @@ def _table(strings: dict[str, int], row: type, rows: Iterable[Any]) -> dict[str,
     columns = [field.name for field in fields(row)]
     text = [field.name for field in fields(row) if "int" not in str(field.type) and "bool" not in str(field.type)]
     numbers, values = [columns.index(name) for name in text], attrgetter(*columns)
-    cells: list[list[object]] = [[*values(each)] for each in rows]
+    cells: list[list[Any]] = [[*values(each)] for each in rows]
     for line in cells:
         for number in numbers:
             value = line[number]
