@@ -30,17 +30,16 @@ def guess_target(module: Module) -> str | None:
     depends on the element type: `bf16[]{:T(256)}` is of a later target, `f32[]{:T(256)}` of v2 or v3.
     """
     target = None
-    for operation in module.operations():
-        for result in operation.results:
-            for leaf in result.shape.arrays():
-                if leaf.layout is None or not leaf.layout.tiles:
-                    continue
-                target = _NEW_TARGET
-                if leaf.rank:
-                    continue
-                old, new = (default_layout(leaf.element_type, (), each).tiles for each in (_OLD_TARGET, _NEW_TARGET))
-                if old != new and leaf.layout.tiles in (old, new):
-                    return _OLD_TARGET if leaf.layout.tiles == old else _NEW_TARGET
+    shapes = dict.fromkeys(result.shape for operation in module.operations() for result in operation.results)
+    for leaf in (leaf for shape in shapes for leaf in shape.arrays()):
+        if leaf.layout is None or not leaf.layout.tiles:
+            continue
+        target = _NEW_TARGET
+        if leaf.rank:
+            continue
+        old, new = (default_layout(leaf.element_type, (), each).tiles for each in (_OLD_TARGET, _NEW_TARGET))
+        if old != new and leaf.layout.tiles in (old, new):
+            return _OLD_TARGET if leaf.layout.tiles == old else _NEW_TARGET
     return target
 
 
@@ -57,7 +56,8 @@ class Allocation:
 
     def held(self, shape: ArrayShape) -> int:
         """Returns the bytes of an array's buffer."""
-        return self._answers(shape)[2]
+        found = self._known.get(id(shape))
+        return (found or self._answers(shape))[2]
 
     def payload(self, shape: ArrayShape) -> int:
         """Returns the bytes of the elements, without padding."""

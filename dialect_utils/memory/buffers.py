@@ -87,6 +87,21 @@ class _Collection:
         self.found: dict[int, _Collected] = {}
         self._allocation = allocation
 
+    def run(self, function: Function, schedule: Schedule) -> None:
+        """Notes when the operations of a function write and read their values."""
+        (start, end), branch = schedule.spans[function], schedule.branches[function]
+        for parameter in function.parameters:
+            self.define(parameter, start, branch)
+        for operation in function.operations:
+            now = schedule.times[operation]
+            for result in operation.results:
+                self.define(result, now, branch)
+            if operation.opcode not in ALIASING and not _calls(operation, _JOINS):
+                self.use(operation.operands, now, branch)
+                if not is_forwarding(operation):
+                    self.overwrite(operation, now)
+        self.use(function.results, end, branch)
+
     def define(self, value: Value, now: int, branch: Function | None) -> None:
         """Starts the lifetime of a value's buffers, or extends it."""
         leaves = self.leaves
@@ -136,19 +151,8 @@ def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation) -
     values that are passed.
     """
     collection = _Collection(schedule, allocation)
-    for function, (start, end) in schedule.spans.items():
-        branch = schedule.branches[function]
-        for parameter in function.parameters:
-            collection.define(parameter, start, branch)
-        for operation in function.operations:
-            now = schedule.times[operation]
-            for result in operation.results:
-                collection.define(result, now, branch)
-            if operation.opcode not in ALIASING and not _calls(operation, _JOINS):
-                collection.use(operation.operands, now, branch)
-                if not is_forwarding(operation):
-                    collection.overwrite(operation, now)
-        collection.use(function.results, end, branch)
+    for function in schedule.spans:
+        collection.run(function, schedule)
     arguments, outputs = collection.roots(module.entry.parameters), collection.roots(module.entry.results)
     constants = {root for root, each in collection.found.items() if _is_constant(each)}
     if constants:

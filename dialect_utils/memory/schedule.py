@@ -7,8 +7,8 @@ that an operation calls run before the time of the operation. Other modules get 
 from __future__ import annotations
 
 import heapq
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import prod
@@ -29,41 +29,52 @@ def list_schedule(function: Function) -> Sequence[Operation]:
     it frees) runs first; ties run in the order of the text. XLA's ListMemoryScheduler follows the same idea.
     """
     operations = function.operations
-    # Operations by their numbers: the operands of each, the values that it makes, and the users of a value.
-    operands = [tuple(dict.fromkeys(operation.operands)) for operation in operations]
-    users: defaultdict[Value, list[int]] = defaultdict(list)
-    for index, values in enumerate(operands):
+    order = _ListSchedule(operations).order()
+    return [operations[number] for number in order] if len(order) == len(operations) else operations
+
+
+class _ListSchedule:
+    """A list schedule of operations under construction; operations are their numbers in the order of the text."""
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        self._operands = [tuple(dict.fromkeys(operation.operands)) for operation in operations]
+        self._results = [operation.results for operation in operations]
+        self._users: defaultdict[Value, list[int]] = defaultdict(list)
+        for number, operands in enumerate(self._operands):
+            for operand in operands:
+                self._users[operand].append(number)
+        self._size = {value: _bytes(value.shape) for value in chain(self._users, *self._results)}
+        # Uses of each value, and operands of each operation, that are not scheduled yet.
+        self._uses = {value: len(users) for value, users in self._users.items()}
+        self._missing = Counter(user for results in self._results for user in self._users_of(results))
+
+    def order(self) -> list[int]:
+        """Returns the operations in the order of the schedule, without those that wait for each other."""
+        ready = [(self._growth(number), number) for number in range(len(self._operands)) if not self._missing[number]]
+        heapq.heapify(ready)
+        order: list[int] = []
+        while ready:
+            known, number = heapq.heappop(ready)
+            if (now := self._growth(number)) < known:  # an operand has lost a use since the push
+                heapq.heappush(ready, (now, number))
+                continue
+            order.append(number)
+            for operand in self._operands[number]:
+                self._uses[operand] -= 1
+            for user in self._users_of(self._results[number]):
+                self._missing[user] -= 1
+                if not self._missing[user]:
+                    heapq.heappush(ready, (self._growth(user), user))
+        return order
+
+    def _users_of(self, values: Sequence[Value]) -> Iterator[int]:
         for value in values:
-            users[value].append(index)
-    made = [operation.results for operation in operations]
-    size = {value: _bytes(value.shape) for value in chain(users, *made)}
-    # Uses of each value, and operands of each operation, that are not scheduled yet.
-    uses = {value: len(found) for value, found in users.items()}
-    missing = [0] * len(operations)
-    for result in chain(*made):
-        for user in users.get(result, ()):
-            missing[user] += 1
+            yield from self._users.get(value, ())
 
-    def growth(index: int) -> int:
-        freed = sum([size[operand] for operand in operands[index] if uses[operand] == 1])
-        return sum([size[result] for result in made[index]]) - freed
-
-    ready = [(growth(index), index) for index, count in enumerate(missing) if not count]
-    heapq.heapify(ready)
-    order: list[Operation] = []
-    while ready:
-        known, index = heapq.heappop(ready)
-        if (now := growth(index)) < known:  # an operand has lost a use since the push
-            heapq.heappush(ready, (now, index))
-            continue
-        order.append(operations[index])
-        for operand in operands[index]:
-            uses[operand] -= 1
-        for user in (user for result in made[index] for user in users.get(result, ())):
-            missing[user] -= 1
-            if missing[user] == 0:
-                heapq.heappush(ready, (growth(user), user))
-    return order if len(order) == len(operations) else operations
+    def _growth(self, number: int) -> int:
+        uses, size = self._uses, self._size
+        freed = sum([size[operand] for operand in self._operands[number] if uses[operand] == 1])
+        return sum([size[result] for result in self._results[number]]) - freed
 
 
 def _bytes(shape: Shape) -> int:
