@@ -414,6 +414,10 @@ def callees_first(computations: Sequence[Computation]) -> Sequence[Computation]:
 
     Raises DiagnosticError where a computation calls itself, directly or through others.
     """
+    position = {computation: index for index, computation in enumerate(computations)}
+    callers = ((index, caller) for computation, index in position.items() for caller in computation.callers)
+    if all(position.get(caller.computation, -1) > index for index, caller in callers):
+        return list(computations)
     entered: set[Computation] = set()
     order: dict[Computation, None] = {}
     for start in computations:
