@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape
+from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.index.sizes import byte_size, byte_size_of
 from dialect_utils.layout.layout import COMBINE, MATCH
 from dialect_utils.layout.shape import UNBOUNDED
@@ -30,8 +31,7 @@ def guess_target(module: Module) -> str | None:
     depends on the element type: `bf16[]{:T(256)}` is of a later target, `f32[]{:T(256)}` of v2 or v3.
     """
     target = None
-    shapes = dict.fromkeys(result.shape for operation in module.operations() for result in operation.results)
-    for leaf in (leaf for shape in shapes for leaf in shape.arrays()):
+    for leaf in _different_arrays(module):
         if leaf.layout is None or not leaf.layout.tiles:
             continue
         target = _NEW_TARGET
@@ -41,6 +41,16 @@ def guess_target(module: Module) -> str | None:
         if old != new and leaf.layout.tiles in (old, new):
             return _OLD_TARGET if leaf.layout.tiles == old else _NEW_TARGET
     return target
+
+
+def _different_arrays(module: Module) -> Iterator[ArrayShape]:
+    """Yields the arrays of the different shapes of a module's operations."""
+    seen: set[Shape] = set()
+    for operation in module.operations():
+        for result in operation.results:
+            if (shape := result.shape) not in seen:
+                seen.add(shape)
+                yield from shape.arrays()
 
 
 class Allocation:

@@ -170,7 +170,7 @@ def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation) -
             spans = (*spans[:-1], (spans[-1][0], last))
         laid_out, payload = allocation.laid_out(shape), allocation.payload(shape)
         spaces, roles = frozenset(each.spaces), (root in arguments, root in outputs)
-        overwritten = tuple(sorted(each.overwritten))
+        overwritten = tuple(sorted(each.overwritten)) if each.overwritten else ()
         made.append(
             Buffer(
                 each.value, laid_out, each.held, payload, spaces, min(spaces), spans, *roles, is_constant, overwritten
@@ -210,7 +210,8 @@ def _widen(found: _Collected, now: int, branch: Function | None) -> None:
 def _merged(spans: Collection[Sequence[int]]) -> tuple[tuple[int, int], ...]:
     """Returns spans in order; those that overlap become one."""
     if len(spans) == 1:
-        return tuple((start, end) for start, end in spans)
+        [(start, end)] = spans
+        return ((start, end),)
     merged: list[tuple[int, int]] = []
     for start, end in sorted(map(tuple, spans)):
         if merged and start <= merged[-1][1] + 1:

@@ -7,8 +7,9 @@ FileNames, FileLocations and StackFrames between the header and the first comput
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from dialect_utils.hlo.text.attributes import op_name_in
@@ -48,26 +49,19 @@ class Origin:
 def find_origins(module: Module) -> Callable[[Operation], Origin]:
     """Returns the function from a module's operations to their locations in the user's program."""
     frames = _frames(module.text()) if module.dialect == "hlo" else {}
-    known: dict[str | None, Origin] = {None: Origin()}
 
-    def origin(operation: Operation) -> Origin:
-        metadata = operation.attribute("metadata")
-        found = known.get(metadata)
-        if found is None:
-            assert metadata is not None
-            found = known[metadata] = _origin_in(metadata, frames)
-        return found
+    # Buffers, costs and relayouts ask for the origins of the same operations.
+    @lru_cache(maxsize=1 << 14)
+    def stated(metadata: str | None) -> Origin:
+        if metadata is None:
+            return Origin()
+        op_name = op_name_in(metadata)
+        if (source := _SOURCE.search(metadata)) is not None:
+            return Origin(op_name, source[1], int(source[2] or 0))
+        frame = _FRAME_ID.search(metadata)
+        return Origin(op_name, *frames.get(int(frame[1]) if frame else 0, ("", 0)))
 
-    return origin
-
-
-def _origin_in(metadata: str, frames: Mapping[int, tuple[str, int]]) -> Origin:
-    """Returns the location that metadata states, itself or by the number of a stack frame."""
-    op_name = op_name_in(metadata)
-    if (source := _SOURCE.search(metadata)) is not None:
-        return Origin(op_name, source[1], int(source[2] or 0))
-    frame = _FRAME_ID.search(metadata)
-    return Origin(op_name, *frames.get(int(frame[1]) if frame else 0, ("", 0)))
+    return lambda operation: stated(operation.attribute("metadata"))
 
 
 def _frames(text: str) -> dict[int, tuple[str, int]]:
