@@ -7,8 +7,7 @@ and a sum are two, a fusion accesses its operands and results only, and the body
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
+from dataclasses import dataclass
 from math import gcd, prod
 
 from dialect_utils.ir import Function, Module, Operation, Value
@@ -49,14 +48,6 @@ class Cost:
         """Returns the cost of `count` executions."""
         return Cost(self.flops * count, self.transcendentals * count, self.bytes_accessed * count)
 
-    def largest(self, other: Cost) -> Cost:
-        """Returns the larger one of each number, as for the branches of a conditional."""
-        return Cost(
-            max(self.flops, other.flops),
-            max(self.transcendentals, other.transcendentals),
-            max(self.bytes_accessed, other.bytes_accessed),
-        )
-
 
 _NOTHING = Cost()
 
@@ -82,10 +73,6 @@ class CostModel:
         self._size = size
         self._arithmetic_of: dict[Function, Cost] = {}
         self._bytes_of: dict[Function, int] = {}
-
-    def of_function(self, function: Function) -> Cost:
-        """Returns the sum of the costs of a function's operations, loop bodies once."""
-        return replace(self._arithmetic_in(function), bytes_accessed=self._bytes_in(function))
 
     def of_operation(self, operation: Operation) -> Cost:
         """Returns the cost of one operation; that of a custom call is unknown and counts 0."""
@@ -134,7 +121,8 @@ class CostModel:
         if opcode in _RUNS_ITS_FUNCTIONS:
             return total(map(self._arithmetic_in, operation.called))
         if opcode == "conditional":
-            return reduce(Cost.largest, map(self._arithmetic_in, operation.called), _NOTHING)
+            branches = [_NOTHING, *map(self._arithmetic_in, operation.called)]
+            return Cost(max(each.flops for each in branches), max(each.transcendentals for each in branches))
         rule = _RULES.get(opcode)
         return rule(operation) if rule is not None else self._of_applied(operation)
 
@@ -408,4 +396,4 @@ _BYTES: Mapping[str, Callable[[int, Sequence[int]], int]] = by_opcode(
 
 def module_cost(module: Module, size: Callable[[ArrayShape], int]) -> Cost:
     """Returns the cost of one execution of a module's entry, loop bodies once."""
-    return CostModel(size).of_function(module.entry)
+    return total(map(CostModel(size).of_operation, module.entry.operations))

@@ -34,13 +34,13 @@ from relayout.output import STANDARD_OUTPUT, write_output
 from relayout.per_module import check_unique
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 from relayout.report.export import FORMATS
+from relayout.report.gate import parse_condition
 from relayout.report.gathering import INDEX, Gathered, index_page, other_modules, read_report
 from relayout.validation.steps import find_programs, program_key
 
 # Imported where they are used, by the child that has read a module: the process that plans a command needs none.
 if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
-    from relayout.report.gate import Condition
 
 # The labels of units that are gathered: for standard output, and for a directory of pages.
 _PRINTED, _WRITTEN = "gathered", "page"
@@ -185,7 +185,8 @@ def _check(arguments: Namespace) -> None:
         from dialect_utils.layout.targets.tpu import parse_target
 
         parsed(parse_target, arguments.target)
-    if arguments.against is None and any(each.needs_old for each in _conditions(arguments)):
+    conditions = [parsed(parse_condition, each) for each in arguments.fail_if or ()]
+    if arguments.against is None and any(each.needs_old for each in conditions):
         raise usage_error(
             "a condition on old figures needs an old dump", "relayout report NEW --against OLD --fail-if ..."
         )
@@ -195,15 +196,6 @@ def _check(arguments: Namespace) -> None:
         raise usage_error("--try prints a page for a --target", "relayout report FILE --try --target tpu-v5e")
     if _writes(arguments):
         _check_output(arguments)
-
-
-def _conditions(arguments: Namespace) -> list[Condition]:
-    """Returns the conditions of --fail-if; raises UsageError for one that cannot be read."""
-    if not arguments.fail_if:
-        return []
-    from relayout.report.gate import parse_condition
-
-    return [parsed(parse_condition, each) for each in arguments.fail_if]
 
 
 def _writes(arguments: Namespace) -> bool:
@@ -226,7 +218,7 @@ def _check_output(arguments: Namespace) -> None:
 
 def _gate(report: MemoryReport, old: MemoryReport | None, arguments: Namespace) -> list[str]:
     """Returns a sentence for each condition of --fail-if that holds."""
-    found = (each.failure(report, old) for each in _conditions(arguments))
+    found = (parse_condition(each).failure(report, old) for each in arguments.fail_if or ())
     return [each for each in found if each is not None]
 
 
@@ -245,9 +237,7 @@ def _report_one(new: Input, old: Input | None, unit: Unit, heading: str, argumen
     if old is not None:
         return _ended(_compare(new, report, old, unit, heading, arguments), new, console)
     failures = _gate(report, None, arguments)
-    if unit.label == _PRINTED:
-        _send(new, report, report.headline, _terminal_page(report, arguments))
-    elif unit.target is not None:
+    if unit.target is not None:
         suffix = PurePath(unit.target).suffix
         write_output(unit.target, _page(report, unit) if suffix == _PAGE else FORMATS[suffix](report))
         if unit.label.startswith(_WRITTEN):
@@ -255,7 +245,13 @@ def _report_one(new: Input, old: Input | None, unit: Unit, heading: str, argumen
     elif arguments.json:
         print_json({"file": new.path, **report.as_json(), **_failed(failures, arguments)})
     else:
-        write_output(None, encode(heading + _terminal_page(report, arguments)))
+        from relayout.report.terminal import terminal_page
+
+        page = terminal_page(report, arguments.width)
+        if unit.label == _PRINTED:
+            _send(new, report, report.headline, page)
+        else:
+            write_output(None, encode(heading + page))
     return _ended(failures, new, console)
 
 
@@ -266,12 +262,6 @@ def _measured(read: Input, target: str | None) -> MemoryReport:
     module = read.module()
     verify(module)
     return MemoryReport(module, target)
-
-
-def _terminal_page(report: MemoryReport, arguments: Namespace) -> str:
-    from relayout.report.terminal import terminal_page
-
-    return terminal_page(report, arguments.width)
 
 
 def _page(report: MemoryReport, unit: Unit) -> bytes:
