@@ -7,8 +7,7 @@ that an operation calls run before the time of the operation. Other modules get 
 from __future__ import annotations
 
 import heapq
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import prod
@@ -34,23 +33,26 @@ def list_schedule(function: Function) -> Sequence[Operation]:
 
 
 class _ListSchedule:
-    """A list schedule of operations under construction; operations are their numbers in the order of the text."""
+    """A list schedule under construction; operations and values are numbers, operations in the order of the text."""
 
     def __init__(self, operations: Sequence[Operation]) -> None:
-        self._operands = [tuple(dict.fromkeys(operation.operands)) for operation in operations]
-        self._results = [operation.results for operation in operations]
-        self._users: defaultdict[Value, list[int]] = defaultdict(list)
+        numbers: dict[Value, int] = {}
+        self._results = [_numbered(operation.results, numbers) for operation in operations]
+        self._operands = [_numbered(dict.fromkeys(operation.operands), numbers) for operation in operations]
+        self._size = [_bytes(value.shape) for value in numbers]
+        self._users: list[list[int]] = [[] for _ in numbers]
         for number, operands in enumerate(self._operands):
             for operand in operands:
                 self._users[operand].append(number)
-        self._size = {value: _bytes(value.shape) for value in chain(self._users, *self._results)}
         # Uses of each value, and operands of each operation, that are not scheduled yet.
-        self._uses = {value: len(users) for value, users in self._users.items()}
-        self._missing = Counter(user for results in self._results for user in self._users_of(results))
+        self._uses = list(map(len, self._users))
+        self._missing = [0] * len(operations)
+        for user in chain.from_iterable(map(self._users_of, self._results)):
+            self._missing[user] += 1
 
     def order(self) -> list[int]:
         """Returns the operations in the order of the schedule, without those that wait for each other."""
-        ready = [(self._growth(number), number) for number in range(len(self._operands)) if not self._missing[number]]
+        ready = [(self._growth(number), number) for number, missing in enumerate(self._missing) if not missing]
         heapq.heapify(ready)
         order: list[int] = []
         while ready:
@@ -67,14 +69,18 @@ class _ListSchedule:
                     heapq.heappush(ready, (self._growth(user), user))
         return order
 
-    def _users_of(self, values: Sequence[Value]) -> Iterator[int]:
-        for value in values:
-            yield from self._users.get(value, ())
+    def _users_of(self, values: Iterable[int]) -> Iterator[int]:
+        return chain.from_iterable([self._users[value] for value in values])
 
     def _growth(self, number: int) -> int:
         uses, size = self._uses, self._size
         freed = sum([size[operand] for operand in self._operands[number] if uses[operand] == 1])
         return sum([size[result] for result in self._results[number]]) - freed
+
+
+def _numbered(values: Iterable[Value], numbers: dict[Value, int]) -> tuple[int, ...]:
+    """Returns the numbers of values; a value without one gets the next."""
+    return tuple([numbers.setdefault(value, len(numbers)) for value in values])
 
 
 def _bytes(shape: Shape) -> int:
