@@ -16,6 +16,7 @@ import pytest
 from benchmarks import inputs
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
+from dialect_utils.memory import MemoryReport
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof.decide import try_prove
 from passes.framework.pipeline import Pipeline, verify
@@ -190,3 +191,12 @@ def test_reading_and_verifying_is_linear_in_results(make: Callable[[int], str]) 
 
 def test_stablehlo_is_linear_in_results() -> None:
     assert_linear(lambda size: running(TPU, "", inputs.stablehlo_results(size)), (100, 200, 400))
+
+
+@pytest.mark.parametrize("make", [inputs.plain, inputs.results])
+def test_a_report_is_linear(make: Callable[[int], str]) -> None:
+    def work(size: int) -> Callable[[], object]:
+        text = make(size).replace("HloModule m", "HloModule m, is_scheduled=true")
+        return lambda: MemoryReport(read(text)).as_json()
+
+    assert_linear(work, LARGE if IS_LARGE and make is inputs.plain else (100, 200, 400))

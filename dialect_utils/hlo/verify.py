@@ -8,17 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain
+from math import prod
 
 from dialect_utils.hlo.computation import MAIN_THREAD, Computation
 from dialect_utils.hlo.instruction import Instruction
-from dialect_utils.hlo.module import HloModule
+from dialect_utils.hlo.module import HloModule, callees_first
 from dialect_utils.hlo.reading import interface_of
 from dialect_utils.hlo.verification.attributes import value_problem
 from dialect_utils.hlo.verification.entry import find_entry_problems, find_header_problems
 from dialect_utils.hlo.verification.literals import literal_problem
 from dialect_utils.hlo.verification.sharding import check_sharding, find_inconsistent_shardings
 from dialect_utils.hlo.verification.signatures import Signature, Signatures, shapes_of
-from dialect_utils.ir.control_flow import recursive_call
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.index.index_map import physical_element_count
 from dialect_utils.layout.shape import UNBOUNDED
@@ -77,10 +78,13 @@ def find_problems(
     verifier = _Verifier(module, is_lenient=lenient, is_layout_sensitive=is_layout_sensitive)
     broken = list(verifier.problems())
     yield from broken
-    recursion = recursive_call(module)
-    if recursion is not None:
-        yield Diagnostic(f"{recursion.function.name} calls itself", recursion.location)
-    if recursion is None and all(problem.severity != "error" for problem in broken):
+    try:
+        callees_first(module.computations)
+    except DiagnosticError as error:
+        # A computation calls itself.
+        yield from error.diagnostics
+        return
+    if all(problem.severity != "error" for problem in broken):
         yield from find_header_problems(module, is_lenient=lenient)
         yield from find_entry_problems(module, is_layout_sensitive=is_layout_sensitive)
         yield from verifier.joint_problems()
@@ -206,7 +210,7 @@ class _Verifier:
                 # The operand is reported.
                 return
         if id(shape) not in self._fitting:
-            if any(_is_too_large(leaf) for leaf in shape.arrays()):
+            if any(map(_is_too_large, shape.arrays())):
                 raise ShapeError(f"the elements or bytes of {shape} are too many for 64 bits", "shape")
             self._fitting.add(id(shape))
         _check_computations(instruction, opcode)
@@ -258,11 +262,11 @@ def _fusion_problems(computation: Computation) -> Iterator[Diagnostic]:
     # A pass leaves unused values for later passes to remove.
     if computation.edits.any:
         return
-    used = {operand for each in computation.instructions for operand in each.operands}
-    root = computation.root
+    instructions, root = computation.instructions, computation.root
+    used = set(chain.from_iterable([each.operands for each in instructions]))
     if root in used:
         yield Diagnostic(f"{root.name}: the ROOT of a fusion may not have users", root.location)
-    for each in computation.instructions:
+    for each in instructions:
         if each not in used and each is not root and has(each.opcode, Trait.PURE):
             message = (
                 f"an instruction of the fusion computation %{computation.name} that is not the ROOT must have users"
@@ -276,8 +280,15 @@ def _is_unbounded(shape: Shape) -> bool:
 
 def _is_too_large(array: ArrayShape) -> bool:
     """Is true where 64 bits cannot count an array's elements or bytes, with padding (ShapeUtil::ValidateShape)."""
-    count = physical_element_count(array) if array.is_tiled and array.is_static else array.element_count
-    return count > _LARGEST_SIZE or count * max(array.element_type.bits // 8, 1) > _LARGEST_SIZE
+    count, size = array.element_count, max(array.element_type.bits // 8, 1)
+    if array.is_tiled and array.is_static:
+        layout = array.effective_layout
+        # A tile makes a dimension at most as many times longer as the tile is long.
+        lengths = (length for tile in layout.tiles for length in tile.dimensions if length > 0)
+        if prod((*(layout.padded_dimensions or array.dimensions), *lengths)) * size <= _LARGEST_SIZE:
+            return False
+        count = physical_element_count(array)
+    return count * size > _LARGEST_SIZE
 
 
 def _count(module: HloModule, name: str) -> int:

@@ -57,6 +57,8 @@ def default_roles(opcode: str, count: int) -> tuple[str, ...]:
 
 def in_role_order(opcode: str, calls: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Returns (attribute, function name) pairs in the order of the operation's declaration, not of the text."""
+    if len(calls) == 1:
+        return [*calls]
     order = [attribute.name for attribute in opcode_of(opcode).attributes]
     return sorted(calls, key=lambda call: order.index(call[0]) if call[0] in order else len(order))
 

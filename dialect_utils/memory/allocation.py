@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape
+from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.index.sizes import byte_size, byte_size_of
 from dialect_utils.layout.layout import COMBINE, MATCH
 from dialect_utils.layout.shape import UNBOUNDED
@@ -29,18 +31,26 @@ def guess_target(module: Module) -> str | None:
     depends on the element type: `bf16[]{:T(256)}` is of a later target, `f32[]{:T(256)}` of v2 or v3.
     """
     target = None
+    for leaf in _different_arrays(module):
+        if leaf.layout is None or not leaf.layout.tiles:
+            continue
+        target = _NEW_TARGET
+        if leaf.rank:
+            continue
+        old, new = (default_layout(leaf.element_type, (), each).tiles for each in (_OLD_TARGET, _NEW_TARGET))
+        if old != new and leaf.layout.tiles in (old, new):
+            return _OLD_TARGET if leaf.layout.tiles == old else _NEW_TARGET
+    return target
+
+
+def _different_arrays(module: Module) -> Iterator[ArrayShape]:
+    """Yields the arrays of the different shapes of a module's operations."""
+    seen: set[Shape] = set()
     for operation in module.operations():
         for result in operation.results:
-            for leaf in result.shape.arrays():
-                if leaf.layout is None or not leaf.layout.tiles:
-                    continue
-                target = _NEW_TARGET
-                if leaf.rank:
-                    continue
-                old, new = (default_layout(leaf.element_type, (), each).tiles for each in (_OLD_TARGET, _NEW_TARGET))
-                if old != new and leaf.layout.tiles in (old, new):
-                    return _OLD_TARGET if leaf.layout.tiles == old else _NEW_TARGET
-    return target
+            if (shape := result.shape) not in seen:
+                seen.add(shape)
+                yield from shape.arrays()
 
 
 class Allocation:
@@ -56,7 +66,8 @@ class Allocation:
 
     def held(self, shape: ArrayShape) -> int:
         """Returns the bytes of an array's buffer."""
-        return self._answers(shape)[2]
+        found = self._known.get(id(shape))
+        return (found or self._answers(shape))[2]
 
     def payload(self, shape: ArrayShape) -> int:
         """Returns the bytes of the elements, without padding."""
@@ -101,6 +112,8 @@ class PaddedDimension:
         return f"dimension {self.dimension}: {self.size} -> {self.padded} (tile {self.tile}, {self.factor:.3g}x)"
 
 
+# The arrays of a module have few different shapes.
+@lru_cache(maxsize=4096)
 def padded_dimensions(shape: ArrayShape) -> tuple[PaddedDimension, ...]:
     """Returns the dimensions that the first tile of a layout enlarges, the largest factor first.
 

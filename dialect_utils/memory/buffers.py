@@ -87,19 +87,36 @@ class _Collection:
         self.found: dict[int, _Collected] = {}
         self._allocation = allocation
 
+    def run(self, function: Function, schedule: Schedule) -> None:
+        """Notes when the operations of a function write and read their values."""
+        (start, end), branch = schedule.spans[function], schedule.branches[function]
+        for parameter in function.parameters:
+            self.define(parameter, start, branch)
+        for operation in function.operations:
+            now = schedule.times[operation]
+            for result in operation.results:
+                self.define(result, now, branch)
+            if operation.opcode not in ALIASING and not _calls(operation, _JOINS):
+                self.use(operation.operands, now, branch)
+                if not is_forwarding(operation):
+                    self.overwrite(operation, now)
+        self.use(function.results, end, branch)
+
     def define(self, value: Value, now: int, branch: Function | None) -> None:
         """Starts the lifetime of a value's buffers, or extends it."""
         leaves = self.leaves
-        for leaf in leaves.of(value):
+        for leaf, root in zip(leaves.of(value), leaves.roots(value), strict=True):
             shape = leaves.shapes[leaf]
             if not isinstance(shape, ArrayShape):
                 continue
             size, space = self._allocation.held(shape), shape.layout.memory_space if shape.layout else 0
-            found = self.found.get(root := leaves.root(leaf))
+            found = self.found.get(root)
             if found is None:
                 self.found[root] = _Collected(size, leaf, value, now, {space}, {branch: [now, now]})
                 continue
-            if (-size, _is_alias(value), now) < (-found.held, _is_alias(found.value), found.start):
+            if size > found.held or (
+                size == found.held and (_is_alias(value), now) < (_is_alias(found.value), found.start)
+            ):
                 found.held, found.leaf, found.value, found.start = size, leaf, value, now
             found.spaces.add(space)
             _widen(found, now, branch)
@@ -107,20 +124,23 @@ class _Collection:
     def use(self, values: Iterable[Value], now: int, branch: Function | None) -> None:
         """Extends the lifetimes of the buffers of values to now."""
         for value in values:
-            for leaf in self.leaves.of(value):
-                if (found := self.found.get(self.leaves.root(leaf))) is not None:
+            for root in self.leaves.roots(value):
+                if (found := self.found.get(root)) is not None:
                     _widen(found, now, branch)
 
     def overwrite(self, operation: Operation, now: int) -> None:
         """Records the buffers that an operation both reads and writes; one that is only allocated is not read."""
-        read = [value for value in operation.operands if not (value.operation and value.operation.callee == _ALLOCATES)]
-        for root in self.roots(operation.results) & self.roots(read):
+        written = self.roots(operation.results) & self.leaves.joined
+        if not written:
+            return
+        read = [value for value in operation.operands if not (value.operation and _calls(value.operation, _ALLOCATES))]
+        for root in written & self.roots(read):
             if (found := self.found.get(root)) is not None:
                 found.overwritten.add(now)
 
     def roots(self, values: Sequence[Value]) -> set[int]:
         """Returns the buffers of values."""
-        return {self.leaves.root(leaf) for value in values for leaf in self.leaves.of(value)}
+        return {root for value in values for root in self.leaves.roots(value)}
 
 
 def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation) -> tuple[Buffer, ...]:
@@ -131,41 +151,37 @@ def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation) -
     values that are passed.
     """
     collection = _Collection(schedule, allocation)
-    for function, (start, end) in schedule.spans.items():
-        branch = schedule.branches[function]
-        for parameter in function.parameters:
-            collection.define(parameter, start, branch)
-        for operation in function.operations:
-            now = schedule.times[operation]
-            for result in operation.results:
-                collection.define(result, now, branch)
-            if operation.opcode not in ALIASING and operation.callee != _JOINS:
-                collection.use(operation.operands, now, branch)
-                if not is_forwarding(operation):
-                    collection.overwrite(operation, now)
-        collection.use(function.results, end, branch)
+    for function in schedule.spans:
+        collection.run(function, schedule)
     arguments, outputs = collection.roots(module.entry.parameters), collection.roots(module.entry.results)
-    computed = collection.roots(list(_computed(schedule)))
+    constants = {root for root, each in collection.found.items() if _is_constant(each)}
+    if constants:
+        constants -= outputs | collection.roots(list(_computed(schedule)))
     last = schedule.spans[module.entry][1]
     made = []
     for root, each in collection.found.items():
         shape = collection.leaves.shapes[each.leaf]
         assert isinstance(shape, ArrayShape)
         spans = _merged(each.spans.values())
-        is_constant = _is_constant(each) and root not in computed | outputs
+        is_constant = root in constants
         if root in arguments or is_constant:
             spans = ((0, last),)
         elif root in outputs:
             spans = (*spans[:-1], (spans[-1][0], last))
         laid_out, payload = allocation.laid_out(shape), allocation.payload(shape)
         spaces, roles = frozenset(each.spaces), (root in arguments, root in outputs)
-        overwritten = tuple(sorted(each.overwritten))
+        overwritten = tuple(sorted(each.overwritten)) if each.overwritten else ()
         made.append(
             Buffer(
                 each.value, laid_out, each.held, payload, spaces, min(spaces), spans, *roles, is_constant, overwritten
             )
         )
     return tuple(sorted(made, key=lambda buffer: buffer.start))
+
+
+def _calls(operation: Operation, *targets: str) -> bool:
+    """Is true for a custom call of one of the targets."""
+    return operation.opcode.startswith("custom-call") and operation.callee in targets
 
 
 def _is_constant(each: _Collected) -> bool:
@@ -194,7 +210,8 @@ def _widen(found: _Collected, now: int, branch: Function | None) -> None:
 def _merged(spans: Collection[Sequence[int]]) -> tuple[tuple[int, int], ...]:
     """Returns spans in order; those that overlap become one."""
     if len(spans) == 1:
-        return tuple((start, end) for start, end in spans)
+        [(start, end)] = spans
+        return ((start, end),)
     merged: list[tuple[int, int]] = []
     for start, end in sorted(map(tuple, spans)):
         if merged and start <= merged[-1][1] + 1:
@@ -209,6 +226,6 @@ def _is_alias(value: Value) -> bool:
     operation = value.operation
     if operation is None:
         return not value.function.is_entry
-    if operation.callee in (_ALLOCATES, _JOINS):
+    if operation.opcode in ALIASING or operation.opcode.endswith("-done") or runs_called(operation):
         return True
-    return operation.opcode in ALIASING or operation.opcode.endswith("-done") or runs_called(operation)
+    return _calls(operation, _ALLOCATES, _JOINS)

@@ -6,7 +6,7 @@ and a sum are two, a fusion accesses its operands and results only, and the body
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd, prod
 
@@ -24,8 +24,10 @@ _TRANSCENDENTAL = named(
 )
 # Elementwise here, though not by their traits: a conversion of bits may change the number of elements.
 _ELEMENTWISE = named("bitcast-convert reduce-precision clamp select compare convert")
-# These access no memory.
-_FREE = named("parameter constant get-tuple-element bitcast after-all add-dependency domain")
+# These compute nothing and access no memory; the cost of a custom call is unknown.
+_FREE = named("parameter constant get-tuple-element bitcast after-all add-dependency domain custom-call")
+# These access the memory that their functions access.
+_RUNS_ITS_FUNCTIONS = named("call async-start while")
 # A fusion reads a constant of more elements from memory.
 _IMMEDIATE_ELEMENTS = 8
 # Positions of a window are counted one by one up to this number.
@@ -42,80 +44,85 @@ class Cost:
     transcendentals: int = 0
     bytes_accessed: int = 0
 
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(
-            self.flops + other.flops,
-            self.transcendentals + other.transcendentals,
-            self.bytes_accessed + other.bytes_accessed,
-        )
-
     def times(self, count: int) -> Cost:
         """Returns the cost of `count` executions."""
         return Cost(self.flops * count, self.transcendentals * count, self.bytes_accessed * count)
 
-    def applied(self, count: int) -> Cost:
-        """Returns the arithmetic of a function that is applied to elements: it accesses no memory."""
-        return Cost(self.flops * count, self.transcendentals * count)
 
-    def largest(self, other: Cost) -> Cost:
-        """Returns the larger one of each number, as for the branches of a conditional."""
-        return Cost(
-            max(self.flops, other.flops),
-            max(self.transcendentals, other.transcendentals),
-            max(self.bytes_accessed, other.bytes_accessed),
-        )
+_NOTHING = Cost()
+
+
+def total(costs: Iterable[Cost]) -> Cost:
+    """Returns the sum of costs."""
+    flops = transcendentals = accessed = 0
+    for each in costs:
+        flops += each.flops
+        transcendentals += each.transcendentals
+        accessed += each.bytes_accessed
+    return Cost(flops, transcendentals, accessed)
 
 
 class CostModel:
     """The costs of operations, with the bytes of an array's buffer as `size` tells them.
 
-    Costs of functions are computed once. The module has to be HLO.
+    Costs of functions are computed once, and the bytes that they access apart from their arithmetic: a fusion and an
+    operation that applies a function to elements access no memory inside. The module has to be HLO.
     """
 
     def __init__(self, size: Callable[[ArrayShape], int]) -> None:
         self._size = size
-        self._functions: dict[Function, Cost] = {}
-
-    def of_function(self, function: Function) -> Cost:
-        """Returns the sum of the costs of a function's operations, loop bodies once."""
-        found = self._functions.get(function)
-        if found is None:
-            found = sum((self.of_operation(each) for each in function.operations), Cost())
-            self._functions[function] = found
-        return found
+        self._arithmetic_of: dict[Function, Cost] = {}
+        self._bytes_of: dict[Function, int] = {}
 
     def of_operation(self, operation: Operation) -> Cost:
         """Returns the cost of one operation; that of a custom call is unknown and counts 0."""
-        opcode = operation.opcode
-        if opcode in _FREE or opcode == "custom-call" or _is_renaming(operation):
-            return Cost()
-        if opcode == "fusion":
-            inner = self.of_function(operation.called[0])
-            return Cost(inner.flops, inner.transcendentals, self._fusion_bytes(operation))
-        if opcode in ("call", "async-start"):
-            return self.of_function(operation.called[0])
-        if opcode == "while":
-            return sum(map(self.of_function, operation.called), Cost())
-        if opcode == "scan":
-            # A loop over its body, whose values stay inside.
-            body = self.of_function(operation.called[0])
-            return Cost(body.flops, body.transcendentals, self._bytes(operation))
-        if opcode == "conditional":
-            branches = [self.of_function(each) for each in operation.called]
-            found = Cost()
-            for branch in branches:
-                found = found.largest(branch)
-            return found
+        if _is_free(operation):
+            return _NOTHING
         arithmetic = self._arithmetic(operation)
-        return Cost(arithmetic.flops, arithmetic.transcendentals, self._bytes(operation))
+        return Cost(arithmetic.flops, arithmetic.transcendentals, self.bytes_accessed(operation))
+
+    def bytes_accessed(self, operation: Operation) -> int:
+        """Returns the bytes that one operation reads and writes."""
+        opcode = operation.opcode
+        if _is_free(operation):
+            return 0
+        if opcode == "fusion":
+            return self._fusion_bytes(operation)
+        if opcode in _RUNS_ITS_FUNCTIONS:
+            return sum(map(self._bytes_in, operation.called))
+        if opcode == "conditional":
+            return max(map(self._bytes_in, operation.called), default=0)
+        return self._bytes(operation)
+
+    def _bytes_in(self, function: Function) -> int:
+        """Returns the bytes that the operations of a function access."""
+        found = self._bytes_of.get(function)
+        if found is None:
+            found = self._bytes_of[function] = sum(map(self.bytes_accessed, function.operations))
+        return found
+
+    def _arithmetic_in(self, function: Function) -> Cost:
+        """Returns the arithmetic of the operations of a function."""
+        found = self._arithmetic_of.get(function)
+        if found is None:
+            found = self._arithmetic_of[function] = total(map(self._arithmetic, function.operations))
+        return found
 
     def _arithmetic(self, operation: Operation) -> Cost:
         opcode = operation.opcode
+        if _is_free(operation) or opcode == "copy":
+            return _NOTHING
         if has(opcode, Trait.ELEMENTWISE) or opcode in _ELEMENTWISE:
-            if opcode == "copy":
-                return Cost()
             elements = _elements(operation.results[0].shape)
             return Cost(transcendentals=elements) if opcode in _TRANSCENDENTAL else Cost(elements)
+        # A scan is a loop over its body, whose values stay inside.
+        if opcode in ("fusion", "scan"):
+            return self._arithmetic_in(operation.called[0])
+        if opcode in _RUNS_ITS_FUNCTIONS:
+            return total(map(self._arithmetic_in, operation.called))
+        if opcode == "conditional":
+            branches = [_NOTHING, *map(self._arithmetic_in, operation.called)]
+            return Cost(max(each.flops for each in branches), max(each.transcendentals for each in branches))
         rule = _RULES.get(opcode)
         return rule(operation) if rule is not None else self._of_applied(operation)
 
@@ -123,9 +130,9 @@ class CostModel:
         """Returns the arithmetic of a function that is applied to elements, 0 for operations without one."""
         count = _applications(operation)
         if count is None:
-            return Cost()
-        functions = [self.of_function(each) for each in operation.called]
-        return sum((each.applied(times) for each, times in zip(functions, count, strict=True)), Cost())
+            return _NOTHING
+        functions = map(self._arithmetic_in, operation.called)
+        return total(each.times(times) for each, times in zip(functions, count, strict=True))
 
     def _bytes(self, operation: Operation) -> int:
         """Returns the bytes of the results and operands; some operations access parts of them."""
@@ -191,13 +198,16 @@ class CostModel:
         return self._size(shape) if isinstance(shape, ArrayShape) else 0
 
     def _of_leaves(self, shape: Shape) -> int:
-        return sum(map(self._size, shape.arrays()))
+        return self._size(shape) if isinstance(shape, ArrayShape) else sum(map(self._size, shape.arrays()))
+
+
+def _is_free(operation: Operation) -> bool:
+    """Is true for an operation that costs nothing, and for a custom call, whose cost is unknown."""
+    return operation.opcode in _FREE or (operation.opcode == "transpose" and _is_renaming(operation))
 
 
 def _is_renaming(operation: Operation) -> bool:
     """Is true for a transpose that changes the numbers of dimensions and no place in memory (TransposeIsBitcast)."""
-    if operation.opcode != "transpose":
-        return False
     source, result = operation.operands[0].shape, operation.results[0].shape
     order = operation.ints("dimensions") or ()
     if not isinstance(source, ArrayShape) or not isinstance(result, ArrayShape):
@@ -207,6 +217,8 @@ def _is_renaming(operation: Operation) -> bool:
 
 
 def _elements(shape: Shape) -> int:
+    if isinstance(shape, ArrayShape):
+        return shape.element_count
     return sum(prod(leaf.dimensions) for leaf in shape.arrays())
 
 
@@ -384,4 +396,4 @@ _BYTES: Mapping[str, Callable[[int, Sequence[int]], int]] = by_opcode(
 
 def module_cost(module: Module, size: Callable[[ArrayShape], int]) -> Cost:
     """Returns the cost of one execution of a module's entry, loop bodies once."""
-    return CostModel(size).of_function(module.entry)
+    return total(map(CostModel(size).of_operation, module.entry.operations))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from dialect_utils.hlo.text.attributes import op_name_in
@@ -49,8 +50,9 @@ def find_origins(module: Module) -> Callable[[Operation], Origin]:
     """Returns the function from a module's operations to their locations in the user's program."""
     frames = _frames(module.text()) if module.dialect == "hlo" else {}
 
-    def origin(operation: Operation) -> Origin:
-        metadata = operation.attribute("metadata")
+    # Buffers, costs and relayouts ask for the origins of the same operations.
+    @lru_cache(maxsize=1 << 14)
+    def stated(metadata: str | None) -> Origin:
         if metadata is None:
             return Origin()
         op_name = op_name_in(metadata)
@@ -59,7 +61,7 @@ def find_origins(module: Module) -> Callable[[Operation], Origin]:
         frame = _FRAME_ID.search(metadata)
         return Origin(op_name, *frames.get(int(frame[1]) if frame else 0, ("", 0)))
 
-    return origin
+    return lambda operation: stated(operation.attribute("metadata"))
 
 
 def _frames(text: str) -> dict[int, tuple[str, int]]:

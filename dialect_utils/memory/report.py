@@ -9,11 +9,10 @@ from typing import Any
 
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape
-from dialect_utils.layout.moves.bitcast import classify_bitcast
 from dialect_utils.memory.advice import Advice, find_advice
 from dialect_utils.memory.allocation import padded_dimensions
 from dialect_utils.memory.buffers import Buffer
-from dialect_utils.memory.cost import Cost, CostModel
+from dialect_utils.memory.cost import Cost, CostModel, total
 from dialect_utils.memory.groups import headline
 from dialect_utils.memory.picture import timeline_svg
 from dialect_utils.memory.relayouts import Origin, Relayout, find_origins, find_relayouts
@@ -118,7 +117,7 @@ class MemoryReport:
     def cost(self) -> Cost:
         """Returns the sums of `costs`, each times its trips; an unknown number of trips counts once."""
         costs = (Cost(row.flops, row.transcendentals, row.bytes_accessed).times(row.trips or 1) for row in self.costs)
-        return sum(costs, Cost())
+        return total(costs)
 
     @cached_property
     def main_memory_traffic(self) -> int:
@@ -128,7 +127,7 @@ class MemoryReport:
         schedule, model = self.usage.schedule, CostModel(self._held_in_main_memory)
         trips = trip_counts(schedule)
         return sum(
-            model.of_operation(operation).bytes_accessed * (trips[function] or 1)
+            model.bytes_accessed(operation) * (trips[function] or 1)
             for function in schedule.spans
             for operation in function.operations
             if not runs_called(operation)
@@ -155,6 +154,11 @@ class MemoryReport:
                 source, result = operation.operands[0].shape, operation.results[0].shape
                 if isinstance(source, ArrayShape) and isinstance(result, ArrayShape):
                     pairs.setdefault((source, result), []).append(operation.results[0].name)
+        if not pairs:
+            return ()
+        # Imported here: most modules have no bitcasts of arrays.
+        from dialect_utils.layout.moves.bitcast import classify_bitcast
+
         return tuple(
             BitcastRow(str(a), str(b), str(classify_bitcast(a, b).verdict), len(names), tuple(names))
             for (a, b), names in pairs.items()

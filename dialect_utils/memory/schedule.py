@@ -7,13 +7,13 @@ that an operation calls run before the time of the operation. Other modules get 
 from __future__ import annotations
 
 import heapq
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import prod
 
 from dialect_utils.ir import Function, Module, Operation, Value
-from dialect_utils.layout import Shape
+from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import named
 
 # Operations whose called functions are part of the schedule. The body of a fusion and embedded computations have no
@@ -28,36 +28,64 @@ def list_schedule(function: Function) -> Sequence[Operation]:
     it frees) runs first; ties run in the order of the text. XLA's ListMemoryScheduler follows the same idea.
     """
     operations = function.operations
-    position = {operation: i for i, operation in enumerate(operations)}
-    uses: Counter[Value] = Counter(operand for operation in operations for operand in set(operation.operands))
-    missing = {operation: len({o for o in operation.operands if o.operation in position}) for operation in operations}
+    order = _ListSchedule(operations).order()
+    return [operations[number] for number in order] if len(order) == len(operations) else operations
 
-    def growth(operation: Operation) -> int:
-        freed = sum(_bytes(operand.shape) for operand in set(operation.operands) if uses[operand] == 1)
-        return sum(_bytes(result.shape) for result in operation.results) - freed
 
-    ready = [(growth(each), position[each]) for each in operations if not missing[each]]
-    heapq.heapify(ready)
-    order: list[Operation] = []
-    while ready:
-        known, index = heapq.heappop(ready)
-        operation = operations[index]
-        if (now := growth(operation)) < known:  # an operand has lost a use since the push
-            heapq.heappush(ready, (now, index))
-            continue
-        order.append(operation)
-        for operand in set(operation.operands):
-            uses[operand] -= 1
-        for user in dict.fromkeys(user for result in operation.results for user in result.users):
-            if user not in missing:
+class _ListSchedule:
+    """A list schedule under construction; operations and values are numbers, operations in the order of the text."""
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        numbers: dict[Value, int] = {}
+        self._results = [_numbered(operation.results, numbers) for operation in operations]
+        self._operands = [_numbered(dict.fromkeys(operation.operands), numbers) for operation in operations]
+        self._size = [_bytes(value.shape) for value in numbers]
+        self._users: list[list[int]] = [[] for _ in numbers]
+        for number, operands in enumerate(self._operands):
+            for operand in operands:
+                self._users[operand].append(number)
+        # Uses of each value, and operands of each operation, that are not scheduled yet.
+        self._uses = list(map(len, self._users))
+        self._missing = [0] * len(operations)
+        for user in chain.from_iterable(map(self._users_of, self._results)):
+            self._missing[user] += 1
+
+    def order(self) -> list[int]:
+        """Returns the operations in the order of the schedule, without those that wait for each other."""
+        ready = [(self._growth(number), number) for number, missing in enumerate(self._missing) if not missing]
+        heapq.heapify(ready)
+        order: list[int] = []
+        while ready:
+            known, number = heapq.heappop(ready)
+            if (now := self._growth(number)) < known:  # an operand has lost a use since the push
+                heapq.heappush(ready, (now, number))
                 continue
-            missing[user] -= sum(result in user.operands for result in operation.results)
-            if missing[user] == 0:
-                heapq.heappush(ready, (growth(user), position[user]))
-    return order if len(order) == len(operations) else operations
+            order.append(number)
+            for operand in self._operands[number]:
+                self._uses[operand] -= 1
+            for user in self._users_of(self._results[number]):
+                self._missing[user] -= 1
+                if not self._missing[user]:
+                    heapq.heappush(ready, (self._growth(user), user))
+        return order
+
+    def _users_of(self, values: Iterable[int]) -> Iterator[int]:
+        return chain.from_iterable([self._users[value] for value in values])
+
+    def _growth(self, number: int) -> int:
+        uses, size = self._uses, self._size
+        freed = sum([size[operand] for operand in self._operands[number] if uses[operand] == 1])
+        return sum([size[result] for result in self._results[number]]) - freed
+
+
+def _numbered(values: Iterable[Value], numbers: dict[Value, int]) -> tuple[int, ...]:
+    """Returns the numbers of values; a value without one gets the next."""
+    return tuple([numbers.setdefault(value, len(numbers)) for value in values])
 
 
 def _bytes(shape: Shape) -> int:
+    if isinstance(shape, ArrayShape):
+        return shape.element_count * shape.element_type.storage_bits // 8 if shape.is_static else 0
     arrays = (leaf for leaf in shape.arrays() if leaf.is_static)
     return sum(prod(leaf.dimensions) * leaf.element_type.storage_bits // 8 for leaf in arrays)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import accumulate
 
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import Shape, TupleShape
@@ -26,6 +27,10 @@ class Leaves:
         self.shapes: list[Shape] = []
         self._numbers: dict[Value, range] = {}
         self._parent: list[int] = []
+        # Representatives of several leaves, and some leaves that were representatives once.
+        self.joined: set[int] = set()
+        # The first leaf of each element of a tuple.
+        self._starts: dict[TupleShape, list[int]] = {}
 
     def add(self, value: Value) -> None:
         """Numbers the leaves of a value."""
@@ -46,14 +51,27 @@ class Leaves:
         first, shape = self._numbers[value].start, value.shape
         for index in path:
             assert isinstance(shape, TupleShape)
-            first += sum(leaf_count(element) for element in shape.elements[:index])
+            starts = self._starts.get(shape)
+            if starts is None:
+                starts = self._starts[shape] = [0, *accumulate(map(leaf_count, shape.elements))]
+            first += starts[index]
             shape = shape.elements[index]
         return range(first, first + leaf_count(shape))
 
     def share(self, some: Iterable[int], others: Iterable[int]) -> None:
         """Joins the buffers of leaves, pair by pair; surplus leaves of one side stay alone."""
         for a, b in zip(some, others, strict=False):
-            self._parent[self.root(a)] = self.root(b)
+            self._parent[self.root(a)] = root = self.root(b)
+            self.joined.add(root)
+
+    def settle(self) -> None:
+        """Finds the representative of each leaf; no leaves are joined afterwards."""
+        self._parent = [self.root(leaf) for leaf in self._parent]
+
+    def roots(self, value: Value) -> Sequence[int]:
+        """Returns the representatives of a value's leaves, once the leaves are settled."""
+        numbers = self._numbers[value]
+        return self._parent[numbers.start : numbers.stop]
 
     def root(self, leaf: int) -> int:
         """Returns the representative of all leaves that share a buffer."""
@@ -93,10 +111,12 @@ def share_buffers(schedule: Schedule) -> Leaves:
                 leaves.add(result)
     for function in schedule.spans:
         for operation in function.operations:
-            _share_forwarded(leaves, operation)
-            _share_control_flow(leaves, operation)
+            if is_forwarding(operation):
+                _share_forwarded(leaves, operation)
+                _share_control_flow(leaves, operation)
             if schedule.is_given:
                 _share_in_place(leaves, operation)
+    leaves.settle()
     return leaves
 
 

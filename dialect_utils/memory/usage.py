@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
@@ -12,6 +13,8 @@ from dialect_utils.memory.allocation import HOST_MEMORY_SPACE, Allocation, guess
 from dialect_utils.memory.buffers import Buffer, assign_buffers
 from dialect_utils.memory.schedule import Schedule, schedule_module
 
+# Bytes that are held from a time to another one, both included.
+_Held = tuple[int, int, int]
 # A tuple in the results takes a table of addresses: one granule of the allocator.
 _TABLE_BYTES = 512
 
@@ -86,7 +89,7 @@ def measure_memory(module: Module, target: str | None = None) -> MemoryUsage:
     for buffer in buffers:
         if buffer.is_temporary:
             temporaries.setdefault(buffer.memory_space, []).append(buffer)
-    peaks = {space: highest(temporaries[space]) for space in sorted(temporaries)}
+    peaks = {space: _highest(_held(temporaries[space])) for space in sorted(temporaries)}
     counted = {space: _counted(temporaries[space]) if space else peaks[0][0] for space in peaks}
     parameters, results = module.entry_layout
     aliased = _aliased(module, parameters)
@@ -114,13 +117,18 @@ def _live_at(buffers: Sequence[Buffer], time: int) -> tuple[Buffer, ...]:
     return tuple(sorted(live, key=lambda buffer: -buffer.bytes_held))
 
 
-def highest(buffers: Sequence[Buffer]) -> tuple[int, int]:
-    """Returns the maximum of bytes that live at one time, and the first such time."""
-    change: Counter[int] = Counter()
+def _held(buffers: Iterable[Buffer]) -> Iterator[_Held]:
     for buffer in buffers:
         for start, end in buffer.spans:
-            change[start] += buffer.bytes_held
-            change[end + 1] -= buffer.bytes_held
+            yield start, end, buffer.bytes_held
+
+
+def _highest(held: Iterable[_Held]) -> tuple[int, int]:
+    """Returns the maximum of bytes that live at one time, and the first such time."""
+    change: defaultdict[int, int] = defaultdict(int)
+    for start, end, size in held:
+        change[start] += size
+        change[end + 1] -= size
     most = now = at = 0
     for time in sorted(change):
         now += change[time]
@@ -135,8 +143,8 @@ def _counted(buffers: Sequence[Buffer]) -> int:
     The compiler counts values there, not buffers (xla/service/memory_space_assignment,
     VerifyAndExportHeapSimulatorTrace): a value and the value written over it are both live at that time.
     """
-    twice = [replace(buffer, spans=tuple((time, time) for time in buffer.overwritten)) for buffer in buffers]
-    return highest([*buffers, *twice])[0]
+    twice = ((time, time, buffer.bytes_held) for buffer in buffers for time in buffer.overwritten)
+    return _highest(chain(_held(buffers), twice))[0]
 
 
 def _total(shapes: Sequence[Shape], allocation: Allocation, *, on_host: bool = False) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 Role = Literal["batch", "contracting", "lhs", "rhs", "window"]
@@ -40,6 +41,8 @@ class WindowDimension:
         return self.low > 0 or self.high > 0 or self.lhs_dilation > 1
 
 
+# A program has few different windows.
+@lru_cache(maxsize=4096)
 def parse_window(text: str | None, rank: int) -> tuple[WindowDimension, ...]:
     """Reads `{size=3x3 stride=1x2 pad=0_1x1_1 lhs_dilate=.. rhs_dilate=.. rhs_reversal=..}`; None: trivial.
 
@@ -115,6 +118,7 @@ class DimensionLabels:
     out_spatial: tuple[int, ...]
 
 
+@lru_cache(maxsize=4096)
 def parse_labels(text: str) -> DimensionLabels:
     """Reads `b01f_01io->b01f`; raises ValueError for anything else."""
     found = _LABELS.fullmatch(text.strip())
@@ -135,6 +139,7 @@ def parse_labels(text: str) -> DimensionLabels:
     )
 
 
+@lru_cache(maxsize=4096)
 def classify(dim: WindowDimension, lhs_size: int, out_size: int) -> tuple[Role, bool]:
     """Returns the role of a spatial dimension, and whether the kernel has to be reversed for that.
 

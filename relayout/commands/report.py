@@ -11,13 +11,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input, find_inputs, last_stages, pair_inputs
-from dialect_utils.layout.targets.tpu import parse_target
-from dialect_utils.memory import MemoryReport
 from dialect_utils.text import Diagnostic, DiagnosticError
-from relayout.api import memory_report
+from passes.framework.pipeline import verify
 from relayout.arguments import (
     Command,
     Parser,
@@ -37,8 +36,11 @@ from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 from relayout.report.export import FORMATS
 from relayout.report.gate import parse_condition
 from relayout.report.gathering import INDEX, Gathered, index_page, other_modules, read_report
-from relayout.report.terminal import terminal_page
 from relayout.validation.steps import find_programs, program_key
+
+# Imported where they are used, by the child that has read a module: the process that plans a command needs none.
+if TYPE_CHECKING:
+    from dialect_utils.memory import MemoryReport
 
 # The labels of units that are gathered: for standard output, and for a directory of pages.
 _PRINTED, _WRITTEN = "gathered", "page"
@@ -180,6 +182,8 @@ def _check(arguments: Namespace) -> None:
     if arguments.json or _writes(arguments):
         reject(arguments, ("width",), "where no page is printed to standard output")
     if arguments.target is not None:
+        from dialect_utils.layout.targets.tpu import parse_target
+
         parsed(parse_target, arguments.target)
     conditions = [parsed(parse_condition, each) for each in arguments.fail_if or ()]
     if arguments.against is None and any(each.needs_old for each in conditions):
@@ -229,13 +233,11 @@ def _report_one(new: Input, old: Input | None, unit: Unit, heading: str, argumen
         return _report_message(new, text, heading, arguments)
     if arguments.trial:
         return _try(new, heading, arguments)
-    report = memory_report(new.module(), arguments.target)
+    report = _measured(new, arguments.target)
     if old is not None:
         return _ended(_compare(new, report, old, unit, heading, arguments), new, console)
     failures = _gate(report, None, arguments)
-    if unit.label == _PRINTED:
-        _send(new, report, report.headline, terminal_page(report, arguments.width))
-    elif unit.target is not None:
+    if unit.target is not None:
         suffix = PurePath(unit.target).suffix
         write_output(unit.target, _page(report, unit) if suffix == _PAGE else FORMATS[suffix](report))
         if unit.label.startswith(_WRITTEN):
@@ -243,8 +245,23 @@ def _report_one(new: Input, old: Input | None, unit: Unit, heading: str, argumen
     elif arguments.json:
         print_json({"file": new.path, **report.as_json(), **_failed(failures, arguments)})
     else:
-        write_output(None, encode(heading + terminal_page(report, arguments.width)))
+        from relayout.report.terminal import terminal_page
+
+        page = terminal_page(report, arguments.width)
+        if unit.label == _PRINTED:
+            _send(new, report, report.headline, page)
+        else:
+            write_output(None, encode(heading + page))
     return _ended(failures, new, console)
+
+
+def _measured(read: Input, target: str | None) -> MemoryReport:
+    """Returns the report of a module that verifies."""
+    from dialect_utils.memory import MemoryReport
+
+    module = read.module()
+    verify(module)
+    return MemoryReport(module, target)
 
 
 def _page(report: MemoryReport, unit: Unit) -> bytes:
@@ -277,11 +294,13 @@ def _failed(failures: Sequence[str], arguments: Namespace) -> dict[str, list[str
 
 def _message_of(new: Input) -> str | None:
     """Returns the text of a file that holds no module but a message that memory ran out, else None."""
+    text = new.data().decode("utf-8", "replace")
+    if _MODULE.search(text):
+        return None
     # Imported here: few files are messages.
     from dialect_utils.memory.messages import is_memory_message
 
-    text = new.data().decode("utf-8", "replace")
-    return text if is_memory_message(text) and not _MODULE.search(text) else None
+    return text if is_memory_message(text) else None
 
 
 def _report_message(new: Input, text: str, heading: str, arguments: Namespace) -> int:
@@ -311,7 +330,7 @@ def _compare(new: Input, report: MemoryReport, old: Input, unit: Unit, heading: 
     """Prints or writes a comparison, and returns the conditions that hold."""
     from relayout.report.against import compare_reports, comparison_html, comparison_page, comparison_sentence
 
-    before = memory_report(old.module(), arguments.target)
+    before = _measured(old, arguments.target)
     comparison = compare_reports(before, report)
     failures = _gate(report, before, arguments)
     fields = {"file": new.path, "against": old.path, **comparison.as_json(), **_failed(failures, arguments)}

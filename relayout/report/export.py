@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dialect_utils.io.files import encode
-from dialect_utils.memory import MemoryReport
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
+
+if TYPE_CHECKING:
+    from dialect_utils.memory import MemoryReport
 
 # Graphviz's colour scheme `blues5`, from few bytes to those of the largest buffer.
 _SHADES = 5

@@ -6,9 +6,12 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from dialect_utils.memory import MemoryReport
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes, nearest
+
+if TYPE_CHECKING:
+    from dialect_utils.memory import MemoryReport
 
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt,

@@ -10,8 +10,6 @@ from typing import Any
 from dialect_utils.io.inputs import Input
 from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_text
-from relayout.report.pages import page_table, plain_page
-from relayout.report.terminal import clip, format_table
 
 INDEX = "index.html"
 
@@ -49,6 +47,8 @@ def other_modules(others: Sequence[Gathered], width: int | None) -> str:
     """Returns a line for each other module."""
     if not others:
         return ""
+    from relayout.report.terminal import clip, format_table
+
     count = f"{len(others)} other modules" if len(others) > 1 else "1 other module"
     title = f"\n{count}, the largest peak first (--module NAME reports one, --all all)"
     rows = [(format_bytes(each.peak), each.name, each.sentence) for each in others]
@@ -57,24 +57,21 @@ def other_modules(others: Sequence[Gathered], width: int | None) -> str:
 
 def index_page(found: Sequence[Gathered]) -> str:
     """Returns the page that links to those of the modules, the one that matters first."""
+    # Imported here: few reports write an index.
+    from urllib.parse import quote
+
+    from relayout.report.pages import page_table, plain_page
+
     rows = (
         (
             f'<span title="{each.peak} bytes">{format_bytes(each.peak)}</span>',
-            f'<a href="{html_text(_address(each.name))}">{html_text(each.name)}</a>',
+            f'<a href="{html_text(quote(f"{each.name}.html"))}">{html_text(each.name)}</a>',
             html_text(each.sentence),
         )
         for each in found
     )
     title = f"memory of {len(found)} modules" if len(found) > 1 else "memory of 1 module"
     return plain_page(title, page_table(("peak", "module", "at the peak"), rows, numbers=("peak",)))
-
-
-def _address(name: str) -> str:
-    """Returns the relative URL of a module's page."""
-    # Imported here: few reports write an index.
-    from urllib.parse import quote
-
-    return quote(f"{name}.html")
 
 
 def read_report(output: bytes) -> Gathered | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
+from operator import attrgetter
 from typing import Any
 from urllib.parse import quote
 
@@ -97,17 +98,13 @@ def _data(report: MemoryReport) -> dict[str, Any]:
 def _table(strings: dict[str, int], row: type, rows: Iterable[Any]) -> dict[str, Any]:
     columns = [field.name for field in fields(row)]
     text = [field.name for field in fields(row) if "int" not in str(field.type) and "bool" not in str(field.type)]
-    return {
-        "columns": columns,
-        "text": text,
-        "rows": [[_cell(strings, getattr(each, name), name in text) for name in columns] for each in rows],
-    }
-
-
-def _cell(strings: dict[str, int], value: object, is_text: bool) -> object:
-    if not is_text:
-        return value
-    return strings.setdefault(", ".join(value) if isinstance(value, tuple) else str(value), len(strings))
+    numbers, values = [columns.index(name) for name in text], attrgetter(*columns)
+    cells: list[list[Any]] = [[*values(each)] for each in rows]
+    for line in cells:
+        for number in numbers:
+            value = line[number]
+            line[number] = strings.setdefault(", ".join(value) if isinstance(value, tuple) else value, len(strings))
+    return {"columns": columns, "text": text, "rows": cells}
 
 
 def _layouts(report: MemoryReport) -> dict[str, dict[str, str]]:

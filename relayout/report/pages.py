@@ -7,24 +7,24 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from html import escape
-from importlib.resources import files
+from pathlib import Path
 
 from dialect_utils.text.html import html_text
 
+_ASSETS = Path(__file__).parent / "assets"
 _COMMON = "common.css"
 
 
 def filled_page(name: str, parts: Mapping[str, str], scripts: Sequence[str] = ()) -> str:
     """Returns the page of `assets/NAME.html` with its style, its scripts as one, and `parts`, which are HTML."""
-    assets = files("relayout.report") / "assets"
-    code = "\n".join((assets / each).read_text("utf-8") for each in scripts)
+    code = "\n".join((_ASSETS / each).read_text("utf-8") for each in scripts)
     own = {
         "policy": escape(_policy(code)),
-        "style": (assets / _COMMON).read_text("utf-8") + (assets / f"{name}.css").read_text("utf-8"),
+        "style": (_ASSETS / _COMMON).read_text("utf-8") + (_ASSETS / f"{name}.css").read_text("utf-8"),
         "script": code,
     }
     # In one pass: a module may be named `{{data}}`.
-    page = (assets / f"{name}.html").read_text("utf-8")
+    page = (_ASSETS / f"{name}.html").read_text("utf-8")
     return re.sub(r"\{\{(\w+)\}\}", lambda found: {**own, **parts}[found[1]], page)
 
 

@@ -156,7 +156,7 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/layout/picture/svg.py",
-        "{bold}{faint}>{escape(mark.text)}</text>",
+        "{bold}{faint}>{escape(mark.text, quote=False)}</text>",
         "{bold}{faint}>{mark.text}</text>",
         ("tests/relayout/test_hostile_names.py",),
     ),

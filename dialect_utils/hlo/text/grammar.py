@@ -10,7 +10,7 @@ import functools
 import re
 from dataclasses import dataclass
 
-from dialect_utils.hlo.text.tokens import Kind, Scanner, Token, repeated
+from dialect_utils.hlo.text.tokens import STRING, Kind, Scanner, Token, repeated
 from dialect_utils.layout import Shape, parse_shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, without_comments
 
@@ -45,7 +45,7 @@ _SIMPLE = repeated(rf", [a-z_\-]++={_SIMPLE_VALUE}(?=[,\r\n])")
 
 # Attribute values that the scanner also reads as one value: brackets of a few levels around anything but comments
 # and unpaired quotes, and parentheses around sizes of tiles only.
-_INNER = r"[^{}()\[\]\"'/]++|\([\d,]++\)|\"(?:[^\"\\]|\\(?s:.))*+\""
+_INNER = rf"[^{{}}()\[\]\"'/]++|\([\d,]++\)|{STRING}"
 _NESTING = 3
 
 
@@ -54,8 +54,9 @@ def _bracketed(levels: int) -> str:
     return rf"\{{{repeated(inner)}\}}|\[{repeated(inner)}\]"
 
 
-_TOKEN_VALUE = r"%?+[A-Za-z][\w.\-]*+(?>(?:(?<=-)>[a-z0-9][\w.]*+)?)|-?+\d[\w.]*+"
-_VALUE = rf"{_TOKEN_VALUE}|{_bracketed(_NESTING)}|\"(?:[^\"\\]|\\(?s:.))*+\"|\[[\d,]++\]<=\[[\d,]++\]"
+# A word or a number, and `->` with another one after it: `b0f_0io->b0f`, `0bf_io0->0bf`.
+_TOKEN_VALUE = r"%?+[A-Za-z][\w.\-]*+(?>(?:(?<=-)>[a-z0-9][\w.]*+)?)|-?+\d[\w.]*+(?>(?:->[a-z0-9][\w.]*+)?)"
+_VALUE = rf"{_TOKEN_VALUE}|{_bracketed(_NESTING)}|{STRING}|\[[\d,]++\]<=\[[\d,]++\]"
 
 
 @functools.cache

@@ -27,10 +27,13 @@ def repeated(pattern: str, quantifier: str = "*") -> str:
     return f"(?:{pattern}){quantifier}+" if _IS_POSSESSIVE else f"(?>(?:{pattern}){quantifier})"
 
 
+# A loop over runs of characters takes half the time of one over characters.
+STRING = r"\"[^\"\\]*+(?:\\(?s:.)[^\"\\]*+)*+\""
+QUOTED = STRING.replace('\\"', "'")
+
 # One skip and one token; possessive, so that no input makes it backtrack.
 _TOKEN = re.compile(
-    repeated(r"[ \t\r\n]++|/\*(?s:.*?)\*/|//[^\r\n]*+")
-    + r"(?:(?P<string>\"(?:[^\"\\]|\\(?s:.))*+\"|'(?:[^'\\]|\\(?s:.))*+')"
+    repeated(r"[ \t\r\n]++|/\*(?s:.*?)\*/|//[^\r\n]*+") + rf"(?:(?P<string>{STRING}|{QUOTED})"
     r"|(?P<name>%[A-Za-z_][\w.\-]*+)"
     r"|(?P<word>[A-Za-z_](?:[\w.]|(?!->)-)*+)"
     r"|(?P<number>-?\d(?:[\w.]|(?<=[eE])\+|(?!->)-)*+)"
@@ -39,9 +42,7 @@ _TOKEN = re.compile(
 )
 
 # Brackets, and the strings and comments that hide brackets; a lone quote or `/*` has no end.
-_BRACKET = re.compile(
-    r"\"(?:[^\"\\]|\\(?s:.))*+\"|'(?:[^'\\]|\\(?s:.))*+'|/\*(?s:.*?)\*/|//[^\r\n]*+|[()\[\]{}\"']|/\*", re.ASCII
-)
+_BRACKET = re.compile(rf"{STRING}|{QUOTED}|" r"/\*(?s:.*?)\*/|//[^\r\n]*+|[()\[\]{}\"']|/\*", re.ASCII)
 
 # Words that XLA's lexer does not read as names without `%`. Unlike XLA, this package reads `inf` and `nan` as names.
 _WORDS = (

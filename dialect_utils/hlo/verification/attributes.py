@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from functools import cache
 
 from dialect_utils.hlo.text.grammar import attribute_pattern
-from dialect_utils.hlo.text.tokens import Scanner, repeated
+from dialect_utils.hlo.text.tokens import QUOTED, STRING, Scanner, repeated
 from dialect_utils.ops.table import HLO_OPCODES
 from dialect_utils.ops.window import parse_window
 from dialect_utils.text import DiagnosticError, Source, without_comments
 
 _INTEGER = r"-?\d{1,19}"
-_STRING = r"\"(?:[^\"\\]|\\(?s:.))*+\"|'(?:[^'\\]|\\(?s:.))*+'"
+_STRING = rf"{STRING}|{QUOTED}"
 _FLAG = r"(?:true|false)"
 _LEVELS = 4
 

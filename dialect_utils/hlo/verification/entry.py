@@ -65,8 +65,9 @@ def find_header_problems(module: HloModule, *, is_lenient: bool) -> Iterator[Dia
         close = nearest(name, _HEADER_ATTRIBUTES)
         message = f"a module has no attribute {name}" + (f"; did you mean {close}?" if close else "")
         yield Diagnostic(message, location, severity)
+    texts = _Texts()
     for computation in module.computations:
-        yield from _signature_problems(computation)
+        yield from _signature_problems(computation, texts)
     for name, text in module.attributes.items():
         problem = value_problem(name, text)
         if problem is not None:
@@ -84,29 +85,37 @@ def _span_of(module: HloModule, name: str) -> Span:
     return Span(start, start + len(name))
 
 
-def _is_plain_signature(text: str, parameters: Sequence[Shape], result: Shape) -> bool:
+class _Texts(dict[Shape, str]):
+    """The texts of shapes without layouts, as headers have them."""
+
+    def __missing__(self, shape: Shape) -> str:
+        text = self[shape] = str(shape.without_layout)
+        return text
+
+
+def _is_plain_signature(text: str, parameters: Sequence[Shape], result: Shape, texts: _Texts) -> bool:
     """Is true for a signature as XLA prints it that gives these shapes; the names do not matter.
 
     It is false for most parameters that are tuples: only a parser can say to what a name in one belongs.
     """
     before, _, after = text.partition(")")
-    if after != f" -> {result.without_layout}":
+    if after != f" -> {texts[result]}":
         return False
     unnamed, count = _PARAMETER_NAME.subn(_first_group, before)
-    return count == len(parameters) and unnamed == f"({', '.join([str(each.without_layout) for each in parameters])}"
+    return count == len(parameters) and unnamed == f"({', '.join([texts[each] for each in parameters])}"
 
 
 def _first_group(match: re.Match[str]) -> str:
     return match[1]
 
 
-def _signature_problems(computation: Computation) -> Iterator[Diagnostic]:
+def _signature_problems(computation: Computation, texts: _Texts) -> Iterator[Diagnostic]:
     span = computation.written.frame.signature
     if span is None or computation.edits.header:
         return
     parameters, result = [each.shape for each in computation.parameters], computation.root.shape
     text = computation.source.text[span.start : span.end]
-    if _is_plain_signature(text.rstrip(), parameters, result):
+    if _is_plain_signature(text.rstrip(), parameters, result, texts):
         return
     found = parse_signature(computation.source, span)
     place = Location(computation.source, span)

@@ -39,14 +39,16 @@ class Signatures:
         called = instruction.called
         return (*signature, *map(_interface, called)) if called else signature
 
-    def _without_varying(self, text: str) -> str:
-        """Returns an attribute text with the names only of attributes whose values affect no check."""
+    def _without_varying(self, text: str) -> str | tuple[str, str]:
+        """Returns an attribute text with the names only of attributes whose values affect no check.
+
+        Most metadata is unique; the attributes before and after metadata are not.
+        """
         found = PLAIN_METADATA.search(text)
         if found is None:
             return self._normal_part(text)
-        # Most metadata is unique; the attributes around it are not.
         before, after = text[: found.start()], text[found.end() :]
-        return f"{before and self._normal_part(before)} metadata{after and self._normal_part(after)}"
+        return before and self._normal_part(before), after and self._normal_part(after)
 
     def _normal_part(self, text: str) -> str:
         known = self._normal.get(text)

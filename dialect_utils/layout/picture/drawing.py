@@ -59,7 +59,7 @@ def render_png(scene: Scene) -> bytes:
         if isinstance(mark, Rectangle):
             _rectangle(image, canvas, mark)
         elif isinstance(mark, Line) and mark.width:
-            ends = (mark.x1 * _SCALE, mark.y1 * _SCALE, mark.x2 * _SCALE, mark.y2 * _SCALE)
+            ends = (mark.x * _SCALE, mark.y * _SCALE, mark.right * _SCALE, mark.bottom * _SCALE)
             canvas.line(ends, fill="#222222", width=mark.width * _SCALE - 1)
         elif isinstance(mark, Label):
             anchor = "mm" if mark.centred else "ls"

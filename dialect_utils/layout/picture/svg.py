@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from xml.sax.saxutils import escape
+from html import escape
+from typing import NamedTuple
 
 from dialect_utils.layout.picture.model import Cell, Overview, Panel, Picture, shown
 
@@ -28,8 +29,7 @@ _LEAST_PART = 4
 _OVERVIEW_ROWS, _OVERVIEW_COLUMNS = 8, 16
 
 
-@dataclass(frozen=True, slots=True)
-class Rectangle:
+class Rectangle(NamedTuple):
     """A filled cell; `hatched` marks padding."""
 
     x: int
@@ -39,20 +39,28 @@ class Rectangle:
     fill: str
     hatched: bool
 
+    @property
+    def right(self) -> int:
+        """Returns the x of the right side."""
+        return self.x + self.width
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of some width in pixels."""
+    @property
+    def bottom(self) -> int:
+        """Returns the y of the lower side."""
+        return self.y + self.height
 
-    x1: int
-    y1: int
-    x2: int
-    y2: int
+
+class Line(NamedTuple):
+    """A line of some width in pixels, from its left or upper end."""
+
+    x: int
+    y: int
+    right: int
+    bottom: int
     width: int
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """A text; `centred` about (x, y), else starting at (x, y)."""
 
     x: int
@@ -61,6 +69,16 @@ class Label:
     centred: bool
     bold: bool = False
     faint: bool = False
+
+    @property
+    def right(self) -> int:
+        """Returns about the x at which the text ends."""
+        return self.x + (_CHARACTER + self.bold) * len(self.text) // (1 + self.centred)
+
+    @property
+    def bottom(self) -> int:
+        """Returns about the y at which the text ends."""
+        return self.y + 6
 
 
 Mark = Rectangle | Line | Label
@@ -80,12 +98,11 @@ def lay_out(picture: Picture) -> Scene:
     marks: list[Mark] = [Label(_MARGIN, _MARGIN + _FONT, str(picture.shape), False, True)]
     top = _MARGIN + _TITLE + 8
     if picture.overview is not None:
-        found = list(overview_marks(picture.overview, _MARGIN, top))
-        marks += found
-        top = max(_extent(mark)[1] for mark in found) + _MARGIN
+        marks += overview_marks(picture.overview, _MARGIN, top)
+        top = max(mark.bottom for mark in marks) + _MARGIN
     top = _lay_out_panels(picture, top, marks)
     marks += _legend(picture, _MARGIN, top)
-    right, bottom = (max(extents) for extents in zip(*map(_extent, marks), strict=True))
+    right, bottom = max(mark.right for mark in marks), max(mark.bottom for mark in marks)
     return Scene(right + _MARGIN, bottom + _MARGIN, tuple(marks))
 
 
@@ -116,15 +133,6 @@ def _indices(panel: Panel, left: int, top: int, width: int) -> Iterator[Label]:
         text = str(panel.first_row + r)
         x = left - 6 - _CHARACTER * len(text) // 2
         yield Label(x, top + r * _CELL_HEIGHT + _CELL_HEIGHT // 2, text, True, faint=True)
-
-
-def _extent(mark: Mark) -> tuple[int, int]:
-    """Returns the right and the lower end of a mark."""
-    if isinstance(mark, Rectangle):
-        return mark.x + mark.width, mark.y + mark.height
-    if isinstance(mark, Line):
-        return max(mark.x1, mark.x2), max(mark.y1, mark.y2)
-    return mark.x + (_CHARACTER + mark.bold) * len(mark.text) // (1 + mark.centred), mark.y + 6
 
 
 def _panel_marks(panel: Panel, left: int, top: int, width: int) -> Iterator[Mark]:
@@ -252,26 +260,26 @@ def format_svg(picture: Picture) -> str:
         '<defs><pattern id="padding" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
         '<line x1="0" y1="0" x2="0" y2="6" stroke="#666" stroke-width="2"/></pattern></defs>'
     )
-    title = f"<title>{escape(str(picture.shape))}</title>"
+    title = f"<title>{escape(str(picture.shape), quote=False)}</title>"
     background = '<rect width="100%" height="100%" fill="#fff"/>'
-    body = "\n".join(line for mark in scene.marks for line in _svg_mark(mark))
+    body = "\n".join(filter(None, map(_svg_mark, scene.marks)))
     return "\n".join([head, title, hatch, background, body, "</svg>", ""])
 
 
-def _svg_mark(mark: Mark) -> Iterator[str]:
+def _svg_mark(mark: Mark) -> str:
+    """Returns the lines of a mark, none for a line without width."""
+    if isinstance(mark, Line):
+        if not mark.width:
+            return ""
+        ends = f'x1="{mark.x}" y1="{mark.y}" x2="{mark.right}" y2="{mark.bottom}"'
+        return f'<line {ends} stroke="#222" stroke-width="{mark.width - 0.5}" stroke-linecap="square"/>'
     if isinstance(mark, Rectangle):
-        box = f'x="{mark.x}" y="{mark.y}" width="{mark.width}" height="{mark.height}"'
-        yield f'<rect {box} fill="{mark.fill}" stroke="#999" stroke-width="0.5"/>'
-        if mark.hatched:
-            yield f'<rect {box} fill="url(#padding)" opacity="0.55"/>'
-    elif isinstance(mark, Line):
-        if mark.width:
-            ends = f'x1="{mark.x1}" y1="{mark.y1}" x2="{mark.x2}" y2="{mark.y2}"'
-            yield f'<line {ends} stroke="#222" stroke-width="{mark.width - 0.5}" stroke-linecap="square"/>'
-    else:
-        # Renderers support different baselines; a third of the font's size below the middle suits all.
-        y = mark.y + _FONT // 3 if mark.centred else mark.y
-        centre = ' text-anchor="middle"' if mark.centred else ""
-        bold = ' font-weight="bold"' if mark.bold else ""
-        faint = ' fill="#666"' if mark.faint else ""
-        yield f'<text x="{mark.x}" y="{y}"{centre}{bold}{faint}>{escape(mark.text)}</text>'
+        box = f'<rect x="{mark.x}" y="{mark.y}" width="{mark.width}" height="{mark.height}"'
+        filled = f'{box} fill="{mark.fill}" stroke="#999" stroke-width="0.5"/>'
+        return f'{filled}\n{box} fill="url(#padding)" opacity="0.55"/>' if mark.hatched else filled
+    # Renderers support different baselines; a third of the font's size below the middle suits all.
+    y = mark.y + _FONT // 3 if mark.centred else mark.y
+    centre = ' text-anchor="middle"' if mark.centred else ""
+    bold = ' font-weight="bold"' if mark.bold else ""
+    faint = ' fill="#666"' if mark.faint else ""
+    return f'<text x="{mark.x}" y="{y}"{centre}{bold}{faint}>{escape(mark.text, quote=False)}</text>'

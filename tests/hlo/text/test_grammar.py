@@ -28,6 +28,7 @@ TEXTS = [
     ', dimensions={1,0}, metadata={op_name="jit(f)/a[\\"x\\"=%b, {]" source_line=3}',
     ", dim_labels=b01f_01io->b01f, window={size=2x2 pad=0_1x0_0}, replica_groups=[2,4]<=[8], to_apply=%add.3",
     ', custom_call_target="a, b=%c", backend_config={"a":[{"b":["1","2"]}],"c":{}}, sharding={devices=[2,1]0,1}',
+    ", window={size=1}, dim_labels=0bf_io0->0bf, limit=-2, operand_precision={highest,highest}",
     ", slice={[0:2], [0:4:2]}, is_stable=true, source_target_pairs={{0,1},{1,0}}, dimensions={}, index=-1",
 ]
 
