@@ -8,6 +8,8 @@ import re
 import tokenize
 from collections.abc import Iterator
 
+from tests.syntax import statements
+
 # The first words of a relative clause in place of a subject.
 _RELATIVE = re.compile(r"[\"'`(]*(?:what|who|whoever|whose|where|that which|which)\b", re.IGNORECASE)
 # A verb in the third person, not a plural noun (`Names of ...`).
@@ -59,7 +61,7 @@ def comments(code: str) -> Iterator[tuple[int, str]]:
 
 def docstrings(code: str) -> Iterator[tuple[ast.Module | ast.ClassDef | Functions, int, str]]:
     """Yields each docstring with its module, class or function, and the line of the definition."""
-    for node in ast.walk(ast.parse(code)):
+    for node in statements(code):
         if isinstance(node, ast.Module | ast.ClassDef | Functions):
             text = ast.get_docstring(node)
             if text:

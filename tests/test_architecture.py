@@ -8,12 +8,14 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from passes.framework.base import BUILTIN_PASSES, load_pass
 from tests.paths import ROOT
+from tests.syntax import statements
 
 PACKAGES = ("dialect_utils", "passes", "relayout")
 
@@ -214,13 +216,16 @@ def longest(module: str, packages: object) -> str | None:
     return max((each for each in packages if is_within(module, each)), key=len, default=None)
 
 
-def imported(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+@cache
+def imported(code: str) -> tuple[str, ...]:
+    found: list[str] = []
+    for node in statements(code):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             # `from a import b` may import the module a.b; both are of the same package here.
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += (f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(found)
 
 
 def violations(module: str, code: str) -> list[str]:
@@ -231,7 +236,7 @@ def violations(module: str, code: str) -> list[str]:
     allowed = OWN_IMPORTS[row]
     above = module.partition(".")[0]
     wrong = []
-    for name in imported(ast.parse(code)):
+    for name in imported(code):
         is_own = name.partition(".")[0] in PACKAGES
         is_allowed = name == above or any(is_within(name, each) for each in allowed)
         if is_own and not is_allowed and (longest(name, OWN_IMPORTS) != row or row in PACKAGES[:2]):
@@ -297,7 +302,7 @@ def imports_of(codes: dict[str, str]) -> dict[str, set[str]]:
     return {
         name: {
             found if found in codes else found.rpartition(".")[0]
-            for found in imported(ast.parse(code))
+            for found in imported(code)
             if found in codes or found.rpartition(".")[0] in codes
         }
         - {name}
@@ -386,7 +391,7 @@ def assigned_fields(code: str) -> list[str]:
     """Returns the assignments to a field of another object that only its own methods may change."""
     targets = [
         target
-        for node in ast.walk(ast.parse(code))
+        for node in statements(code)
         for target in (
             node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
         )
@@ -528,7 +533,7 @@ def test_one_module_of_the_stablehlo_package_imports_jaxlib() -> None:
         name
         for name, file in modules()
         if is_within(name, "dialect_utils.stablehlo")
-        and any(is_within(each, "jaxlib") for each in imported(ast.parse(file.read_text("utf-8"))))
+        and any(is_within(each, "jaxlib") for each in imported(file.read_text("utf-8")))
     }
     assert adapters == {"dialect_utils.stablehlo.bindings"}
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.paths import ROOT
 from tests.plain_english import habits_in_code, habits_in_page
+from tests.syntax import statements
 
 PRODUCT = [
     file for package in ("dialect_utils", "passes", "relayout") for file in sorted((ROOT / package).rglob("*.py"))
@@ -64,7 +65,7 @@ ALLOWED = {"docs/security.md", "docs/checking.md"}
 
 
 def verb_first(code: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(code)):
+    for node in statements(code):
         if isinstance(node, ast.ClassDef) and VERBS.match(ast.get_docstring(node) or ""):
             yield node.name
 

@@ -6,6 +6,7 @@ Only the worker imports this module. `PREPARE` in dialect_utils/execution/serve.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 Run = Callable[[Sequence[Array]], list[tuple[ElementType, Array]]]
 
 _BYTE = 8
+# Executables that are kept, and the length of the longest program of one.
+_MOST_KEPT, _MOST_KEPT_CHARACTERS = 8, 1 << 16
 
 
 class UnsupportedError(Exception):
@@ -47,9 +50,19 @@ def prepare_xla(program: str | bytes, options: dict[str, Any], devices: int = 1)
 
     On several devices the leading dimension of arguments and results counts the devices.
     """
-    executable = adapter.compile_module(adapter.cpu_client(devices), program, options, devices)
+    if len(program) > _MOST_KEPT_CHARACTERS:
+        return _compiled(program, tuple(options.items()), devices)
+    return _kept(program, tuple(options.items()), devices)
+
+
+def _compiled(program: str | bytes, options: tuple[tuple[str, Any], ...], devices: int) -> Run:
+    executable = adapter.compile_module(adapter.cpu_client(devices), program, dict(options), devices)
     _, results = signature(program)
     return run_on_xla(executable, [shape.element_type for shape in results], devices)
+
+
+# A reduction, and a search for roundings, run one program again and again beside others: the last ones stay compiled.
+_kept = lru_cache(maxsize=_MOST_KEPT)(_compiled)
 
 
 def run_on_xla(executable: Any, types: Sequence[ElementType], devices: int) -> Run:

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import resource
+import select
 import signal
 import subprocess
 import sys
@@ -30,12 +31,16 @@ from tests.paths import ROOT
 _COUNT = 1000
 # The time limit that each command gets, and the time after it in which it has to end.
 SECONDS, GRACE = 4.0, 2.0
+# A dozen of those that tell most work until their limit.
+_TELLING_SECONDS = 1.0
 # Beside the limit: the start of Python and of a worker, on a machine that does other work.
 _START = 6.0
 _KILLED_AFTER = 45.0
 # The main process and one child, in megabytes; --memory is 4 GB by default.
 MOST_OF_MAIN, MOST_OF_CHILD = 1000, 4700
 _ADDRESS_SPACE = 16 << 30
+# Between two looks at all processes: none takes gigabytes in less.
+_LOOK_SECONDS = 0.1
 _POLL_SECONDS = 0.02
 _SETTLING_SECONDS = 0.5
 _CODES = (0, 1, 2, 3, 141)
@@ -109,6 +114,9 @@ def _watch(main: int, outcome: Outcome, start: float) -> None:
     """Waits for a process, and notes what it and the processes below it take."""
     peaks: dict[int, float] = {}
     ticks: dict[int, float] = {}
+    handle = os.pidfd_open(main)
+    ended = select.poll()
+    ended.register(handle, select.POLLIN)
     while True:
         for pid in (main, *_below(main)):
             peaks[pid] = max(peaks.get(pid, 0.0), _peak(pid))
@@ -119,7 +127,8 @@ def _watch(main: int, outcome: Outcome, start: float) -> None:
         if time.monotonic() - start > _KILLED_AFTER:
             outcome.is_killed = True
             os.kill(main, signal.SIGKILL)
-        time.sleep(_POLL_SECONDS)
+        ended.poll(_LOOK_SECONDS * 1000)
+    os.close(handle)
     outcome.code = os.waitstatus_to_exitcode(status)
     outcome.cpu = max(usage.ru_utime + usage.ru_stime, sum(ticks.values()))
     outcome.main_megabytes = peaks.pop(main, 0.0)
@@ -245,7 +254,7 @@ def main() -> int:
     given = parser.parse_args()
     adopt_orphans()
     chosen = commands(given.count, SECONDS, given.only, given.seed)
-    chosen = telling(SECONDS / 2) if given.telling else chosen
+    chosen = telling(_TELLING_SECONDS) if given.telling else chosen
     kinds: Counter[str] = Counter()
     number = wrong = 0
     slowest = Outcome()

@@ -148,8 +148,8 @@ def test_values_in_groups_give_the_same_answer(
     dump = DUMP.replace("tanh(scaled)", "sine(scaled)")
     assert explained(files, dump, "--json") == 1
     whole = json.loads(capsys.readouterr().out)["first_difference"]
-    # Three arrays of 64 elements at a time, of 4 GB.
-    monkeypatch.setattr(first_difference, "_ELEMENTS_PER_BYTE", 5e-8)
+    # Seven arrays of 64 elements at a time, of 4 GB: two groups of each program.
+    monkeypatch.setattr(first_difference, "_ELEMENTS_PER_BYTE", 1.2e-7)
     assert explained(files, dump, "--json") == 1
     assert json.loads(capsys.readouterr().out)["first_difference"] == whole
 

@@ -72,11 +72,11 @@ def rounded(text: str, opcode: str) -> str:
     return text[: found.start()] + "\n".join(f"  {line}" for line in lines) + text[found.end() :]
 
 
-@pytest.mark.parametrize("opcode", ["tanh", "fusion"])
-def test_a_rounding_of_another_operation_is_a_difference(opcode: str, worker: Worker) -> None:
-    # The first fusion is an operand of a product that the dump has in f32.
-    planted = rounded(text_of("mlp_step", "after"), opcode)
-    assert compared(worker, text_of("mlp_step", "before"), planted).verdict == "different"
+# The first fusion is an operand of a product that the dump has in f32.
+@pytest.mark.parametrize(("name", "opcode"), [("mlp_step", "tanh"), ("two_precisions", "fusion")])
+def test_a_rounding_of_another_operation_is_a_difference(name: str, opcode: str, worker: Worker) -> None:
+    planted = rounded(text_of(name, "after"), opcode)
+    assert compared(worker, text_of(name, "before"), planted).verdict == "different"
 
 
 @pytest.mark.parametrize(
