@@ -53,7 +53,7 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/verdict/field/primes.py",
-        "gcd(q * p, _PRODUCT_OF_SMALL) == 1 and is_prime(q) and is_prime(p)",
+        "gcd(q * p, _PRODUCT_OF_SMALL) == 1 and pow(2, q - 1, q) == 1 and is_prime(p) and is_prime(q)",
         "is_prime(p)",
         ("tests/verdict/field/test_arithmetic.py",),
     ),

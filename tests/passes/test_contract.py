@@ -81,11 +81,15 @@ def test_what_a_pass_left_is_not_verified_again_and_nothing_is_missed(name: str,
 @pytest.mark.parametrize(("name", "program"), ON_SMALL, ids=label)
 def test_every_pass_keeps_the_values(name: str, program: Path, worker: Worker) -> None:
     module = read_module(str(program))
+    compared = set()
     for step in variants(load_pass(name)):
         try:
-            verdict = compare_values(step, module, worker)
+            text = step.run(module).module.text()
+            # Many targets have the same tiles.
+            verdict = None if text in compared else compare_values(step, module, worker)
         except DiagnosticError:
             continue  # refusing is allowed; the lit files say when
+        compared.add(text)
         assert verdict is None or verdict.found_no_difference, step
 
 

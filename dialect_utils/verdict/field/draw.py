@@ -96,25 +96,21 @@ def finished(words: Words) -> Words:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Powers:
-    """The powers of one base for each round, from tables of the powers that each digit of an exponent stands for."""
+    """The powers of one base for each round, from a table of those of each digit: [round, position, digit]."""
 
     moduli: Moduli
-    tables: Sequence[Words]
+    table: Words
 
     @classmethod
     def of(cls, moduli: Moduli, bases: Sequence[int]) -> Powers:
-        """Makes the tables, [round, digit] for each position of a digit."""
-        tables = []
-        for position in range(_DIGITS):
-            pairs = zip(bases, moduli.primes, strict=True)
-            scaled = [pow(base, 1 << (_DIGIT * position), prime) for base, prime in pairs]
-            table = np.ones((len(bases), 1), np.uint64)
-            for doubling in range(_DIGIT):
-                factors = [pow(b, 1 << doubling, p) for b, p in zip(scaled, moduli.primes, strict=True)]
-                column = np.array(factors, np.uint64).reshape(-1, 1)
-                table = np.concatenate([table, moduli.multiply(table, np.broadcast_to(column, table.shape))], 1)
-            tables.append(table)
-        return cls(moduli, tables)
+        """Makes the table."""
+        table = np.ones((len(bases), _DIGITS, 1), np.uint64)
+        for doubling in range(_DIGIT):
+            steps = [1 << (_DIGIT * position + doubling) for position in range(_DIGITS)]
+            factors = [[pow(b, step, p) for step in steps] for b, p in zip(bases, moduli.primes, strict=True)]
+            column = np.array(factors, np.uint64)[..., np.newaxis]
+            table = np.concatenate([table, moduli.multiply(table, np.broadcast_to(column, table.shape))], -1)
+        return cls(moduli, table)
 
     def of_exponents(self, exponents: Words) -> Words:
         """Returns the powers of exponents below 2^60, [round, ...]."""
@@ -125,8 +121,8 @@ class Powers:
 
     def _digit(self, exponents: Words, position: int) -> Words:
         digits = (exponents >> np.uint64(_DIGIT * position)) & np.uint64((1 << _DIGIT) - 1)
-        table = self.tables[position]
-        return np.stack([row[each.astype(np.int64)] for row, each in zip(table, digits, strict=True)])
+        rows = self.table[:, position]
+        return np.stack([row[each.astype(np.int64)] for row, each in zip(rows, digits, strict=True)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,8 @@ LEAST_Q_BITS = 59
 # At least so many may be drawn: Hardy and Littlewood's conjecture estimates 4.4e14.
 SAFE_PRIMES = 10**14
 
+# Four times the bytes that SHAKE-256 computes at once.
+_BLOCK_BYTES = 544
 _SMALL = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 _PRODUCT_OF_SMALL = prod(_SMALL)
 # The test by Miller and Rabin with these bases is exact below 3.3e24 (Sorenson and Webster, 2015).
@@ -17,17 +19,20 @@ _BASES = (2, *_SMALL[:12])
 
 
 class RandomBits:
-    """A stream of random bits: SHAKE-256 of a seed, a name, and a counter."""
+    """A stream of random bits: blocks of SHAKE-256 of a seed, a name, and a counter."""
 
     def __init__(self, seed: int, name: str) -> None:
         self._text = f"{seed} {name}"
-        self._count = 0
+        self._blocks = 0
+        self._left = b""
 
     def take(self, bits: int) -> int:
-        """Returns the next number of so many bits."""
-        self._count += 1
+        """Returns the next number of so many bits, 512 at most."""
         size = -(-bits // 8)
-        found = hashlib.shake_256(f"{self._text} {self._count}".encode()).digest(size)
+        if len(self._left) < size:
+            self._blocks += 1
+            self._left = hashlib.shake_256(f"{self._text} {self._blocks}".encode()).digest(_BLOCK_BYTES)
+        found, self._left = self._left[:size], self._left[size:]
         return int.from_bytes(found, "little") >> (8 * size - bits)
 
 
@@ -57,5 +62,6 @@ def safe_prime(bits: RandomBits) -> int:
         # Q of 60 bits, the highest and the lowest of which are set.
         q = (1 << LEAST_Q_BITS) + 2 * bits.take(LEAST_Q_BITS - 1) + 1
         p = 2 * q + 1
-        if gcd(q * p, _PRODUCT_OF_SMALL) == 1 and is_prime(q) and is_prime(p):
+        # Most numbers fail at the first base.
+        if gcd(q * p, _PRODUCT_OF_SMALL) == 1 and pow(2, q - 1, q) == 1 and is_prime(p) and is_prime(q):
             return p

@@ -16,6 +16,7 @@ from passes.dumps.collectives import combine_scalars
 from passes.dumps.make_portable import make_portable
 from passes.framework.pipeline import verify
 from tests.conftest import Workers
+from tests.passes.dump_files import UNOPTIMIZED
 
 Array = NDArray[Any]
 BYTES, HALVES = "{0:T(512)(128)(4,1)}", "{0:T(256)(128)(2,1)}"
@@ -81,7 +82,7 @@ def test_elements_of_words_are_reduced(workers: Workers, kind: str, layout: str,
     assert "u32" not in module.text()
     dtype = {"s8": np.int8, "pred": np.bool_, "bf16": ml_dtypes.bfloat16}[kind]
     parts: Array = np.array([[100, -128, 0, 0, 7], [100, 127, 0, -3, -7]]).astype(dtype)
-    for found in workers[2].run(prepare(module, "<test>"), [[parts]])[0][0]:
+    for found in workers[2].run(prepare(module, "<test>"), [[parts]], options=UNOPTIMIZED)[0][0]:
         assert np.array_equal(found, function(*parts))
 
 
@@ -118,7 +119,7 @@ ENTRY e {
     module = parse_module(text)
     make_portable(module)
     a, b = np.array([[1.5, 2], [3, 4]], np.float32), np.array([5, 6], np.int32)
-    first, second = workers[2].run(prepare(module, "<test>"), [[a, b]])[0]
+    first, second = workers[2].run(prepare(module, "<test>"), [[a, b]], options=UNOPTIMIZED)[0]
     assert first.tolist() == [[0, 0], [1.5, 2]]
     assert second.tolist() == [0, 5]
 
@@ -148,7 +149,9 @@ ENTRY e {
     module = parse_module(text)
     make_portable(module)
     verify(module)
-    (found,) = worker.run(prepare(module, "<test>"), [[np.array([1, -2, 3], np.int16), np.ones(3, np.float32)]])[0]
+    (found,) = worker.run(
+        prepare(module, "<test>"), [[np.array([1, -2, 3], np.int16), np.ones(3, np.float32)]], options=UNOPTIMIZED
+    )[0]
     assert found == 5
 
 

@@ -11,6 +11,7 @@ from dialect_utils.execution import Worker, prepare, run_module
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.text import DiagnosticError
 from passes.dumps.executable import executable_form, is_optimized_dump
+from tests.passes.dump_files import UNOPTIMIZED
 
 PARTITIONED = """HloModule m, num_partitions=2
 
@@ -85,7 +86,7 @@ def test_total_orders_are_written_so_that_every_jaxlib_reads_them(worker: Worker
     assert "type=TOTALORDER" in form.text()
     assert "order=" not in form.text()
     a, b = np.array([-0.0, 1, -np.nan], np.float32), np.array([0, 2, 1], np.float32)
-    total, partial = worker.run(prepare(form, "<test>"), [[a, b]])[0]
+    total, partial = worker.run(prepare(form, "<test>"), [[a, b]], options=UNOPTIMIZED)[0]
     assert total.tolist() == [True, True, bool(np.signbit(a[2]))]
     assert partial.tolist() == [False, True, False]
 

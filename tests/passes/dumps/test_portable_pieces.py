@@ -21,12 +21,13 @@ from passes.dumps.portable_ops import (
     reduce_whole_windows,
     separate_scatter_operands,
 )
+from tests.passes.dump_files import UNOPTIMIZED
 
 Array = NDArray[Any]
 
 
 def run(worker: Worker, text: str, *inputs: Array) -> list[Array]:
-    return worker.run(prepare(parse_module(text), "<test>"), [list(inputs)])[0]
+    return worker.run(prepare(parse_module(text), "<test>"), [list(inputs)], options=UNOPTIMIZED)[0]
 
 
 EDGES = [-np.inf, -1e30, -7.0, -1.0, -0.25, -1e-6, -0.0, 0.0, 0.5, 1.0, 1.5, 20.0, 1e30, np.inf, np.nan]

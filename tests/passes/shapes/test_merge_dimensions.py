@@ -16,7 +16,7 @@ from passes.framework.pipeline import Pipeline, verify
 from passes.shapes.merge_dimensions import candidates, merge_dimensions
 
 PROOF = Options(engines=("proof",))
-EXECUTED = Options(engines=("proof", "xla"))
+EXECUTED = Options(engines=("proof", "xla"), power=0)
 
 # Operations on v, an array [2,3,4,5] whose dimensions 1 and 2 become one, and one that shows it.
 OPERATIONS = {

@@ -15,7 +15,7 @@ from passes.framework.pipeline import Pipeline, verify
 from passes.shapes.narrow_padding import candidates, narrow_padding
 
 PROOF = Options(engines=("proof",))
-EXECUTED = Options(engines=("proof", "xla"))
+EXECUTED = Options(engines=("proof", "xla"), power=0)
 
 # Operations on v, an array [3,130,4] whose dimension 1 is cut after 128 elements, and one that shows it.
 OPERATIONS = {

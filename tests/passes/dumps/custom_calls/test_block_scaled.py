@@ -9,6 +9,7 @@ from dialect_utils.execution import Worker, prepare
 from dialect_utils.hlo import parse_module
 from dialect_utils.text import DiagnosticError
 from passes.dumps.expand_custom_calls import expand_custom_calls
+from tests.passes.dump_files import UNOPTIMIZED
 
 SHAPES = ("f32[2,3,8]", "f32[2,5,8]", "f32[2,3,2]", "f32[2,5,4]", "f32[]")
 DIMS = ((2, 3, 8), (2, 5, 8), (2, 3, 2), (2, 5, 4), ())
@@ -26,7 +27,7 @@ def test_a_product_of_scaled_blocks() -> None:
     module = parse_module(text_of())
     expand_custom_calls(module)
     with Worker() as worker:
-        (found,) = worker.run(prepare(module, "<test>"), [inputs])[0]
+        (found,) = worker.run(prepare(module, "<test>"), [inputs], options=UNOPTIMIZED)[0]
     a, b, a_scale, b_scale, scale = inputs
     left, right = a * np.repeat(a_scale, 4, -1), b * np.repeat(b_scale, 2, -1)
     assert (found == np.einsum("bik,bjk->bij", left, right) * scale).all()

@@ -15,6 +15,7 @@ from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.text import DiagnosticError
 from passes.dumps.make_portable import make_portable
 from tests.layout.packing import pack, unpack
+from tests.passes.dump_files import UNOPTIMIZED
 
 PLAIN = {"bf16": "u2", "s16": "i2", "s8": "i1", "s32": "i4", "u32": "u4", "f32": "u4"}
 
@@ -59,7 +60,7 @@ def test_bytes_in_a_row_are_read_as_another_type(result: str, operands: tuple[st
         a.view(ml_dtypes.bfloat16) if s.element_type.name == "bf16" else a for a, s in zip(inputs, shapes, strict=True)
     ]
     with Worker() as worker:
-        (found,) = worker.run(prepare(module, "<test>"), [given])[0]
+        (found,) = worker.run(prepare(module, "<test>"), [given], options=UNOPTIMIZED)[0]
     wanted = expected(parse_array_shape(result), shapes, inputs)
     assert (found.view(wanted.dtype) == wanted).all()
 

@@ -14,6 +14,7 @@ from dialect_utils.hlo import parse_module
 from dialect_utils.text import DiagnosticError
 from passes.dumps.custom_calls.tpu_blocks import BLOCKS
 from passes.dumps.expand_custom_calls import expand_custom_calls
+from tests.passes.dump_files import UNOPTIMIZED
 
 Array = NDArray[Any]
 
@@ -36,7 +37,7 @@ def run(worker: Worker, target: str, results: str, *inputs: Array) -> list[Array
     module = parse_module(call_text(target, results, *shapes))
     expand_custom_calls(module)
     assert "custom-call" not in module.text()
-    return worker.run(prepare(module, "<test>"), [[np.ascontiguousarray(a) for a in inputs]])[0]
+    return worker.run(prepare(module, "<test>"), [[np.ascontiguousarray(a) for a in inputs]], options=UNOPTIMIZED)[0]
 
 
 def halves(a: Array) -> list[Array]:

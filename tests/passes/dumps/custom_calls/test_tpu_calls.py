@@ -7,6 +7,7 @@ from dialect_utils.text import DiagnosticError
 from passes.dumps.custom_calls.tpu_calls import TPU_CALLS, TPU_EXPANSIONS, format_table
 from passes.dumps.expand_custom_calls import expand_custom_calls
 from passes.dumps.make_portable import make_portable
+from tests.passes.dump_files import UNOPTIMIZED
 from tests.paths import ROOT
 
 
@@ -31,7 +32,7 @@ ENTRY e {
     module = parse_module(text)
     make_portable(module)
     p = np.array([True, True, False, True, True])
-    (found,) = worker.run(prepare(module, "<test>"), [[p]])[0]
+    (found,) = worker.run(prepare(module, "<test>"), [[p]], options=UNOPTIMIZED)[0]
     # The first 128 elements are the lowest bytes of the words.
     assert found.tolist() == [1, 1, 0, 1, 1] + [0] * 123
 

@@ -16,7 +16,7 @@ from passes.dumps.make_portable import make_portable
 from passes.dumps.mosaic.memory import Unwritten
 from passes.framework.base import Report
 from tests.conftest import Workers
-from tests.passes.dump_files import Array, Dump, arrays_of, dumps
+from tests.passes.dump_files import UNOPTIMIZED, Array, Dump, arrays_of, dumps
 from tests.paths import OWN_CORPUS, SHARED_DATA
 
 OWN = dumps(OWN_CORPUS / "mosaic")
@@ -59,7 +59,7 @@ def outputs_of(dump: Dump, module: HloModule, workers: Workers) -> list[Array]:
     parameters, _ = entry_arrays(module)
     inputs = arrays_of(dump, "in", parameters, "inputs", devices)
     worker = workers[devices]
-    return worker.run(prepare(module, dump.name), [inputs])[0]
+    return worker.run(prepare(module, dump.name), [inputs], options=UNOPTIMIZED)[0]
 
 
 def distances(dump: Dump, module: HloModule, outputs: list[Array]) -> list[float]:

@@ -14,6 +14,7 @@ from passes.dumps.make_portable import make_portable
 from passes.framework.base import Report
 from tests.corpus.kernels import KERNELS, KernelProgram
 from tests.corpus.make_mosaic_dumps import interpret
+from tests.passes.dump_files import UNOPTIMIZED
 from tests.passes.dumps.mosaic.test_dumps import distance
 
 NAMES = ("softmax_of_rows", "carried_through_a_loop", "histogram_of_scalars")
@@ -31,6 +32,6 @@ def test_lowered_kernels_equal_interpret_mode(name: str, worker: Worker) -> None
     inputs = program.draw_inputs()
     module = parse_module(lowered(program, inputs), name)
     make_portable(module, Report(), unwritten="poison")
-    outputs = worker.run(prepare(module, name), [inputs])[0]
+    outputs = worker.run(prepare(module, name), [inputs], options=UNOPTIMIZED)[0]
     found = [distance(np.asarray(a), b) for a, b in zip(outputs, interpret(program, inputs), strict=True)]
     assert max(found) <= program.tolerance

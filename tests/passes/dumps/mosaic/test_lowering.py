@@ -16,6 +16,7 @@ from passes.dumps.make_portable import make_portable
 from passes.framework.base import Report
 from passes.framework.pipeline import Pipeline
 from tests.mosaic.kernels import TRIPLED, call_of
+from tests.passes.dump_files import UNOPTIMIZED
 
 ROWS = np.arange(24 * 128, dtype=np.float32).reshape(24, 128)
 
@@ -23,7 +24,7 @@ ROWS = np.arange(24 * 128, dtype=np.float32).reshape(24, 128)
 def run(worker: Worker, kernel: str, unwritten: str = "zero") -> NDArray[Any]:
     module = parse_module(call_of(kernel), "m.hlo")
     portable = Pipeline.parse(f"make-portable{{unwritten={unwritten}}}").run(module).module
-    return np.asarray(worker.run(prepare(portable, "m"), [[ROWS]])[0][0])
+    return np.asarray(worker.run(prepare(portable, "m"), [[ROWS]], options=UNOPTIMIZED)[0][0])
 
 
 def test_a_grid_is_a_loop_over_blocks(worker: Worker) -> None:
@@ -69,6 +70,6 @@ def test_a_kernel_that_does_not_fit_its_call_is_refused(before: str, after: str,
 def test_a_check_runs_with_poison(worker: Worker) -> None:
     module = parse_module(call_of(TRIPLED.replace("array<i64: 3>", "array<i64: 2>")).replace(", is_scheduled=true", ""))
     assert is_optimized_dump(module)
-    checked = np.asarray(worker.run(prepare(checked_form(module), "m"), [[ROWS]])[0][0])
+    checked = np.asarray(worker.run(prepare(checked_form(module), "m"), [[ROWS]], options=UNOPTIMIZED)[0][0])
     assert np.isnan(checked[16:]).all()
     assert not np.isnan(checked[:16]).any()

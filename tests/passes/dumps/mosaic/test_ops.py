@@ -15,6 +15,7 @@ from dialect_utils.text import DiagnosticError
 from passes.dumps.make_portable import make_portable
 from passes.framework.base import Report
 from tests.mosaic.kernels import call_of
+from tests.passes.dump_files import UNOPTIMIZED
 
 X = (np.arange(24 * 128, dtype=np.float32).reshape(24, 128) - 1500) / 64
 WORDS = X.view(np.int32)
@@ -44,7 +45,7 @@ def kernel(body: str, scratch: str = "") -> str:
 def run(worker: Worker, text: str) -> NDArray[Any]:
     module = parse_module(call_of(text), "m.hlo")
     make_portable(module, Report(), unwritten="poison")
-    return np.asarray(worker.run(prepare(module, "m"), [[X]])[0][0])
+    return np.asarray(worker.run(prepare(module, "m"), [[X]], options=UNOPTIMIZED)[0][0])
 
 
 def integer(body: str) -> str:
