@@ -44,7 +44,8 @@ _END_SECONDS = 5.0
 _MILLISECONDS = 1000
 # The memory of a process beyond what it needs to start, in bytes.
 DEFAULT_MEMORY_BYTES = 4_000_000_000
-_ROOT = str(Path(__file__).parents[1])
+# The directory of this project's packages.
+ROOT = str(Path(__file__).parents[1])
 
 
 # Messages of C++, LLVM and XLA about a failed allocation.
@@ -122,10 +123,18 @@ class LocalProcess:
 
 
 def _environment(program: str, arguments: Sequence[str]) -> dict[str, str]:
-    path = os.pathsep.join([_ROOT, *filter(None, [os.environ.get("PYTHONPATH")])])
     if program in (TPU_COMPILER, TPU_FIGURES, PASS_DUMPER):
-        return {**os.environ, **TPU_ENVIRONMENT, "JAX_PLATFORMS": "cpu", "PYTHONPATH": path}
+        return {**os.environ, **TPU_ENVIRONMENT, "JAX_PLATFORMS": "cpu", "PYTHONPATH": _python_path()}
     _, devices = arguments
+    return worker_environment(devices)
+
+
+def _python_path() -> str:
+    return os.pathsep.join([ROOT, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+def worker_environment(devices: str) -> dict[str, str]:
+    """Returns the environment of a worker: paths and languages, and how libraries and XLA behave there."""
     flags = [_NO_FUSED_MULTIPLY_ADD]
     if int(devices) > 1:
         flags.append(f"--xla_force_host_platform_device_count={devices}")
@@ -136,7 +145,7 @@ def _environment(program: str, arguments: Sequence[str]) -> dict[str, str]:
         "OPENBLAS_NUM_THREADS": "1",
         "JAX_ENABLE_X64": "1",
         "TF_CPP_MIN_LOG_LEVEL": "3",
-        "PYTHONPATH": path,
+        "PYTHONPATH": _python_path(),
     }
 
 

@@ -87,7 +87,8 @@ class Command:
     adds to the names of the files that it writes. A command that is not supervised reads no input, and does its work in
     this process. The children of a command that `compiles` may start the TPU compiler. `cached` returns the values and
     the files of a command line that decide what a unit compiles, None where the cache keeps no such unit. `conclusion`
-    returns what the command says about all units together.
+    returns what the command says about all units together. `shared` are modules that the children and their workers
+    need: they are imported once, before the first child is forked.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Command:
     compiles: bool = False
     cached: Callable[[argparse.Namespace, Unit], Selected | None] | None = None
     conclusion: Callable[[argparse.Namespace], AbstractContextManager[Conclusion]] | None = None
+    shared: tuple[str, ...] = ()
 
 
 def undivided(

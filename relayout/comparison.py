@@ -33,6 +33,14 @@ _SEVERITY = (DONE, UNKNOWN, WRONG_COMMAND, FAILED)
 _PROOF_SHARE = 0.6
 # The time of this process that execution has besides: for choosing data, comparing outputs and measuring power.
 _EXECUTION_SECONDS = 15.0
+# Modules that prove, execute and compare, for `Command.shared`.
+SHARED = (
+    "dialect_utils.execution.process",
+    "dialect_utils.hlo.verification.signatures",
+    "dialect_utils.verdict.examination",
+    "dialect_utils.verdict.replay",
+    "numpy.random",
+)
 EXIT_CODES = """verdicts and exit codes:
   0  equal (proved, or executed on data that leaves nothing open), equal up to the engine's choices in brackets,
      agrees (executed, no difference found) or

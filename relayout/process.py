@@ -1,4 +1,4 @@
-"""Signals that end the process of a command, and the time budget of a file."""
+"""Signals that end the process of a command, its forks, and the time budget of a file."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib.machinery import ExtensionFileLoader
+from itertools import pairwise
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
+
+from dialect_utils.sandbox import ENDING_SIGNALS
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
@@ -28,6 +32,8 @@ _SIGNALLED = 128
 _AGAIN_SECONDS = 0.05
 # Python's default of 700 makes it walk all live objects again and again while a module is read.
 _OBJECTS_BETWEEN_COLLECTIONS = 1_000_000
+# Standard input, output and error.
+_STREAMS = 3
 _DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
 
 
@@ -115,3 +121,44 @@ def exit_code(interrupt: KeyboardInterrupt) -> int:
     """Returns the exit code that a shell reports for a program ended by the signal; SIGINT for Ctrl-C."""
     number = interrupt.number if isinstance(interrupt, EndedBySignalError) else signal.SIGINT
     return _SIGNALLED + number
+
+
+def fork(main: Callable[[int], NoReturn]) -> int:
+    """Returns the process id of a copy of this process, which calls `main` with the id of this one."""
+    # Buffered text would be written twice.
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    parent = os.getpid()
+    # The collector would copy every page of objects in the child.
+    gc.freeze()
+    # A handler that ran in the child would raise an exception in this process's code.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
+    try:
+        with warnings.catch_warnings():
+            # Python and JAX warn of other threads; those of a caller hold no lock that the child needs.
+            warnings.simplefilter("ignore")
+            pid = os.fork()
+        if pid == 0:
+            try:
+                main(parent)
+            finally:
+                os._exit(1)
+    finally:
+        gc.unfreeze()
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    return pid
+
+
+def leave_session(kept: Iterable[int] = ()) -> None:
+    """Leaves the session, the terminal and the files of the parent, but for `kept` and the three streams."""
+    os.setsid()
+    reset_signals()
+    for before, after in pairwise([_STREAMS - 1, *sorted(kept), os.sysconf("SC_OPEN_MAX")]):
+        os.closerange(before + 1, after)
+
+
+def reset_signals() -> None:
+    """Lets signals end this process, in which they were blocked; those of the terminal go to the command's process."""
+    for number in ENDING_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)

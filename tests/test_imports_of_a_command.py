@@ -16,13 +16,17 @@ from tests.profiling import PACKAGES
 # Audit events of a process and its forked children, in memory that they share: the child may write no file.
 PROBE = """
 import json, mmap, os, sys
-memory, parent = mmap.mmap(-1, 1 << 20), os.getpid()
+memory, parent, forks = mmap.mmap(-1, 3 << 19), os.getpid(), 0
 STARTS = ("subprocess.Popen", "os.posix_spawn", "os.exec", "os.system")
 
 def note(event, arguments):
-    # Each process has its half, which begins with the length of its text.
+    global forks
+    # The process of the command, its first child and its worker have a third each, which begins with the length of its
+    # text.
+    if event == "os.fork":
+        forks += 1
     if event == "import" or event in STARTS:
-        start = 0 if os.getpid() == parent else len(memory) // 2
+        start = 0 if os.getpid() == parent else forks << 19
         length = int.from_bytes(memory[start : start + 4], "little")
         text = f"{arguments[0] if event == 'import' else event}\\n".encode()
         memory[start + 4 + length : start + 4 + length + len(text)] = text
@@ -31,11 +35,11 @@ def note(event, arguments):
 sys.addaudithook(note)
 from relayout.cli import main
 status = main(sys.argv[1:])
-names = []
-for start in (0, len(memory) // 2):
+parts = []
+for start in range(0, len(memory), 1 << 19):
     length = int.from_bytes(memory[start : start + 4], "little")
-    names += memory[start + 4 : start + 4 + length].decode().split()
-print(json.dumps([status, names]), file=sys.stderr)
+    parts.append(memory[start + 4 : start + 4 + length].decode().split())
+print(json.dumps([status, parts]), file=sys.stderr)
 """
 SHAPE = "f32[3,5]{1,0:T(2,2)}"
 HLO = f"HloModule two\n\nENTRY main {{\n  x = {SHAPE} parameter(0)\n  ROOT y = {SHAPE} negate(x)\n}}\n"
@@ -75,8 +79,11 @@ COMMANDS = [
 ]
 
 
-def imports(arguments: str, folder: Path) -> list[str]:
-    """Returns the names that a command imports, and the events by which it starts another program."""
+def imports(arguments: str, folder: Path) -> tuple[list[str], list[str]]:
+    """Returns the names that a command and its child import, with the events by which they start another program.
+
+    Also returns those that its worker imports besides what the command has imported before it forks the worker.
+    """
     (folder / "two.hlo").write_text(HLO)
     (folder / "bitcast.hlo").write_text(BITCAST)
     (folder / "two.mlir").write_text(MLIR)
@@ -88,14 +95,14 @@ def imports(arguments: str, folder: Path) -> list[str]:
         text=True,
         timeout=120,
     )
-    status, names = json.loads(done.stderr.splitlines()[-1])
+    status, (command, child, worker) = json.loads(done.stderr.splitlines()[-1])
     assert status == 0, done.stderr
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(command + child)), list(dict.fromkeys(worker))
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.arguments)
 def test_a_command_imports_only_what_it_uses(command: Imports, tmp_path: Path) -> None:
-    names = imports(command.arguments, tmp_path)
+    names, _ = imports(command.arguments, tmp_path)
     assert "relayout.cli" in names
     unused = [name for name in names if any(f"{name}.".startswith(f"{each}.") for each in command.without)]
     assert not unused
@@ -105,8 +112,16 @@ def test_a_command_imports_only_what_it_uses(command: Imports, tmp_path: Path) -
 
 def test_only_execution_starts_a_worker(tmp_path: Path) -> None:
     check = "check two.hlo -p expand-tiling"
-    events = [imports(f"{check}{option}", tmp_path) for option in ("", " --engines proof")]
-    assert ["os.posix_spawn" in each or "subprocess.Popen" in each for each in events] == [True, False]
+    found = [imports(f"{check}{option}", tmp_path) for option in ("", " --engines proof")]
+    assert ["jaxlib" in worker for _, worker in found] == [True, False]
+    assert not [name for names, _ in found for name in names if name in ("os.posix_spawn", "subprocess.Popen")]
+
+
+def test_a_worker_of_a_command_has_what_the_command_has_imported(tmp_path: Path) -> None:
+    for command in ("check two.hlo -p expand-tiling", "run two.hlo --inputs random"):
+        _, worker = imports(command, tmp_path)
+        assert "jaxlib" in worker
+        assert not {"jax", "numpy", "ml_dtypes", "dialect_utils.layout", "dialect_utils.execution.messages"} & {*worker}
 
 
 def test_a_worker_imports_what_every_program_needs() -> None:

@@ -16,6 +16,8 @@ from typing import Any
 # XLA prints its dump to standard output.
 _DUMP_OPTIONS: dict[str, Any] = {"xla_dump_to": "-", "xla_dump_hlo_pass_re": ".*", "xla_dump_hlo_as_text": True}
 _DUMP_OPTIONS["xla_dump_large_constants"] = True
+# The options of earlier versions of jaxlib, without which compiling only takes longer.
+_FORMER_OPTIONS, _FIRST_WITHOUT = ("xla_cpu_use_fusion_emitters",), (0, 11, 1)
 _CHUNK = 1 << 16
 
 
@@ -121,7 +123,8 @@ def _read_all(reader: int, parts: list[bytes]) -> None:
 
 def _compile_options(options: dict[str, str], replicas: int) -> Any:
     made = _find("jaxlib.xla_client", "CompileOptions")()
-    made.env_option_overrides = list(options.items())
+    lacking = _FORMER_OPTIONS if _find("jaxlib.version", "__version_info__") >= _FIRST_WITHOUT else ()
+    made.env_option_overrides = [(name, value) for name, value in options.items() if name not in lacking]
     made.num_replicas = replicas
     return made
 

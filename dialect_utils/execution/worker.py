@@ -27,9 +27,9 @@ from dialect_utils.execution.messages import MalformedMessageError, Message, rea
 _ALARM_MARGIN_SECONDS = 10
 
 
-def main() -> None:
-    """Serves requests until standard input closes."""
-    if parent := int(sys.argv[1]):
+def serve(parent: int, memory: int, devices: int) -> None:
+    """Serves requests until standard input closes; `parent` is a process id to die with, or 0."""
+    if parent:
         sandbox.die_with_parent(parent)
     answers = os.dup(1)
     os.dup2(2, 1)
@@ -39,13 +39,13 @@ def main() -> None:
     # The objects of jaxlib's import are permanent: collecting garbage among them only takes time.
     gc.disable()
     # The parent does not count these slow imports against a request.
-    from dialect_utils.execution import serve
+    from dialect_utils.execution.serve import answer, warm_up
 
-    serve.warm_up(int(sys.argv[3]))
+    warm_up(devices)
     gc.enable()
     sandbox.mark_sandboxed()
     os.fchdir(sandbox.empty_directory())
-    sandbox.limit_resources(int(sys.argv[2]))
+    sandbox.limit_resources(memory)
     write_message(answers, Message({"status": "ready", "unprotected": sandbox.enter_sandbox()}))
     while True:
         request = requests.get()
@@ -53,9 +53,9 @@ def main() -> None:
         signal.alarm(int(seconds) + _ALARM_MARGIN_SECONDS)
         sandbox.limit_cpu_seconds(seconds)
         with _ended_with_input():
-            answer = serve.answer(request, lambda status: write_message(answers, Message({"status": status})))
+            found = answer(request, lambda status: write_message(answers, Message({"status": status})))
         signal.alarm(0)
-        write_message(answers, answer)
+        write_message(answers, found)
 
 
 @contextmanager
@@ -89,4 +89,4 @@ def _read_requests(requests: queue.SimpleQueue[Any]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(*map(int, sys.argv[1:]))

@@ -18,7 +18,7 @@ from dialect_utils.verdict.guarantees import Guarantee, result_guarantees, thres
 from dialect_utils.verdict.judge import Compared, Judge, SelfCheck, also, joined, self_checks
 from dialect_utils.verdict.outcome import PROOF, Power
 from dialect_utils.verdict.ports import Port, entry_ports
-from dialect_utils.verdict.runs import Runs
+from dialect_utils.verdict.runs import Code, Runs
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.inputs import chosen_data, possible_inputs
 from dialect_utils.verdict.sampling.orders import compared_in_open_orders, has_sorts, may_choose
@@ -36,6 +36,11 @@ _ONLY_INPUT = "on all the data there is (neither module has inputs)"
 _MOST_WORK = 1 << 26
 # The largest number of elements to compute with code that XLA does not optimize.
 _MOST_UNOPTIMIZED_WORK = 1 << 24
+# Plain code takes up to a nanosecond more for an element, and compiles in a millisecond less for each operation, and 15
+# less for each module.
+_WORK_OF_COMPILING, _OPERATIONS_OF_MODULE = 1_000_000, 15
+# An element of a function such as `exponential` takes as long as so many sums.
+_WORK_OF_FUNCTION = 8
 # Without an explicit request, the interpreter runs only modules that take less time than this.
 _INTERPRETED_SECONDS = 0.1
 
@@ -135,12 +140,13 @@ class Examination:
     def of_proved(self) -> Examination:
         """Returns the comparison of modules that are proved equal, with code that is worth being compiled for few runs.
 
-        Unoptimized code contradicts a wrong proof as well.
+        Plain code contradicts a wrong proof as well.
         """
-        # XLA:CPU multiplies matrices in a library, as fast in unoptimized code.
-        work = sum(work_of(module, with_products=False) for module in (self.original, self.last))
-        is_quick = len(self.runs.data) * work <= _MOST_UNOPTIMIZED_WORK
-        return replace(self, runs=replace(self.runs, optimizes=not is_quick))
+        modules = (self.original, self.last)
+        work = len(self.runs.data) * sum(work_of(module, by_xla=True) for module in modules)
+        count = sum(_OPERATIONS_OF_MODULE + sum(1 for _ in module.operations()) for module in modules)
+        code: Code = "plain" if work <= _WORK_OF_COMPILING * count else "optimized"
+        return replace(self, runs=replace(self.runs, code=code))
 
     def with_rounded_operands(self, program: Program, operands: int) -> Examination:
         """Returns the comparison with a form of the original that rounds operands of its dots."""
@@ -251,7 +257,7 @@ class Examination:
 
         Also returns the runs that decided.
         """
-        runs, found = self._as_written(worker, engine)
+        runs, found = self._as_written(self.runs, worker, engine)
         if found.answer == "different" and may_choose(self.original):
             return compared_in_open_orders(runs, self.judge, worker, engine) or (runs, found)
         if found.answer == "agrees" and has_sorts(self.last):
@@ -260,14 +266,17 @@ class Examination:
             return again if again is not None and again[1].answer == "different" else (runs, found)
         return runs, found
 
-    def _as_written(self, worker: Worker, engine: Engine) -> tuple[Runs, Finding]:
+    def _as_written(self, runs: Runs, worker: Worker, engine: Engine) -> tuple[Runs, Finding]:
         """Compares both programs as they are written; with XLA's simplifier where XLA:CPU needs it."""
         try:
-            return self.runs, self._compared(self.runs, worker, engine)
+            return runs, self._compared(runs, worker, engine)
         except ExecutionError:
             if engine != "xla":
                 raise
-        runs = replace(self.runs, simplifies=True)
+        if runs.code == "plain":
+            # XLA's emitter of plain code may lack an operation.
+            return self._as_written(replace(runs, code="optimized"), worker, engine)
+        runs = replace(runs, simplifies=True)
         found = self._compared(runs, worker, engine)
         return runs, found if found.answer == "different" else also(found, _SIMPLIFIED)
 
@@ -298,7 +307,8 @@ class Examination:
             return self.judge.scales(found.expected[number], samples()[number])(output)
 
         is_quick = count * len(runs.data) * work_of(self.original) <= _MOST_UNOPTIMIZED_WORK
-        execute = partial(replace(runs, optimizes=not is_quick).of_others, worker, engine)
+        code: Code = "unoptimized" if is_quick else "optimized"
+        execute = partial(replace(runs, code=code).of_others, worker, engine)
         comparator, ends = self.judge.comparator, (now + share, time.process_time() + share)
         trial = Trial(
             self.original,
@@ -345,8 +355,11 @@ _NOT_INTERPRETED = named("cholesky triangular-solve fft rng rng-bit-generator cu
 _ITERATIONS = 16
 
 
-def work_of(module: Module, *, with_products: bool = True) -> int:
-    """Returns the approximate number of elements that a run computes; `with_products`: with each product of a dot."""
+def work_of(module: Module, *, by_xla: bool = False) -> int:
+    """Returns the approximate number of elements that a run computes, with each product of a dot.
+
+    `by_xla`: in sums of two elements by XLA:CPU, which multiplies matrices in a library.
+    """
     loops = {
         function.name
         for operation in module.operations()
@@ -354,7 +367,7 @@ def work_of(module: Module, *, with_products: bool = True) -> int:
         for function in operation.called
     }
     return sum(
-        _work(operation, with_products) * (_ITERATIONS if operation.function.name in loops else 1)
+        _work(operation, by_xla) * (_ITERATIONS if operation.function.name in loops else 1)
         for operation in module.operations()
     )
 
@@ -368,9 +381,11 @@ def is_interpretable(module: Module) -> bool:
     )
 
 
-def _work(operation: Operation, with_products: bool) -> int:
+def _work(operation: Operation, by_xla: bool) -> int:
     results = sum(_elements(value.shape) for value in operation.results)
-    if operation.opcode == "dot" and with_products:
+    if by_xla and len(operation.operands) == 1 and has(operation.opcode, Trait.ROUNDS):
+        return _WORK_OF_FUNCTION * results
+    if operation.opcode == "dot" and not by_xla:
         contracting = operation.ints("lhs_contracting_dims") or ()
         lhs = operation.operands[0].shape
         return results * prod(lhs.dimensions[i] for i in contracting) if isinstance(lhs, ArrayShape) else results

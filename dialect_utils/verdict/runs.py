@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.ulps import ulps_of
 
+# The code that XLA makes. Compiling `unoptimized` code takes half the time, and running it may take several times as
+# long; its bits are those of optimized code. `plain` code takes a tenth, and has other last bits for some functions.
+Code = Literal["optimized", "unoptimized", "plain"]
 # The input that says in which order programs sort: two numbers (stablehlo/rewrites/ordering.py).
 _RANKS = Port(ArrayShape(ElementType("s32", 32), (2,)))
 
@@ -43,8 +46,7 @@ class Runs:
     devices: int = 1
     # XLA runs with its simplifier.
     simplifies: bool = False
-    # XLA optimizes the code; without it, compiling takes half the time, and running several times as long.
-    optimizes: bool = True
+    code: Code = "optimized"
     # Sorts leave no order open, with NaN first (true) or last (false); None: the programs are as they are written.
     nan_first: bool | None = None
     # The operands of the original's products that are rounded to bf16, a bit for each.
@@ -148,7 +150,7 @@ class Runs:
     def xla_options(self) -> dict[str, bool | int | str]:
         """Returns XLA's options for both programs."""
         options = xla_options(has_inputs=bool(self.parameters), simplifies=self.simplifies)
-        return options if self.optimizes else {**options, **_NOT_OPTIMIZED}
+        return options | _CODE[self.code]
 
     def _execute_packed(self, worker: Worker, engine: Engine, *, poison: bool) -> list[list[Array]]:
         packed = [
@@ -292,15 +294,17 @@ def _is_float(array: Array) -> bool:
     return element_type_of(array.dtype).is_floating
 
 
-# The simplifier would make different programs the same.
+# The simplifier would make different programs the same. Without it, XLA's mover of reshapes does not end by itself: it
+# adds thousands of transposes.
 _DISABLED = "xla_disable_hlo_passes"
-_SIMPLIFIER = "algsimp"
+_SIMPLIFIER = "algsimp,reshape-mover"
 _AS_WRITTEN: dict[str, bool | int | str] = {
     _DISABLED: _SIMPLIFIER,
     "xla_allow_excess_precision": False,
     # The library's fusions drop a rounding to bf16 between two operations of f32.
     "xla_cpu_experimental_ynn_fusion_type": "",
 }
+_FOLDING = "constant_folding"
 # Constant folding would replace a module without inputs by its results, so that nothing is executed. The code
 # runs once, so optimizing it would cost more than it saves.
 _NOT_OPTIMIZED: dict[str, bool | int | str] = {
@@ -310,14 +314,16 @@ _NOT_OPTIMIZED: dict[str, bool | int | str] = {
 _WITHOUT_INPUTS: dict[str, bool | int | str] = {
     **_AS_WRITTEN,
     **_NOT_OPTIMIZED,
-    _DISABLED: f"{_SIMPLIFIER},constant_folding",
+    _DISABLED: f"{_SIMPLIFIER},{_FOLDING}",
+}
+_CODE: dict[Code, dict[str, bool | int | str]] = {
+    "optimized": {},
+    "unoptimized": _NOT_OPTIMIZED,
+    "plain": {**_NOT_OPTIMIZED, "xla_cpu_use_fusion_emitters": False},
 }
 
 
 def xla_options(*, has_inputs: bool, simplifies: bool) -> dict[str, bool | int | str]:
     """Returns XLA's options to run a program as written; `simplifies`: with the simplifier, where XLA:CPU needs it."""
     options = _AS_WRITTEN if has_inputs else _WITHOUT_INPUTS
-    if not simplifies:
-        return options
-    kept = ",".join(name for name in str(options[_DISABLED]).split(",") if name != _SIMPLIFIER)
-    return {**options, _DISABLED: kept}
+    return {**options, _DISABLED: "" if has_inputs else _FOLDING} if simplifies else options

@@ -97,6 +97,11 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
     limits = Limits.of(arguments)
     is_for_ci = any(getattr(arguments, name, None) is not None for name in CI_OPTIONS)
     is_direct = not (records or is_for_ci or command.conclusion)
+    if command.shared:
+        # Imported here: most commands execute nothing.
+        from relayout.supervisor.forking import import_shared
+
+        import_shared(command.shared)
     with ExitStack() as stack:
         conclusion = None if command.conclusion is None else stack.enter_context(command.conclusion(arguments))
         cache = _cache(command, arguments, console)

@@ -21,6 +21,7 @@ from relayout.arguments import Command
 from relayout.batch.unit import Job, Result, Unit
 from relayout.process import ended_by_signals, prepare_process
 from relayout.supervisor.child import Limits
+from relayout.supervisor.forking import import_shared
 from relayout.supervisor.pool import Pool
 
 _HEADER = ("status", "seconds", "ends_batch", "content", "is_known")
@@ -35,6 +36,7 @@ def main() -> None:
         job: Job = pickle.loads(connection.recv_bytes())
         command: Command = importlib.import_module(f"relayout.commands.{job.command}").COMMAND
         limits = Limits.of(job.arguments)
+        import_shared(command.shared)
         with Pool(command, job, limits, is_direct=False) as pool:
             while True:
                 unit: Unit = pickle.loads(connection.recv_bytes())

@@ -31,6 +31,7 @@ from relayout.batch.run import add_batch_options, add_ci_options
 from relayout.batch.unit import Unit, Work
 from relayout.comparison import (
     EXIT_CODES,
+    SHARED,
     UNKNOWN,
     add_comparison_options,
     comparison_options,
@@ -289,4 +290,5 @@ COMMAND = Command(
     lost=_lost,
     lost_status=UNKNOWN,
     notes=EXIT_CODES,
+    shared=(*SHARED, "relayout.elided"),
 )

@@ -416,4 +416,5 @@ COMMAND = Command(
     open=_open,
     lost=lost_file,
     cached=_cached,
+    shared=("relayout.compared", "relayout.ready", "numpy.random"),
 )

@@ -17,6 +17,7 @@ from relayout.batch.run import add_batch_options, add_ci_options
 from relayout.batch.unit import Unit, Work
 from relayout.comparison import (
     EXIT_CODES,
+    SHARED,
     UNKNOWN,
     add_comparison_options,
     comparison_options,
@@ -165,4 +166,5 @@ COMMAND = Command(
     lost_status=UNKNOWN,
     conclusion=gathered,
     notes=EXIT_CODES,
+    shared=SHARED,
 )

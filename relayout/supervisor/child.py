@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,11 +23,10 @@ from dialect_utils.text.input_file import read_from
 from relayout.arguments import Command
 from relayout.batch.unit import Job, Unit, Work, worked
 from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
-from relayout.supervisor.host import Host, reset_signals, use_host, use_streams
+from relayout.process import leave_session
+from relayout.supervisor.host import Host, use_host, use_streams
 from relayout.supervisor.plan import format_plan, parse_unit
 
-# Standard input, output and error.
-_STREAMS = 3
 # The most that is printed and written for one input.
 DEFAULT_OUTPUT_BYTES = 2_000_000_000
 _UNLIMITED = 1e7
@@ -135,13 +133,10 @@ def _print_last_words(words: int) -> None:
 def _detach(parent: int, limits: Limits, kept: Iterable[int]) -> None:
     """Leaves the parent's session, terminal and files, but for the descriptors `kept` and those of the streams."""
     sandbox.die_with_parent(parent)
-    os.setsid()
-    reset_signals()
     if not limits.reads_input:
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
-    for before, after in pairwise([_STREAMS - 1, *sorted(kept), os.sysconf("SC_OPEN_MAX")]):
-        os.closerange(before + 1, after)
+    leave_session(kept)
     sandbox.prefer_as_victim()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import signal
 import socket
 import sys
 import time
@@ -13,7 +12,6 @@ from collections.abc import Collection, Sequence
 from typing import Any, TextIO, cast
 
 from dialect_utils import processes
-from dialect_utils.sandbox import ENDING_SIGNALS
 from dialect_utils.text import PrintableStream
 from relayout.supervisor.frames import (
     ANSWER,
@@ -232,10 +230,3 @@ def begin_item(name: str) -> None:
     """Starts the clock again for an item, such as a line of standard input."""
     if _host is not None:
         _host.begin_item(name)
-
-
-def reset_signals() -> None:
-    """Lets signals end this process, in which they were blocked; those of the terminal go to the command's process."""
-    for number in ENDING_SIGNALS:
-        signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)

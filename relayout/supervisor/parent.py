@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import select
 import signal
 import socket
 import sys
 import time
-import warnings
 from array import array
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -20,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from dialect_utils import processes
 from dialect_utils.io.files import is_url
-from dialect_utils.sandbox import ENDING_SIGNALS
 from dialect_utils.text import DiagnosticError
 from relayout.output import new_file, write_to_file
+from relayout.process import fork
 from relayout.supervisor.clock import Clock
 from relayout.supervisor.frames import (
     ANSWER,
@@ -114,7 +112,7 @@ class Child:
             self.words, words = os.pipe()
             failed.callback(os.close, self.words)
             opened.callback(os.close, words)
-            self.pid = _fork(main, theirs, words)
+            self.pid = fork(lambda parent: main(theirs, words, parent))
             failed.pop_all()
         os.set_blocking(self.words, False)
         self.clock = Clock(self.pid, 0.0)
@@ -355,28 +353,3 @@ class Child:
 
 class OutputLimitError(Exception):
     """A child that writes more than it may."""
-
-
-def _fork(main: Callable[[socket.socket, int, int], NoReturn], connection: socket.socket, words: int) -> int:
-    # Buffered text would be written twice.
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    parent = os.getpid()
-    # The collector would copy every page of objects in the child.
-    gc.freeze()
-    # A handler that ran in the child would raise an exception in this process's code.
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
-    try:
-        with warnings.catch_warnings():
-            # Python and JAX warn of other threads; those of a caller hold no lock that the child needs.
-            warnings.simplefilter("ignore")
-            pid = os.fork()
-        if pid == 0:
-            try:
-                main(connection, words, parent)
-            finally:
-                os._exit(1)
-    finally:
-        gc.unfreeze()
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-    return pid

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dialect_utils import processes, sandbox
+from relayout.supervisor.forking import CopiedWorker, may_copy_for_worker
 from relayout.supervisor.frames import CANDIDATES, MalformedFrameError, parse_named_file
 
 # The path of the candidate replaces it in the command of --oracle.
@@ -111,7 +112,7 @@ class Programs:
     def start(self, program: str, arguments: Sequence[object]) -> tuple[dict[str, Any], list[int]]:
         """Starts a program of `processes.PROGRAMS`; returns the answer and the descriptors of its pipes."""
         self._check_count()
-        started = processes.LocalProcess(program, self._checked(program, arguments))
+        started = _started(program, self._checked(program, arguments))
         self.running[started.pid] = started
         return {"pid": started.pid}, [started.stdin, started.stdout, started.stderr]
 
@@ -164,3 +165,10 @@ class Programs:
             case [str(memory), str(devices)] if program == processes.WORKER:
                 return [str(min(int(memory), self.memory)), str(int(devices))]
         raise MalformedFrameError(f"a request for a {program} that it may not start")
+
+
+def _started(program: str, arguments: Sequence[str]) -> processes.Process:
+    """Starts a program: a worker as a copy of this process where that is possible, else a new interpreter."""
+    if program == processes.WORKER and may_copy_for_worker():
+        return CopiedWorker(arguments)
+    return processes.LocalProcess(program, arguments)

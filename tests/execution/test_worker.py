@@ -371,6 +371,19 @@ def test_a_program_of_one_device_runs_without_jax() -> None:
     assert found.stdout == "f64 [1.5, -0.0] None\n"
 
 
+def test_options_that_a_version_of_jaxlib_lacks_are_left_out() -> None:
+    code = """if True:
+        import jaxlib.version
+        from dialect_utils.execution.adapter import _compile_options
+        for version in ((0, 10, 2), (0, 11, 0), (0, 11, 1), (0, 12, 0)):
+            jaxlib.version.__version_info__ = version
+            options = {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": 0}
+            print(len(_compile_options(options, 1).env_option_overrides))
+    """
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["2", "2", "1", "1"]
+
+
 TOTAL = """module {
   func.func @main(%a: tensor<7x7xf32>, %b: tensor<7x7xf32>) -> tensor<7x7xi1> {
     %0 = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<7x7xf32>, tensor<7x7xf32>) -> tensor<7x7xi1>

@@ -227,6 +227,24 @@ MUTANTS = (
         ("tests/relayout/test_oracle.py::test_one_of_several_runs_suffices",),
     ),
     Mutant(
+        "relayout/supervisor/forking.py",
+        "        os.environ.clear()\n",
+        "",
+        ("tests/relayout/supervisor/test_forking.py",),
+    ),
+    Mutant(
+        "relayout/process.py",
+        "os.closerange(before + 1, after)",
+        "pass",
+        ("tests/relayout/supervisor/test_forking.py",),
+    ),
+    Mutant(
+        "relayout/supervisor/forking.py",
+        " and _XLA not in sys.modules",
+        "",
+        ("tests/relayout/supervisor/test_forking.py",),
+    ),
+    Mutant(
         "relayout/supervisor/programs.py",
         "if self.oracle is None or name not in CANDIDATES.values():",
         "if self.oracle is None:",

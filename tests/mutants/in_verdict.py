@@ -365,6 +365,18 @@ MUTANTS = (
         ("tests/verdict/test_attacks.py",),
     ),
     Mutant(
+        "dialect_utils/verdict/examination.py",
+        'if runs.code == "plain":',
+        "if False:",
+        ("tests/verdict/test_compare.py::test_a_program_that_plain_code_does_not_support_is_optimized",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/runs.py",
+        '_SIMPLIFIER = "algsimp,reshape-mover"',
+        '_SIMPLIFIER = "algsimp"',
+        ("tests/verdict/test_compare.py::test_xla_adds_no_transposes_to_a_program",),
+    ),
+    Mutant(
         "dialect_utils/verdict/runs.py",
         "if number % 2 == 0 or data.kind",
         "if True or data.kind",

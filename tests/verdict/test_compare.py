@@ -3,12 +3,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dialect_utils.execution import ExecutionError, Worker
+from dialect_utils.execution import ExecutionError, Program, Worker
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Cause, Method, Options, Verdict, compare_modules, compare_stages
+from dialect_utils.verdict.runs import xla_options
 from tests.execution.rejected import A_REDUCTION_OF_ANOTHER_TYPE
+from tests.paths import ROOT
 
 BOTH = Options(engines=("xla", "interpreter"))
 
@@ -330,13 +332,16 @@ def test_xla_keeps_a_rounding_to_bf16_before_a_sum(worker: Worker) -> None:
     assert verdict.verdict == "different"
 
 
+EXPONENTIAL = "HloModule m\nENTRY e {\n  x = f32[3,5] parameter(0)\n  ROOT y = f32[3,5] exponential(x)\n}\n"
+
+
 @pytest.mark.parametrize(
     ("size", "options", "is_optimized"),
     [
         ("3,5", Options(), False),
         ("3,5", Options(engines=("xla",), power=0), True),
-        # Each program computes 5 million elements of each set of inputs.
-        ("512,512", Options(seeds=1), True),
+        # Each set of inputs has a million elements.
+        ("1024,1024", Options(seeds=1), True),
     ],
 )
 def test_code_of_a_short_run_after_a_proof_is_not_optimized(
@@ -346,14 +351,39 @@ def test_code_of_a_short_run_after_a_proof_is_not_optimized(
     run = Worker.run
 
     def noted(self: Worker, *arguments: Any, **named: Any) -> Any:
-        levels.add(named["options"].get("xla_backend_optimization_level", 2))
+        options = named["options"]
+        levels.add((options.get("xla_backend_optimization_level", 2), options.get("xla_cpu_use_fusion_emitters", True)))
         return run(self, *arguments, **named)
 
     monkeypatch.setattr(Worker, "run", noted)
-    steps = [f"v{i + 1} = f32[{size}] exponential(v{i})" for i in range(20)]
-    text = "\n".join(
-        ["HloModule m", "ENTRY e {", f"v0 = f32[{size}] parameter(0)", *steps[:-1], f"ROOT {steps[-1]}", "}"]
-    )
-    first, last = (parse_bytes(text.encode(), "m") for _ in range(2))
+    first, last = (parse_bytes(EXPONENTIAL.replace("3,5", size).encode(), "m") for _ in range(2))
     assert compare_modules(first, last, options, worker).found_no_difference
-    assert levels == {2 if is_optimized else 0}
+    assert levels == {(2, True) if is_optimized else (0, False)}
+
+
+def test_a_program_that_plain_code_does_not_support_is_optimized(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, lacking = Worker.run, ExecutionError("unsupported", "no emitter")
+    ran = []
+
+    def without_emitter(self: Worker, *arguments: Any, **named: Any) -> Any:
+        is_plain = not named["options"].get("xla_cpu_use_fusion_emitters", True)
+        ran.append("plain" if is_plain else named["options"]["xla_disable_hlo_passes"])
+        if is_plain:
+            raise lacking
+        return run(self, *arguments, **named)
+
+    monkeypatch.setattr(Worker, "run", without_emitter)
+    first, last = (parse_bytes(EXPONENTIAL.encode(), "m") for _ in range(2))
+    verdict = compare_modules(first, last, Options(), worker)
+    assert (verdict.verdict, verdict.methods, verdict.reason) == ("equal", ("proof", "xla"), "")
+    assert ran == ["plain", *["algsimp,reshape-mover"] * 2]
+
+
+def test_xla_adds_no_transposes_to_a_program(worker: Worker) -> None:
+    """Without the simplifier XLA's mover of reshapes would add 3,000 of them."""
+    text = (ROOT / "examples/attention.mlir").read_text()
+    options = xla_options(has_inputs=True, simplifies=False)
+    dumped = worker.dump_passes(Program(text, "stablehlo"), options)
+    assert max(module.count(" transpose(") for _, module in dumped) <= 30

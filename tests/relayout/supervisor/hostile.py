@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from relayout.process import reset_signals
 from relayout.supervisor.frames import (
     DONE,
     ERRORS,
@@ -24,7 +25,6 @@ from relayout.supervisor.frames import (
     named_file,
     receive_frame,
 )
-from relayout.supervisor.host import reset_signals
 
 # The behaviour of a child; it may also never return.
 Deed = Callable[[socket.socket], object]
