@@ -72,7 +72,7 @@ _DISABLED = "xla_disable_hlo_passes"
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     found = tmp_path / "a.hlo"
-    found.write_text(HLO)
+    found.write_text(SMALL)
     return found
 
 
