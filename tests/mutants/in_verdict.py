@@ -368,7 +368,13 @@ MUTANTS = (
         "dialect_utils/verdict/examination.py",
         'if runs.code == "plain":',
         "if False:",
-        ("tests/verdict/test_compare.py::test_a_program_that_plain_code_does_not_support_is_optimized",),
+        ("tests/verdict/test_compare.py::test_only_optimized_code_contradicts_a_proof",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/examination.py",
+        'if runs.code != "plain" or found.answer == "agrees":',
+        "if True:",
+        ("tests/verdict/test_compare.py::test_only_optimized_code_contradicts_a_proof",),
     ),
     Mutant(
         "dialect_utils/verdict/runs.py",
