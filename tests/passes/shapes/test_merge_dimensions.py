@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import pytest
 
@@ -14,6 +15,7 @@ from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Options, compare_modules
 from passes.framework.pipeline import Pipeline, verify
 from passes.shapes.merge_dimensions import candidates, merge_dimensions
+from tests.passes.shapes import programs
 
 PROOF = Options(engines=("proof",))
 EXECUTED = Options(engines=("proof", "xla"), power=0)
@@ -95,33 +97,7 @@ OTHERS = {
 }
 
 
-def program(operation: str) -> str:
-    *_, last = re.findall(r"w = (\S+)", operation)
-    return f"""HloModule m
-
-add {{
-  l = f32[] parameter(0)
-  r = f32[] parameter(1)
-  ROOT s = f32[] add(l, r)
-}}
-
-less {{
-  l = f32[] parameter(0)
-  r = f32[] parameter(1)
-  ROOT s = pred[] compare(l, r), direction=LT
-}}
-
-ENTRY e {{
-  x = f32[2,3,4,5] parameter(0)
-  y = f32[6,5] parameter(1)
-  i = s32[7,1] parameter(2)
-  k = s32[] parameter(3)
-  zero = f32[] constant(0)
-  v = f32[2,3,4,5] tanh(x)
-  {operation}
-  ROOT result = {last} copy(w)
-}}
-"""
+program = partial(programs.program, v="f32[2,3,4,5]", y="f32[6,5]")
 
 
 def merged(module: Module) -> Module:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from functools import partial
 
 import pytest
 
@@ -13,6 +13,7 @@ from dialect_utils.stablehlo import parse_module as parse_stablehlo
 from dialect_utils.verdict import Options, compare_modules
 from passes.framework.pipeline import Pipeline, verify
 from passes.shapes.narrow_padding import candidates, narrow_padding
+from tests.passes.shapes import programs
 
 PROOF = Options(engines=("proof",))
 EXECUTED = Options(engines=("proof", "xla"), power=0)
@@ -65,31 +66,7 @@ OTHERS = {
 }
 
 
-def program(operation: str) -> str:
-    *_, last = re.findall(r"w = (\S+)", operation)
-    return f"""HloModule m
-
-add {{
-  l = f32[] parameter(0)
-  r = f32[] parameter(1)
-  ROOT s = f32[] add(l, r)
-}}
-
-max {{
-  l = f32[] parameter(0)
-  r = f32[] parameter(1)
-  ROOT s = f32[] maximum(l, r)
-}}
-
-ENTRY e {{
-  x = f32[3,130,4] parameter(0)
-  y = f32[6,4] parameter(1)
-  zero = f32[] constant(0)
-  v = f32[3,130,4] tanh(x)
-  {operation}
-  ROOT result = {last} copy(w)
-}}
-"""
+program = partial(programs.program, v="f32[3,130,4]", y="f32[6,4]")
 
 
 def narrowed(module: Module, value: str = "v", dimension: int = 1) -> Module:
