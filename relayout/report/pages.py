@@ -13,18 +13,20 @@ from dialect_utils.text.html import html_text
 
 _ASSETS = Path(__file__).parent / "assets"
 _COMMON = "common.css"
+_DOCUMENT = "document.html"
 
 
 def filled_page(name: str, parts: Mapping[str, str], scripts: Sequence[str] = ()) -> str:
-    """Returns the page of `assets/NAME.html` with its style, its scripts as one, and `parts`, which are HTML."""
+    """Returns the page whose body is `assets/NAME.html`, with its style, its scripts as one, and `parts` of HTML."""
     code = "\n".join((_ASSETS / each).read_text("utf-8") for each in scripts)
     own = {
         "policy": escape(_policy(code)),
         "style": (_ASSETS / _COMMON).read_text("utf-8") + (_ASSETS / f"{name}.css").read_text("utf-8"),
         "script": code,
     }
+    document, page = ((_ASSETS / each).read_text("utf-8") for each in (_DOCUMENT, f"{name}.html"))
+    page = document.replace("{{page}}", page)
     # In one pass: a module may be named `{{data}}`.
-    page = (_ASSETS / f"{name}.html").read_text("utf-8")
     return re.sub(r"\{\{(\w+)\}\}", lambda found: {**own, **parts}[found[1]], page)
 
 
