@@ -16,7 +16,7 @@ from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Stage, inverse_permutation
 from passes.framework.base import Report, module_pass
-from passes.layouts.permuted_ops import (
+from passes.layouts.normalized_values import (
     gives_back,
     gives_normalized,
     is_descending,
