@@ -66,16 +66,16 @@ COMMANDS = [
         "opt bitcast.hlo -p make-portable", 169, ("numpy", "jaxlib", "jax", *EXECUTING, "passes.tiling.expand_tiling")
     ),
     Imports("opt two.mlir", 119, ("jax", "islpy", *EXECUTING)),
-    Imports("count two.hlo", 119, (*HEAVY, *EXECUTING, "passes.tiling")),
+    Imports("count two.hlo", 113, (*HEAVY, *EXECUTING, "passes.tiling")),
     Imports("print two.hlo", 91, (*HEAVY, *EXECUTING, "passes.tiling")),
     Imports("report two.hlo", 130, (*HEAVY, *EXECUTING, "relayout.causes", "dialect_utils.layout.picture")),
     # A page is files of this package, and its drawings are text.
     Imports("report two.hlo -o page.html", 138, (*HEAVY, *EXECUTING, "relayout.causes", "zipfile", "ssl")),
     Imports(f"explain {SHAPE}", 66, (*HEAVY, *EXECUTING, "dialect_utils.hlo")),
     Imports(
-        "check two.hlo -p expand-tiling", 236, ("jaxlib", "jax", "islpy", "zipfile", "dialect_utils.verdict.field")
+        "check two.hlo -p expand-tiling", 232, ("jaxlib", "jax", "islpy", "zipfile", "dialect_utils.verdict.field")
     ),
-    Imports("run two.hlo --inputs random", 180, ("jaxlib", "jax", "islpy", "dialect_utils.verdict.proof")),
+    Imports("run two.hlo --inputs random", 141, ("jaxlib", "jax", "islpy", "dialect_utils.verdict.proof")),
 ]
 
 
