@@ -28,6 +28,8 @@ from dialect_utils.verdict.sampling.values import (
 _MOST_SETS = 32
 # Arrays with more elements than this get one set of each kind.
 _MANY_ELEMENTS = 1 << 18
+# Choosing and passing an array takes as long as that of so many elements.
+_LEAST_ELEMENTS = 128
 _NARROW_BITS = 16
 _LARGEST_EXPONENT = 30.0
 _FEW = 3
@@ -117,7 +119,7 @@ def unreached(needs: Sequence[Need], seeds: int, *, finite: bool) -> list[str]:
 def _sets(needs: Sequence[Need], size: Callable[[Need], int]) -> int:
     """Returns the number of sets after which every array has held all its values."""
     elements = [max(1, need.shape.element_count) for need in needs]
-    if sum(elements) > _MANY_ELEMENTS:
+    if sum(max(_LEAST_ELEMENTS, count) for count in elements) > _MANY_ELEMENTS:
         return 1
     rounds = [-(-size(need) // count) for need, count in zip(needs, elements, strict=True)]
     return min(_MOST_SETS, max(2, *rounds))
