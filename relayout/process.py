@@ -33,7 +33,7 @@ _AGAIN_SECONDS = 0.05
 # Python's default of 700 makes it walk all live objects again and again while a module is read.
 _OBJECTS_BETWEEN_COLLECTIONS = 1_000_000
 # Standard input, output and error.
-_STREAMS = 3
+STREAMS = 3
 _DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
 
 
@@ -153,7 +153,7 @@ def leave_session(kept: Iterable[int] = ()) -> None:
     """Leaves the session, the terminal and the files of the parent, but for `kept` and the three streams."""
     os.setsid()
     reset_signals()
-    for before, after in pairwise([_STREAMS - 1, *sorted(kept), os.sysconf("SC_OPEN_MAX")]):
+    for before, after in pairwise([STREAMS - 1, *sorted(kept), os.sysconf("SC_OPEN_MAX")]):
         os.closerange(before + 1, after)
 
 

@@ -16,10 +16,8 @@ from importlib import import_module
 from typing import NoReturn
 
 from dialect_utils import processes
-from relayout.process import fork, leave_session
+from relayout.process import STREAMS, fork, leave_session
 
-# Standard input, output and error.
-_STREAMS = 3
 _THREADS = "/proc/self/task"
 _XLA = "jaxlib._jax"
 _LOOK_SECONDS = 0.002
@@ -58,7 +56,7 @@ class CopiedWorker:
         with ExitStack() as theirs, ExitStack() as failed:
             # The worker's ends: it reads the first pipe and writes the others.
             ends, ours = [], []
-            for number in range(_STREAMS):
+            for number in range(STREAMS):
                 pipe = os.pipe()
                 end, own = pipe if number == 0 else reversed(pipe)
                 theirs.callback(os.close, end)
@@ -105,11 +103,11 @@ def _serve(ends: Sequence[int], parent: int, memory: str, devices: str) -> NoRet
 
         worker.serve(parent, int(memory), int(devices))
     except SystemExit as error:
-        os.write(_STREAMS - 1, str(error.code).encode())
+        os.write(STREAMS - 1, str(error.code).encode())
     except BaseException:
         import traceback
 
-        os.write(_STREAMS - 1, traceback.format_exc().encode("utf-8", "backslashreplace"))
+        os.write(STREAMS - 1, traceback.format_exc().encode("utf-8", "backslashreplace"))
     os._exit(1)
 
 
