@@ -17,7 +17,8 @@ from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.ulps import ulps_of
 
 # The code that XLA makes. Compiling `unoptimized` code takes half the time, and running it may take several times as
-# long; its bits are those of optimized code. `plain` code takes a tenth, and has other last bits for some functions.
+# long; its bits are those of optimized code. `plain` code takes a tenth to a fifth of the time, and has other last bits
+# for some functions.
 Code = Literal["optimized", "unoptimized", "plain"]
 # The input that says in which order programs sort: two numbers (stablehlo/rewrites/ordering.py).
 _RANKS = Port(ArrayShape(ElementType("s32", 32), (2,)))
