@@ -23,9 +23,9 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import Certificate, Reading, ReadTerm, Step
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.replay import Replayed, replay
-from dialect_utils.verdict.written.cuts import Cut
-from dialect_utils.verdict.written.observed import observes_rounding
-from dialect_utils.verdict.written.terms import Kind
+from dialect_utils.verdict.terms.cuts import Cut
+from dialect_utils.verdict.terms.observed import observes_rounding
+from dialect_utils.verdict.terms.primitives import Kind
 from tests.verdict.proof.dialects import parse
 
 Pair = tuple[Module, Module]
