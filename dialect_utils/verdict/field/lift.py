@@ -37,7 +37,7 @@ from dialect_utils.verdict.field.values import (
     words_of,
 )
 from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, Term, Terms
-from dialect_utils.verdict.written.interpretation import Interpretation
+from dialect_utils.verdict.terms.interpretation import Interpretation
 
 # Elements in all arrays of one evaluation, and products in all sums: some seconds.
 _MOST_ELEMENTS = 1 << 26

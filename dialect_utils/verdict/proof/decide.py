@@ -35,8 +35,8 @@ from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
 from dialect_utils.verdict.proof.ways import SECONDS_OF_WAY, Way
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.written.labels import device_counts
-from dialect_utils.verdict.written.terms import tree_of
+from dialect_utils.verdict.terms.labels import device_counts
+from dialect_utils.verdict.terms.primitives import tree_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.elements import ElementProof

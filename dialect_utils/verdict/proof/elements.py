@@ -27,7 +27,7 @@ from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.picks import Elements, Picks, array_of, mapped
 from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, GaveUpError, Term, Terms
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.written.interpretation import Interpretation
+from dialect_utils.verdict.terms.interpretation import Interpretation
 
 ELEMENTS = Rule(
     "elements", "Two arrays are equal where each element of one and of the other is the same expression of elements."

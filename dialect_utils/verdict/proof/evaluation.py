@@ -17,7 +17,7 @@ from dialect_utils.verdict.proof.rules import RULES
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree
 from dialect_utils.verdict.proof.wholes import Wholes
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.written.labels import (
+from dialect_utils.verdict.terms.labels import (
     Devices,
     converts_operands,
     counted,
@@ -31,7 +31,7 @@ from dialect_utils.verdict.written.labels import (
     key_of,
     returns_operand,
 )
-from dialect_utils.verdict.written.terms import CLOSED, OUTERMOST, leaves_of, tree_of
+from dialect_utils.verdict.terms.primitives import CLOSED, OUTERMOST, leaves_of, tree_of
 
 NORMS = named("batch-norm-grad batch-norm-inference batch-norm-training")
 BATCH_NORM = Rule("batch-norm", "Batch normalization is its decomposition in StableHLO's specification.")

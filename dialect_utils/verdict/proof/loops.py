@@ -22,9 +22,9 @@ from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.terms import Array, Term, Tree
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.written.loops import Program
-from dialect_utils.verdict.written.scans import Scan
-from dialect_utils.verdict.written.terms import ANY_ORDER, tree_of
+from dialect_utils.verdict.terms.loops import Program
+from dialect_utils.verdict.terms.primitives import ANY_ORDER, tree_of
+from dialect_utils.verdict.terms.scans import Scan
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.evaluation import Evaluation

@@ -15,7 +15,7 @@ from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_ar
 from dialect_utils.verdict.proof.sources import CONCATENATE, array_order, concatenated
 from dialect_utils.verdict.proof.terms import BROADCAST, Array, Moved, Term, Terms
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.written.terms import Written
+from dialect_utils.verdict.terms.primitives import Primitives
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +38,7 @@ class Movement(Domain[Array]):
 
     def __init__(self, terms: Terms, applied: Callable[[Function], Term]) -> None:
         self.terms = terms
-        self.written: Written[Term] = Written(terms, applied)
+        self.written: Primitives[Term] = Primitives(terms, applied)
 
     def _made(self, label: tuple[object, ...], shape: ArrayShape, operands: Sequence[Array]) -> Term:
         return self.terms.make("op", label, shape, [self.terms.term(each) for each in operands])

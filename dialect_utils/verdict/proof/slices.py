@@ -19,7 +19,7 @@ from dialect_utils.verdict.proof.sources import array_order
 from dialect_utils.verdict.proof.terms import MOVED, Array, Term
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.formats import is_lossless
-from dialect_utils.verdict.written.terms import promise_of
+from dialect_utils.verdict.terms.primitives import promise_of
 
 DYNAMIC_SLICE = Rule(
     "dynamic-slice", "Start indices are clamped into range; constant indices make a slice, a slice of all is the array."

@@ -28,7 +28,7 @@ from dialect_utils.verdict.proof.sources import CONCATENATE, concatenated
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
-from dialect_utils.verdict.written.terms import Kind, TreeOf
+from dialect_utils.verdict.terms.primitives import Kind, TreeOf
 
 # A proof with more terms gives up; so many take some seconds.
 _MOST_TERMS = 1_000_000

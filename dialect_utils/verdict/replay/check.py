@@ -21,11 +21,11 @@ from dialect_utils.verdict.replay.exchanges import promoted
 from dialect_utils.verdict.replay.scalars import check_scalar
 from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function, labels_of
 from dialect_utils.verdict.rules.arrays import PROMOTED
-from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
-from dialect_utils.verdict.written.labels import device_counts
-from dialect_utils.verdict.written.record import Recorder
-from dialect_utils.verdict.written.terms import Term
-from dialect_utils.verdict.written.wellformed import NOTHING, RefusedError
+from dialect_utils.verdict.terms.graph import UNSPECIFIED, Graph
+from dialect_utils.verdict.terms.labels import device_counts
+from dialect_utils.verdict.terms.primitives import Term
+from dialect_utils.verdict.terms.record import Recorder
+from dialect_utils.verdict.terms.wellformed import NOTHING, RefusedError
 
 _NAN_BITS, _ORDER = "NaN bits", "order of sums"
 # Choices that the definition leaves to the engine, by the rules that use them.

@@ -15,10 +15,10 @@ from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError, static_array
-from dialect_utils.verdict.written.graph import UNSPECIFIED
-from dialect_utils.verdict.written.interpretation import Interpretation
-from dialect_utils.verdict.written.record import Recorder
-from dialect_utils.verdict.written.terms import Term
+from dialect_utils.verdict.terms.graph import UNSPECIFIED
+from dialect_utils.verdict.terms.interpretation import Interpretation
+from dialect_utils.verdict.terms.primitives import Term
+from dialect_utils.verdict.terms.record import Recorder
 
 Nodes = NDArray[np.int64]
 # Nodes that a replay makes before it gives up: twice as many as a proof.

@@ -17,8 +17,8 @@ from dialect_utils.verdict.replay.matching import Use, constant_bits, sizes_of
 from dialect_utils.verdict.replay.polynomials import is_narrowed_ring, is_same_polynomial
 from dialect_utils.verdict.rules import Equation, Level, Pattern, try_rule
 from dialect_utils.verdict.rules.formats import has, is_lossless, is_nan, word_bits
-from dialect_utils.verdict.written.constants import folded
-from dialect_utils.verdict.written.terms import Term
+from dialect_utils.verdict.terms.constants import folded
+from dialect_utils.verdict.terms.primitives import Term
 
 
 def check_scalar(rule: str, before: Any, after: Any) -> Level | None:

@@ -13,8 +13,8 @@ from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.matching import constant_bits
 from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of, repeats, same_reads, whole_plan
 from dialect_utils.verdict.rules.formats import is_lossless
-from dialect_utils.verdict.written.terms import Term
-from dialect_utils.verdict.written.wellformed import RefusedError, demand
+from dialect_utils.verdict.terms.primitives import Term
+from dialect_utils.verdict.terms.wellformed import RefusedError, demand
 
 
 def _unconverted(index: Term) -> Term:

@@ -11,9 +11,9 @@ from dialect_utils.ops import named
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.rules.formats import is_lossless
-from dialect_utils.verdict.written.combinations import is_exact
-from dialect_utils.verdict.written.terms import Term
-from dialect_utils.verdict.written.wellformed import demand
+from dialect_utils.verdict.terms.combinations import is_exact
+from dialect_utils.verdict.terms.primitives import Term
+from dialect_utils.verdict.terms.wellformed import demand
 
 # Operations whose result holds elements of their first operands, and how many these are (None: all of them).
 _MOVES: Mapping[str, int | None] = {

@@ -11,7 +11,7 @@ from dialect_utils.verdict.certificate import Certificate
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import try_prove
 from dialect_utils.verdict.replay import replay
-from dialect_utils.verdict.written.labels import elementwise_label, is_pure, key_of
+from dialect_utils.verdict.terms.labels import elementwise_label, is_pure, key_of
 
 
 def hlo(line: str, opcode: str) -> Operation:

@@ -12,7 +12,7 @@ from dialect_utils.verdict.certificate import ReadTerm, Step
 from dialect_utils.verdict.certified import prove
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.replay.arrays import CHECKS
-from dialect_utils.verdict.written.wellformed import RefusedError
+from dialect_utils.verdict.terms.wellformed import RefusedError
 from tests.verdict.proof.dialects import parse
 
 SMALL = {"n": 6, "k": 4}

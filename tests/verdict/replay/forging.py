@@ -11,7 +11,7 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import Certificate, Reading, ReadTerm, Step
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.replay import Replayed, replay
-from dialect_utils.verdict.written.terms import Kind
+from dialect_utils.verdict.terms.primitives import Kind
 from tests.verdict.proof.dialects import parse
 
 Pair = tuple[Module, Module]

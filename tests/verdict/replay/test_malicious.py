@@ -19,8 +19,8 @@ from dialect_utils.layout import (
 )
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import Reading, ReadTerm
-from dialect_utils.verdict.written.cuts import Cut
-from dialect_utils.verdict.written.observed import observes_rounding
+from dialect_utils.verdict.terms.cuts import Cut
+from dialect_utils.verdict.terms.observed import observes_rounding
 from tests.verdict.replay.forging import (
     FALSE,
     TRUE,

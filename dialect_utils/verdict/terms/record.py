@@ -21,9 +21,9 @@ from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.rules.formats import is_nan
-from dialect_utils.verdict.written.constants import folded
-from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
-from dialect_utils.verdict.written.labels import (
+from dialect_utils.verdict.terms.constants import folded
+from dialect_utils.verdict.terms.graph import UNSPECIFIED, Graph
+from dialect_utils.verdict.terms.labels import (
     Devices,
     converts_operands,
     counted,
@@ -37,11 +37,11 @@ from dialect_utils.verdict.written.labels import (
     key_of,
     returns_operand,
 )
-from dialect_utils.verdict.written.loops import LoopRecorder, Program
-from dialect_utils.verdict.written.scans import Scan
-from dialect_utils.verdict.written.structure import RULES, Tree
-from dialect_utils.verdict.written.terms import CLOSED, OUTERMOST, Written, leaves_of, tree_of
-from dialect_utils.verdict.written.wellformed import NOTHING
+from dialect_utils.verdict.terms.loops import LoopRecorder, Program
+from dialect_utils.verdict.terms.primitives import CLOSED, OUTERMOST, Primitives, leaves_of, tree_of
+from dialect_utils.verdict.terms.scans import Scan
+from dialect_utils.verdict.terms.structure import RULES, Tree
+from dialect_utils.verdict.terms.wellformed import NOTHING
 
 # The definition is thousands of operations.
 _LONG = named("rng-bit-generator")
@@ -49,7 +49,7 @@ _EXPANDED = named("batch-norm-grad batch-norm-inference batch-norm-training")
 _DEEPEST_CALL = 60
 
 
-class _Nodes(Written[int]):
+class _Nodes(Primitives[int]):
     """The primitives as nodes, with the values of constants."""
 
     def __init__(self, recorder: Recorder) -> None:

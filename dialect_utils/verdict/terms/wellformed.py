@@ -16,7 +16,7 @@ from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Sh
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.window import positions
-from dialect_utils.verdict.written.terms import ANY_ORDER, Term
+from dialect_utils.verdict.terms.primitives import ANY_ORDER, Term
 
 # The type of undefined padding, which has none.
 NOTHING = ArrayShape(ElementType("unspecified", 0), ())

@@ -14,7 +14,7 @@ from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, 
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.domain import Domain, UndefinedError, static_array
 from dialect_utils.ops.window import WindowDimension
-from dialect_utils.verdict.written.labels import key_of
+from dialect_utils.verdict.terms.labels import key_of
 
 V = TypeVar("V")
 _PRED = ELEMENT_TYPES["pred"]
@@ -59,7 +59,7 @@ class Store(Protocol[V]):
         """Returns the shape of a term."""
 
 
-class Written(Domain[V]):
+class Primitives(Domain[V]):
     """The domain whose arrays are terms. `applied` returns the term of a function with variables as parameters."""
 
     def __init__(self, store: Store[V], applied: Callable[[Function], V]) -> None:
