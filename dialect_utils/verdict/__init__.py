@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dialect_utils.verdict.cause import Cause
     from dialect_utils.verdict.comparator import DotPrecision, Method, Options
     from dialect_utils.verdict.compare import compare_modules, compare_stages
+    from dialect_utils.verdict.entry import pack_by_index, unpack_by_index
     from dialect_utils.verdict.evidence import Verdict
     from dialect_utils.verdict.outcome import (
         Answer,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
         Tolerance,
         first_difference,
     )
-    from dialect_utils.verdict.ports import pack_by_index, unpack_by_index
     from dialect_utils.verdict.proof import ProofResult, try_prove
     from dialect_utils.verdict.sampling import random_inputs, small_integer_positions
 
@@ -48,11 +48,11 @@ _HOME = {
     "compare_modules": "dialect_utils.verdict.compare",
     "compare_stages": "dialect_utils.verdict.compare",
     "first_difference": "dialect_utils.verdict.outcome",
-    "pack_by_index": "dialect_utils.verdict.ports",
+    "pack_by_index": "dialect_utils.verdict.entry",
     "random_inputs": "dialect_utils.verdict.sampling",
     "small_integer_positions": "dialect_utils.verdict.sampling",
     "try_prove": "dialect_utils.verdict.proof",
-    "unpack_by_index": "dialect_utils.verdict.ports",
+    "unpack_by_index": "dialect_utils.verdict.entry",
 }
 __all__ = [
     "Answer",
