@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.layout import ArrayShape, Reshape, Step, Transpose, parse_array_shape

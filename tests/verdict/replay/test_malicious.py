@@ -14,11 +14,11 @@ from dialect_utils.layout import (
     Reshape,
     Shape,
     Slice,
+    Step as MovementStep,
     Transpose,
     TupleShape,
     parse_element_type,
 )
-from dialect_utils.layout import Step as MovementStep
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import Certificate, Reading, ReadTerm, Step
 from dialect_utils.verdict.ports import entry_ports
