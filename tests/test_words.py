@@ -54,11 +54,6 @@ OTHER_MEANINGS = {
     # A stream that takes bytes.
     "relayout/batch/results.py": {"sink"},
     "relayout/report/export.py": {"sink"},
-    # An array of the entry with its layout in each stage.
-    **{
-        f"dialect_utils/verdict/{name}.py": {"Port"}
-        for name in ("certified", "examination", "ports", "proof/decide", "replay/check", "runs")
-    },
 }
 # Pages that use such a word in its ordinary sense.
 ALLOWED = {"docs/security.md", "docs/checking.md"}

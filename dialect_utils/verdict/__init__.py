@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dialect_utils.verdict.cause import Cause as Cause
     from dialect_utils.verdict.comparator import DotPrecision as DotPrecision, Method as Method, Options as Options
     from dialect_utils.verdict.compare import compare_modules as compare_modules, compare_stages as compare_stages
+    from dialect_utils.verdict.entry import pack_by_index as pack_by_index, unpack_by_index as unpack_by_index
     from dialect_utils.verdict.evidence import Verdict as Verdict
     from dialect_utils.verdict.outcome import (
         Answer as Answer,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
         Tolerance as Tolerance,
         first_difference as first_difference,
     )
-    from dialect_utils.verdict.ports import pack_by_index as pack_by_index, unpack_by_index as unpack_by_index
     from dialect_utils.verdict.proof import ProofResult as ProofResult, try_prove as try_prove
     from dialect_utils.verdict.sampling import (
         random_inputs as random_inputs,

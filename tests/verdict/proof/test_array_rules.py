@@ -11,7 +11,6 @@ import pytest
 
 from dialect_utils.execution import Array, Worker, prepare
 from dialect_utils.layout import ArrayShape
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from dialect_utils.verdict.proof.elements import ELEMENTS
 from dialect_utils.verdict.proof.picks import PICK
@@ -383,7 +382,7 @@ assert {ELEMENTS, ONE_SUM, PICK} <= {*ARRAY_RULES}
 
 def proved(first: str, second: str) -> ProofResult:
     modules = [parse(first), parse(second)]
-    return try_prove(modules, *entry_ports(modules))
+    return try_prove(modules)
 
 
 def executed(worker: Worker, text: str, seed: int) -> Array:

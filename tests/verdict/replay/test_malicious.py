@@ -21,7 +21,6 @@ from dialect_utils.layout import (
 )
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import Certificate, Reading, ReadTerm, Step
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.replay import Replayed, replay
 from dialect_utils.verdict.terms.cuts import Cut
 from dialect_utils.verdict.terms.observed import observes_rounding
@@ -56,7 +55,7 @@ def step(rule: str, before: ReadTerm, after: ReadTerm, predicate: ReadTerm | Non
 
 
 def told(pair: Pair, *steps: Step, readings: tuple[Mapping[int, Reading], ...] = ({}, {})) -> Replayed:
-    return replay(pair, *entry_ports(pair), Certificate(steps, readings))
+    return replay(pair, Certificate(steps, readings))
 
 
 def hlo(body: str, head: str = "") -> Module:
