@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, Reshape, Shape, Transpose, parse_element_type
-from dialect_utils.layout import Step as MovementStep
+from dialect_utils.layout import ArrayShape, Reshape, Shape, Step as MovementStep, Transpose, parse_element_type
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import Certificate, Reading, ReadTerm, Step
 from dialect_utils.verdict.replay import Replayed, replay

@@ -13,7 +13,6 @@ from dialect_utils.layout import (
     Pad,
     Reshape,
     Slice,
-    Step as MovementStep,
     Transpose,
     TupleShape,
     parse_element_type,
