@@ -113,7 +113,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     # Nothing of the proof, nor of the field.
     "dialect_utils.verdict.replay": (
         *_OF_TERMS,
-        *(f"dialect_utils.verdict.{name}" for name in ("chlo", "ports", "terms")),
+        *(f"dialect_utils.verdict.{name}" for name in ("chlo", "entry", "terms")),
     ),
     "dialect_utils.verdict": (
         *_BASE,

@@ -13,11 +13,11 @@ from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.comparator import AUTO, Comparator, Finding, Options
+from dialect_utils.verdict.entry import EntryArray, entry_interface
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.guarantees import Guarantee, result_guarantees, threshold_results
 from dialect_utils.verdict.judge import Compared, Judge, SelfCheck, also, joined, self_checks
 from dialect_utils.verdict.outcome import PROOF, Power
-from dialect_utils.verdict.ports import Port, entry_ports
 from dialect_utils.verdict.runs import Code, Runs
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.inputs import chosen_data, possible_inputs
@@ -68,10 +68,10 @@ class Examination:
         devices: int = 1,
     ) -> Examination:
         """Prepares the comparison of the first and the last of several forms of a module."""
-        parameters, results = entry_ports(stages)
+        parameters, results = entry_interface(stages)
         first, last = stages[0], stages[-1]
         # The operands of a self-check are compared, too; no layout packs them.
-        results += [Port(check.shape) for check in checks for _ in check.operands]
+        results += [EntryArray(check.shape) for check in checks for _ in check.operands]
         others = [value for check in self_checks(first) for value in check.operands]
         kinds = tuple(port.shape.element_type for port in results)
         guarantees = tuple(result_guarantees(first, others))

@@ -12,7 +12,7 @@ from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, Step, without_chlo
-from dialect_utils.verdict.ports import Port
+from dialect_utils.verdict.entry import EntryArray, entry_interface
 from dialect_utils.verdict.replay import arrays, contractions, slices
 from dialect_utils.verdict.replay.arrays import reducer
 from dialect_utils.verdict.replay.elements import Elements
@@ -98,13 +98,12 @@ class _Merge:
     conditions: tuple[tuple[int, int], ...] = ()
 
 
-def replay(
-    stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], certificate: Certificate
-) -> Replayed:
+def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
     """Checks a certificate that the first and the last of several forms of a module are equal.
 
-    `parameters` and `results` say how the last one's arrays are laid out.
+    Raises DiagnosticError where their entries do not fit.
     """
+    parameters, results = entry_interface(stages)
     graph, steps = Graph(), certificate.steps
     if certificate.is_decomposed:
         stages = without_chlo(stages)
@@ -144,15 +143,15 @@ def replay(
     return Replayed(tuple(outputs), told, tuple(dict.fromkeys(CHOICES.get(step.rule, _ORDER) for step in open_)))
 
 
-def _packed(graph: Graph, node: int, port: Port, unspecified: int) -> int:
-    for layout in port.layouts:
+def _packed(graph: Graph, node: int, array: EntryArray, unspecified: int) -> int:
+    for layout in array.layouts:
         plan = physical_plan(layout).with_padding(True)
         node = graph.moved(node, plan, [unspecified for each in plan.paddings if each is not None])
     return node
 
 
-def _unpacked(graph: Graph, node: int, port: Port) -> int:
-    for layout in reversed(port.layouts):
+def _unpacked(graph: Graph, node: int, array: EntryArray) -> int:
+    for layout in reversed(array.layouts):
         node = graph.moved(node, physical_plan(layout).inverse(), ())
     return node
 

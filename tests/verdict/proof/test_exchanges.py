@@ -12,7 +12,6 @@ import pytest
 from dialect_utils.execution import Worker
 from dialect_utils.verdict import Options, compare_modules
 from dialect_utils.verdict.certified import choices_of, prove
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from tests.verdict.proof.dialects import parse
 from tests.verdict.replay.planting import Bug, planted
@@ -48,7 +47,7 @@ ENTRY e {{
 
 def proved(first: str, second: str) -> ProofResult:
     modules = [parse(first), parse(second)]
-    return prove(modules, *entry_ports(modules))
+    return prove(modules)
 
 
 GROUPS = "replica_groups={{0,1},{2,3}}"
@@ -269,8 +268,8 @@ def test_the_replay_refuses_a_promotion_that_changes_the_order() -> None:
     new = 'ELEMENT_TYPES["u32"] ... or False'
     first, second = parse(narrow("s8", MAXIMUM)), parse(reduced("s8", "u32", MAXIMUM))
     with planted(Bug("exchanges", old, new, first, second)):
-        assert try_prove([first, second], *entry_ports([first, second])).answer == "equal"
-        assert prove([first, second], *entry_ports([first, second])).answer == "unknown"
+        assert try_prove([first, second]).answer == "equal"
+        assert prove([first, second]).answer == "unknown"
 
 
 def test_a_comparison_observes_the_precision_of_a_sum() -> None:
