@@ -16,6 +16,7 @@ from dialect_utils.ops.declaration import (
     CONTRACTED,
     TO_APPLY,
     Opcode,
+    Trait,
     computations,
     op,
     texts,
@@ -208,7 +209,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "reduce-window",
         ANY,
-        COMBINED,
+        COMBINED | Trait.FOLDS,
         *texts("window", needed=True),
         *TO_APPLY,
         result=reduce_window,
