@@ -4,6 +4,12 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
+        "elementwise:OPERATIONS",
+        '_each("cbrt", 1, _FUNCTION | Trait.CUT | Trait.ODD, *_ACCURACY, takes=INEXACT)',
+        '_each("cbrt", 1, EACH_ROUNDED | Trait.CUT | Trait.ODD, *_ACCURACY, takes=INEXACT)',
+        ("tests/memory/test_cost.py",),
+    ),
+    Mutant(
         "_derived",
         "(fewest, known.operands[1]) if phase == START else (1, 1 if phase == DONE else None)",
         "(fewest, known.operands[1])",

@@ -284,7 +284,7 @@ MUTANTS = (
     ),
     Mutant(
         "_Analysis._combined",
-        "max(_elements(value.shape) for value in data) + 1",
+        "max(value.shape.element_count for value in data) + 1",
         "1",
         ("tests/verdict/test_guarantees.py",),
     ),
@@ -399,7 +399,7 @@ MUTANTS = (
     ),
     Mutant(
         "Comparator.may_flip",
-        "output in self.thresholds or not (kind.is_floating or kind.is_complex)",
+        "output in self.thresholds or not kind.is_inexact",
         "output in self.thresholds",
         ("tests/verdict/test_tolerance.py",),
     ),
