@@ -24,8 +24,8 @@ from relayout.arguments import Command
 from relayout.batch.unit import Job, Unit, Work, worked
 from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
 from relayout.process import leave_session
+from relayout.supervisor.frames import format_plan, parse_unit
 from relayout.supervisor.host import Host, use_host, use_streams
-from relayout.supervisor.plan import format_plan, parse_unit
 
 # The most that is printed and written for one input.
 DEFAULT_OUTPUT_BYTES = 2_000_000_000

@@ -22,9 +22,17 @@ from relayout.arguments import Command
 from relayout.batch.unit import Job, Result, Unit
 from relayout.console import colour
 from relayout.supervisor.child import Limits, serve
-from relayout.supervisor.frames import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
+from relayout.supervisor.frames import (
+    DONE,
+    ERRORS,
+    OUTPUT,
+    PLAN,
+    MalformedFrameError,
+    format_unit,
+    from_json,
+    parse_plan,
+)
 from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable
-from relayout.supervisor.plan import format_unit, parse_plan
 from relayout.supervisor.programs import Programs
 
 if TYPE_CHECKING:

@@ -10,26 +10,26 @@ _CHECKS = ("tests/tools/test_checks.py",)
 
 MUTANTS = (
     Mutant(
-        "dialect_utils/tools/selection.py",
+        "dialect_utils/tools/extraction.py",
         "while border and (steps is None or taken < steps):",
         "while border and (steps is None or taken <= steps):",
         _EXTRACTION,
     ),
     Mutant(
-        "dialect_utils/tools/selection.py",
+        "dialect_utils/tools/extraction.py",
         "    _complete_asynchronous(chosen, function)\n",
         "",
         _EXTRACTION,
     ),
-    Mutant("dialect_utils/tools/selection.py", "    outside.update(function.results)\n", "", _EXTRACTION),
+    Mutant("dialect_utils/tools/extraction.py", "    outside.update(function.results)\n", "", _EXTRACTION),
     Mutant(
-        "dialect_utils/tools/selection.py",
+        "dialect_utils/tools/extraction.py",
         "return (*operation.operands, *operation.captured)",
         "return tuple(operation.operands)",
         _EXTRACTION,
     ),
     Mutant(
-        "dialect_utils/tools/selection.py",
+        "dialect_utils/tools/extraction.py",
         "if len(found) == 1 or len(in_entry) == 1:",
         "if len(found) == 1:",
         _EXTRACTION,

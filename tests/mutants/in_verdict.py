@@ -425,7 +425,7 @@ MUTANTS = (
         ("tests/verdict/sampling/test_power.py",),
     ),
     Mutant(
-        "dialect_utils/stablehlo/rewrites/joining.py",
+        "dialect_utils/stablehlo/rewrites/repeating.py",
         "if each is not None and each.has_type_of(first)",
         "if each is not None",
         ("tests/verdict/sampling/test_power.py",),

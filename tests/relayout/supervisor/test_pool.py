@@ -19,8 +19,7 @@ from relayout.batch.unit import Job, Result, Unit
 from relayout.console import DONE, FAILED
 from relayout.supervisor import pool
 from relayout.supervisor.child import Limits
-from relayout.supervisor.frames import HEADER, PLAN, UNIT, receive_frame
-from relayout.supervisor.plan import parse_unit
+from relayout.supervisor.frames import HEADER, PLAN, UNIT, parse_unit, receive_frame
 from relayout.supervisor.pool import Pool
 from tests.relayout.supervisor import hostile
 from tests.relayout.supervisor.hostile import Deed
