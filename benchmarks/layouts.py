@@ -13,7 +13,7 @@ import numpy as np
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.index.index_map import linear_indices
 from dialect_utils.layout.moves.bitcast import classify_bitcast
-from dialect_utils.layout.proof.decide import prove_bitcast
+from dialect_utils.layout.proof.bitcast_proof import prove_bitcast
 from dialect_utils.layout.text.grammar import ShapeParser
 from dialect_utils.layout.text.parse import try_common_shape
 from dialect_utils.text import Source

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType
-from dialect_utils.stablehlo.types import literal_bits
+from dialect_utils.stablehlo.constants import literal_bits
 from dialect_utils.text import without_comments
 
 if TYPE_CHECKING:

@@ -1,14 +1,13 @@
-"""MLIR types as shapes, and literals with exact bits: `tensor<3x?xi8, #stablehlo.bounds<?, 5>>` is `s8[3,<=5]`.
+"""MLIR types and shapes: `tensor<3x?xi8, #stablehlo.bounds<?, 5>>` is `s8[3,<=5]`.
 
-Types that XLA lacks (quantized and index elements, unranked tensors, futures) are opaque. MLIR's bindings give no bits of
-literals, and fail on complex elements, so literals are read from MLIR's text.
+Types that XLA lacks (quantized and index elements, unranked tensors, futures) are opaque.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dialect_utils.layout import (
     ELEMENT_TYPES,
@@ -22,11 +21,6 @@ from dialect_utils.layout import (
 )
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.stablehlo.bindings import ir
-
-if TYPE_CHECKING:
-    # `literal_bits` must not load MLIR.
-    from dialect_utils.stablehlo.bindings import ir
-
 
 _INTEGERS = {
     "i1": "pred",
@@ -129,76 +123,3 @@ def retyped(mlir_type: ir.Type, shape: Shape) -> ir.Type:
 def set_type(value: ir.Value[Any], shape: Shape) -> None:
     """Gives a value the type of a shape."""
     value.set_type(retyped(value.type, shape))
-
-
-# With this limit MLIR prints only splats and single elements in full.
-_ELIDE = 1
-_VALUE = re.compile(r"value = (dense(?:_resource)?<.*> : tensor<[^>]*(?:<[^>]*>)?[^>]*>)", re.DOTALL)
-_SPLAT = re.compile(r'dense<\[*([^\[\]"_]+)\]*> : ')
-
-
-def literal(element_type: ElementType, bits: int) -> str:
-    """Returns MLIR's literal of an element with exactly these bits (two's complement for integers).
-
-    Raises ValueError where the bits do not fit the type.
-    """
-    if not 0 <= bits < 1 << element_type.bits:
-        raise ValueError(f"{bits:#x} is no pattern of {element_type.bits} bits of {element_type}")
-    if element_type.name == "pred":
-        return "true" if bits else "false"
-    if element_type.is_complex:
-        half = element_type.part.bits
-        real, imaginary = bits & ((1 << half) - 1), bits >> half
-        return f"({real:#0{half // 4 + 2}x}, {imaginary:#0{half // 4 + 2}x})"
-    if element_type.is_floating:
-        return f"{bits:#0{-(-element_type.bits // 4) + 2}x}"
-    is_negative = element_type.is_signed and bits >> (element_type.bits - 1)
-    return str(bits - (1 << element_type.bits) if is_negative else bits)
-
-
-def constant_text(operation: ir.Operation) -> str:
-    """Returns the elements and the type of a constant as MLIR prints them."""
-    return _printed_value(operation, None)
-
-
-def splat_literal(operation: ir.Operation) -> str | None:
-    """Returns the literal that all elements of a constant have, or None where they differ."""
-    found = _SPLAT.match(_printed_value(operation, _ELIDE))
-    literals = set(_literals(found[1])) if found else set()
-    return literals.pop() if len(literals) == 1 else None
-
-
-def _literals(text: str) -> list[str]:
-    parts = re.findall(r"\([^)]*\)|[^,\s]+", text)
-    return [part.replace(" ", "") for part in parts]
-
-
-def _printed_value(operation: ir.Operation, limit: int | None) -> str:
-    text = str(operation.get_asm(print_generic_op_form=True, use_local_scope=True, large_elements_limit=limit))
-    found = _VALUE.search(text)
-    return found[1] if found else ""
-
-
-def literal_bits(element_type: ElementType, text: str) -> int:
-    """Returns the bits of MLIR's literal of an element; the inverse of `literal`."""
-    if text in ("true", "false"):
-        return int(text == "true")
-    if element_type.is_complex:
-        real, imaginary = text.strip("()").split(",")
-        part = element_type.part
-        return literal_bits(part, real) | literal_bits(part, imaginary) << part.bits
-    if text.startswith("0x"):
-        return int(text, 16)
-    if element_type.is_floating:
-        return _float_bits(element_type, float(text))
-    return int(text) % (1 << element_type.bits)
-
-
-def _float_bits(element_type: ElementType, number: float) -> int:
-    # Imported here: reading a module must not load ml_dtypes.
-    import numpy as np
-
-    from dialect_utils.layout.arrays.dtypes import dtype_of
-
-    data = np.array(number).astype(dtype_of(element_type)).tobytes()
-    return int.from_bytes(data, "little") & ((1 << element_type.bits) - 1)

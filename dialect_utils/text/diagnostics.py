@@ -1,4 +1,7 @@
-"""Source text, its comments, spans, and diagnostics in the form of C compilers: location, message, source line, caret, hint."""
+"""Source text, its comments and spans, and diagnostics in the form of C compilers.
+
+A diagnostic has a location, a message, the source line, a caret and a hint.
+"""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ MUTANTS = (
         ("tests/passes/framework/test_spec.py",),
     ),
     Mutant(
-        "passes/bitcasts/expand_bitcasts.py",
+        "passes/bitcasts/padding_reads.py",
         'return np.flip(marked, user.ints("dimensions") or ())',
         "return marked",
         ("tests/passes/bitcasts/test_padding_reads.py",),

@@ -169,7 +169,7 @@ def _chosen(terms: Terms, label: Hashable, selector: Term, results: Sequence[Ter
 def _bitcast(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
     """Returns the movement that an HLO bitcast's layouts stand for, where that is proved."""
     # Imported here: it loads isl.
-    from dialect_utils.layout.proof.decide import proved_movement
+    from dialect_utils.layout.proof.bitcast_proof import proved_movement
 
     plan = proved_movement(operation.operands[0].shape, operation.results[0].shape)
     if plan is None:

@@ -126,7 +126,7 @@ def _exchange(recorder: Recorder, operation: Operation, operands: Sequence[Tree]
 def _bitcast(recorder: Recorder, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
     """Returns the movement that an HLO bitcast's layouts stand for, where that is proved."""
     # Imported here: it loads isl.
-    from dialect_utils.layout.proof.decide import proved_movement
+    from dialect_utils.layout.proof.bitcast_proof import proved_movement
 
     source, result = operation.operands[0].shape, operation.results[0].shape
     plan = proved_movement(source, result)

@@ -21,7 +21,7 @@ from dialect_utils.layout.moves.bitcast import (
 )
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.relabel import try_relabel
-from dialect_utils.layout.proof.decide import prove_bitcast
+from dialect_utils.layout.proof.bitcast_proof import prove_bitcast
 from dialect_utils.layout.proof.witnesses import find_moved_element, find_padding_read
 from tests.layout.packing import pack
 from tests.layout.shapes import tiled_shapes

@@ -8,7 +8,7 @@ from dialect_utils.layout import ArrayShape, Pad, Reshape, Slice, Transpose, par
 from dialect_utils.layout.index.index_map import linear_index, physical_element_count
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.proof.decide import prove_bitcast
+from dialect_utils.layout.proof.bitcast_proof import prove_bitcast
 from tests.layout.proof.claims import prove_equal, prove_injective, prove_layout
 from tests.layout.shapes import GIVEN, tiled_shapes
 from tests.profiling import least_seconds

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dialect_utils.hlo import parse_module
-from passes.bitcasts.expand_bitcasts import first_reader
+from passes.bitcasts.padding_reads import first_reader
 
 P = "f32[2,3]{1,0}"
 # Element (1,2) of p is undefined.
