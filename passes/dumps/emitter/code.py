@@ -1,14 +1,13 @@
-"""HLO computations built for a kernel: values, folded constants, and captures of outer values.
+"""HLO computations under construction: values, folded constants, and captures of outer values.
 
-A kernel becomes text, not instructions of a module, because the computation of a loop or branch is complete before the
+A program becomes text, not instructions of a module, because the computation of a loop or branch is complete before the
 computation that calls it. Equal instructions are written once; unused ones are omitted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from math import isinf, isnan
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
 
@@ -56,17 +55,14 @@ def literal(kind: ElementType, value: Number) -> str:
     """Returns a number as HLO text; reading a float gives the same bits."""
     if kind == PRED:
         return "true" if value else "false"
-    if kind.is_integral:
-        return str(int(value))
-    number = float(value)
-    if isnan(number):
-        return "nan"
-    return ("inf" if number > 0 else "-inf") if isinf(number) else repr(number)
+    # `repr` writes nan, inf and -inf as HLO does.
+    text = str(int(value)) if kind.is_integral else repr(float(value))
+    return f"({text}, 0)" if kind.is_complex else text
 
 
 @dataclass(slots=True)
 class Program:
-    """The computations of one kernel by name, each after those that it calls."""
+    """The computations of one program by name, each after those that it calls."""
 
     name: str
     texts: dict[str, str] = field(default_factory=dict)
@@ -117,10 +113,15 @@ class Code:
         # The dynamic-update-slice that computes an array.
         self.updates: dict[Val, Update] = {}
         self.elements: list[Val] = []  # the types of the tuple's elements
+        # The outer values in the tuple, in the order of its elements, and the elements.
         self.captured: dict[Val, Val] = {}
         self._lines: dict[str, _Line] = {}
         self._written: dict[str, Val] = {}
         self._parameters: list[str] = []
+
+    def inner(self, name: str) -> Code:
+        """Returns a nested computation, whose state grows with the values that it captures."""
+        return Code(self.program, f"{self.program.name}.{name}", self)
 
     def emit(
         self,
@@ -243,8 +244,3 @@ class Code:
                     live.add(name)
                     waiting.append(name)
         return live
-
-
-def captures(code: Code) -> Iterator[Val]:
-    """Yields the outer values of a computation's tuple, in the order of its elements."""
-    yield from code.captured
