@@ -12,9 +12,8 @@ from itertools import product
 from math import prod
 
 from passes.dumps.emitter.arrays import compare
-from passes.dumps.emitter.code import S32, Code, Val, constant, index
+from passes.dumps.emitter.code import S32, Code, Val, constant, index, while_loop
 from passes.dumps.emitter.expressions import Expr, joined
-from passes.dumps.emitter.loops import while_loop
 
 Exprs = Sequence[Expr]
 # Jacobi's method converges quadratically: f32 needs six to eight sweeps up to n = 256.

@@ -8,8 +8,7 @@ from math import prod
 
 from dialect_utils.mosaic.kernel import Block, KernelOp
 from passes.dumps.emitter import arrays
-from passes.dumps.emitter.code import PRED, Code, Update, Val, constant
-from passes.dumps.emitter.loops import while_loop
+from passes.dumps.emitter.code import PRED, Code, Update, Val, constant, while_loop
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning
 from passes.dumps.mosaic.memory import Buffer
 
