@@ -16,7 +16,7 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import by_opcode
 from dialect_utils.ops.window import WindowDimension, parse_window
 from passes.dumps.emitter.expressions import Expr, module_text
-from passes.dumps.inlining import splice
+from passes.dumps.inline_fusions import splice
 
 # The neutral elements of each reducing op, as XLA prints their literals.
 _NEUTRAL = by_opcode(

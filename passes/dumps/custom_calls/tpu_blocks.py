@@ -19,7 +19,7 @@ from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from passes.dumps.custom_calls.call_config import check_operands, refused
 from passes.dumps.custom_calls.linear_algebra import cholesky, compact_wy, eigh, invert_triangular, lu, qr
 from passes.dumps.emitter.expressions import Expr, module_text
-from passes.dumps.inlining import splice
+from passes.dumps.inline_fusions import splice
 
 _F32, _F64, _C64, _C128 = (ELEMENT_TYPES[name] for name in ("f32", "f64", "c64", "c128"))
 _HALF = {_F64: _F32, _C64: _F32, _C128: _F64}
