@@ -24,11 +24,12 @@ from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.cause import cause_of_move, with_proofs
 from dialect_utils.verdict.certified import choices_of, prove
-from dialect_utils.verdict.comparator import Options
+from dialect_utils.verdict.differences import Counterexample
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
 from dialect_utils.verdict.judge import SelfCheck, checks_of_both
-from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer, Counterexample
+from dialect_utils.verdict.options import Options
+from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer
 from dialect_utils.verdict.proof import ProofResult
 
 # Operations whose results differ from run to run.
@@ -152,7 +153,7 @@ def _run(
 def _with_rounded_operands(examination: Examination, worker: Worker, verdict: Verdict, dump: Module) -> Verdict:
     """Returns the verdict, or that on an original with operands of dots rounded to bf16, as its dump rounds them."""
     # Imported here, as below: few checks need it.
-    from dialect_utils.verdict.precision import RoundedOperands, is_continuous, narrow_operands
+    from dialect_utils.verdict.rounding.operands import RoundedOperands, is_continuous, narrow_operands
 
     most = narrow_operands(dump)
     engine = next(engine for engine in ENGINES if engine in verdict.methods)
@@ -200,8 +201,7 @@ def _of_part(
     The first part are the outputs that do not depend on the reason, the second part those that do if ones replace the
     data of other programs. The verdict is `different` where a part differs, else `unknown`.
     """
-    from dialect_utils.verdict.feeding import fed_stages
-    from dialect_utils.verdict.parts import executable_part
+    from dialect_utils.verdict.executable_part import executable_part, with_ones_received
 
     def is_executable(forms: Sequence[Module]) -> bool:
         try:
@@ -212,7 +212,7 @@ def _of_part(
 
     options = replace(options, timeout=min(options.timeout, _PART_SECONDS))
     verdict = Verdict("unknown", reason=reason)
-    for forms, data in ((stages, ""), (fed_stages(stages), _ONES)) if proved.answer == "equal" else ():
+    for forms, data in ((stages, ""), (with_ones_received(stages), _ONES)) if proved.answer == "equal" else ():
         part = executable_part(forms, is_executable) if forms else None
         if part is None:
             continue

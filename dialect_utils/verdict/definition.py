@@ -15,14 +15,15 @@ import numpy as np
 from dialect_utils.execution import Array, Program, Worker, prepare
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape
-from dialect_utils.layout.arrays.dtypes import element_type_of
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.choices import USES, Choice
-from dialect_utils.verdict.comparator import Comparator, Finding, Options
+from dialect_utils.verdict.comparator import Comparator, Finding
+from dialect_utils.verdict.differences import Tolerance, different_elements
 from dialect_utils.verdict.examination import Examination
-from dialect_utils.verdict.guarantees import Guarantee
 from dialect_utils.verdict.judge import Compared, joined, self_checks
-from dialect_utils.verdict.outcome import Tolerance, different_elements
+from dialect_utils.verdict.options import Options
+from dialect_utils.verdict.rounding.floats import without_subnormals
+from dialect_utils.verdict.rounding.guarantees import Guarantee
 from dialect_utils.verdict.runs import Rewritten, Widened
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.needs import values_behind
@@ -138,29 +139,9 @@ class _KnownRuns:
 
 def _sorted(data: Sequence[DataSet]) -> list[DataSet]:
     """Returns sets of data without subnormal numbers, those without special values first."""
-    return sorted((_without_subnormals(each) for each in data), key=lambda each: each.kind not in _CALM)
-
-
-def _without_subnormals(data: DataSet) -> DataSet:
-    """Replaces subnormal numbers: XLA counts them as zeros, so a quotient or a logarithm of one may be anything."""
-    return replace(data, arrays=[_flushed(array) for array in data.arrays])
-
-
-def _flushed(array: Array) -> Array:
-    import ml_dtypes
-
-    kind = element_type_of(array.dtype)
-    if kind.is_complex:
-        whole = np.empty_like(array)
-        whole.real, whole.imag = _flushed(array.real), _flushed(array.imag)
-        return whole
-    if not kind.is_floating:
-        return array
-    least = float(ml_dtypes.finfo(array.dtype).smallest_normal)
-    with np.errstate(invalid="ignore"):
-        wide = array.astype(np.float64)
-        is_subnormal = (np.abs(wide) < least) & (wide != 0)
-    return np.where(is_subnormal, np.zeros_like(array), array)
+    # XLA counts subnormal numbers as zeros, so a quotient or a logarithm of one may be anything.
+    flushed = [replace(each, arrays=[*map(without_subnormals, each.arrays)]) for each in data]
+    return sorted(flushed, key=lambda each: each.kind not in _CALM)
 
 
 def _rounded(comparator: Comparator, module: Module) -> Comparator:

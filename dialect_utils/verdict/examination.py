@@ -12,17 +12,18 @@ from dialect_utils.execution import Array, Engine, ExecutionError, Program, Work
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import Trait, has, named
-from dialect_utils.verdict.comparator import AUTO, Comparator, Finding, Options
+from dialect_utils.verdict.comparator import Comparator, Finding
 from dialect_utils.verdict.entry import EntryArray, entry_interface
 from dialect_utils.verdict.evidence import Verdict
-from dialect_utils.verdict.guarantees import Guarantee, result_guarantees, threshold_results
 from dialect_utils.verdict.judge import Compared, Judge, SelfCheck, also, joined, self_checks
+from dialect_utils.verdict.options import AUTO, Options
 from dialect_utils.verdict.outcome import PROOF, Power
+from dialect_utils.verdict.rounding.guarantees import Guarantee, result_guarantees, threshold_results
+from dialect_utils.verdict.rounding.scale import Scale
 from dialect_utils.verdict.runs import Code, Runs
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.inputs import chosen_data, possible_inputs
 from dialect_utils.verdict.sampling.orders import compared_in_open_orders, has_sorts, may_choose
-from dialect_utils.verdict.scale import Scale
 
 # XLA:CPU implements negative padding and a few other operations only through its simplifier.
 _SIMPLIFIED = "XLA cannot do without its simplifier here, which makes some different programs the same"
@@ -154,7 +155,7 @@ class Examination:
         if found.answer != "different" or not self.is_equal_over_reals or self.options.compare != AUTO:
             return found
         # Imported here, as below: few checks end so.
-        from dialect_utils.verdict.closeness import close_finding, narrows
+        from dialect_utils.verdict.rounding.closeness import close_finding, narrows
 
         if narrows(self.original, self.last):
             return found

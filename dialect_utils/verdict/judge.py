@@ -19,10 +19,11 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.cause import PADDING, SELF_CHECK, Cause
 from dialect_utils.verdict.comparator import Comparator, Finding
-from dialect_utils.verdict.outcome import Answer, Counterexample, Mask, Tolerance, different_elements
+from dialect_utils.verdict.differences import Counterexample, Mask, Tolerance, different_elements
+from dialect_utils.verdict.outcome import Answer
+from dialect_utils.verdict.rounding.scale import Scale
 from dialect_utils.verdict.runs import HigherPrecision, Rewritten
 from dialect_utils.verdict.sampling import DataSet
-from dialect_utils.verdict.scale import Scale
 
 _BY_SEVERITY: tuple[Answer, ...] = ("equal", "agrees", "close", "unknown", "different")
 # Kinds of data on which equal bits prove equality.

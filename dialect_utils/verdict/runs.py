@@ -13,8 +13,8 @@ from dialect_utils.execution import Array, Engine, ExecutionError, Program, Work
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import element_type_of
 from dialect_utils.verdict.entry import EntryArray
+from dialect_utils.verdict.rounding.floats import ulps_of
 from dialect_utils.verdict.sampling import DataSet
-from dialect_utils.verdict.ulps import ulps_of
 
 # The code that XLA makes. Compiling `unoptimized` code takes half the time, and running it may take several times as
 # long; its bits are those of optimized code. `plain` code takes a tenth to a fifth of the time, and has other last bits

@@ -20,7 +20,8 @@ from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.structured import group_counts
-from dialect_utils.verdict.comparator import Options
+from dialect_utils.verdict.options import Options
+from dialect_utils.verdict.rounding.floats import smallest_normal
 from dialect_utils.verdict.sampling import DataSet, array_needs, data_sets, unreached
 from dialect_utils.verdict.sampling.needs import index_operands
 
@@ -187,13 +188,10 @@ def _patterns(kind: ElementType, most: int) -> Any:
         # The positive numbers from 1 on.
         one = {32: 0x3F800000, 64: 0x3FF0000000000000}[kind.bits]
         return np.uint64(one) + np.arange(most, dtype=np.uint64)
-    import ml_dtypes
-
     bits = np.arange(1 << kind.bits, dtype=np.uint64)
     with np.errstate(all="ignore"):
         values = from_bits(bits, kind).astype(np.float64)
-    smallest = float(ml_dtypes.finfo(dtype_of(kind)).smallest_normal)
-    return bits[np.isfinite(values) & (np.abs(values) >= smallest)][:most]
+    return bits[np.isfinite(values) & (np.abs(values) >= smallest_normal(kind))][:most]
 
 
 # The bits of all inputs together: two bytes, one bf16 or sixteen predicates.

@@ -12,9 +12,9 @@ from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certified import prove
 from dialect_utils.verdict.comparator import Comparator
 from dialect_utils.verdict.outcome import Power
+from dialect_utils.verdict.rounding.scale import Scale
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.faults import Mutant, choose_mutants
-from dialect_utils.verdict.scale import Scale
 
 # The most faults to name that the data does not detect.
 _TOLD = 3

@@ -12,16 +12,24 @@ from math import ceil
 
 import numpy as np
 
-from dialect_utils.execution import Array, Engine, ExecutionError, Worker
+from dialect_utils.execution import Engine, ExecutionError, Worker
 from dialect_utils.ir import Module
 from dialect_utils.layout import ElementType
-from dialect_utils.layout.arrays.dtypes import element_type_of
 from dialect_utils.verdict.comparator import Finding
+from dialect_utils.verdict.differences import Mask
 from dialect_utils.verdict.judge import Compared, Judge
-from dialect_utils.verdict.outcome import Closeness, Mask
+from dialect_utils.verdict.outcome import Closeness
+from dialect_utils.verdict.rounding.floats import (
+    Numbers,
+    digits,
+    epsilon,
+    largest,
+    smallest_normal,
+    ulps_of,
+    without_subnormals,
+)
 from dialect_utils.verdict.runs import Runs, Unrounded
 from dialect_utils.verdict.sampling import DataSet
-from dialect_utils.verdict.ulps import Numbers, digits, epsilon, largest, smallest_normal, ulps_of
 
 # Neither program may be farther off: five bits, or a quarter of the digits of a type with fewer than twenty.
 _MOST_ULPS = 32.0
@@ -72,16 +80,7 @@ def _compared(runs: Runs, worker: Worker, engine: Engine) -> list[Compared]:
 
 
 def _without_subnormals(data: Sequence[DataSet]) -> list[DataSet]:
-    """Returns data with zeros for subnormal numbers, which one engine flushes and another does not."""
-    return [replace(each, arrays=[_flushed(array) for array in each.arrays]) for each in data]
-
-
-def _flushed(array: Array) -> Array:
-    kind = element_type_of(array.dtype)
-    if not kind.is_floating:
-        return array
-    with np.errstate(invalid="ignore"):
-        return np.where(np.abs(array.astype(np.float64)) < smallest_normal(kind), array * 0, array).astype(array.dtype)
+    return [replace(each, arrays=[*map(without_subnormals, each.arrays)]) for each in data]
 
 
 @dataclass(frozen=True, slots=True)

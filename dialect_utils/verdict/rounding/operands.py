@@ -19,7 +19,7 @@ from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.arrays.dtypes import element_type_of
 from dialect_utils.ops import Trait, has, named
-from dialect_utils.verdict.rounding import ROUNDED, Rounding
+from dialect_utils.verdict.outcome import ROUNDED, Rounding
 from dialect_utils.verdict.runs import Runs
 from dialect_utils.verdict.sampling import DataSet
 
