@@ -165,22 +165,18 @@ class ArrayShape(_AnyShape):
         return _laid_out(self, layout)
 
     def map_arrays(self, change: Callable[[ArrayShape], ArrayShape]) -> ArrayShape:
-        """Returns the changed array."""
         return change(self)
 
     @property
     def without_layout(self) -> ArrayShape:
-        """Returns the array with no layout written."""
         return self.with_layout(None)
 
     @property
     def with_effective_layout(self) -> ArrayShape:
-        """Returns the array with its layout written, the descending one by default."""
         return self.with_layout(self.effective_layout)
 
     @property
     def in_default_memory(self) -> ArrayShape:
-        """Returns the array with its layout written, in memory space 0."""
         return self.with_layout(self.effective_layout.in_default_memory)
 
     def __eq__(self, other: object) -> bool:
@@ -231,12 +227,10 @@ class TupleShape(_WithoutLayout):
     elements: tuple[Shape, ...]
 
     def leaves(self) -> Iterator[Shape]:
-        """Yields the leaves of the elements in order."""
         for element in self.elements:
             yield from element.leaves()
 
     def map_arrays(self, change: Callable[[ArrayShape], ArrayShape]) -> TupleShape:
-        """Returns the tuple with every array in it changed."""
         return TupleShape(tuple(element.map_arrays(change) for element in self.elements))
 
     def __hash__(self) -> int:
@@ -278,7 +272,6 @@ class BufferShape(_WithoutLayout):
     array: ArrayShape
 
     def map_arrays(self, change: Callable[[ArrayShape], ArrayShape]) -> BufferShape:
-        """Returns the buffer with its array changed."""
         return BufferShape(change(self.array))
 
     def _format(self) -> str:

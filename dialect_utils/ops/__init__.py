@@ -10,43 +10,21 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TypeVar
 
-from dialect_utils.ops.declaration import ALL_OPERANDS, Attribute, Opcode, Trait
+from dialect_utils.ops.declaration import (
+    ALL_OPERANDS as ALL_OPERANDS,
+    Attribute as Attribute,
+    Opcode as Opcode,
+    Trait as Trait,
+)
 from dialect_utils.ops.table import (
-    CALLING_MLIR_ATTRIBUTES,
-    GENERAL_ATTRIBUTES,
-    GENERAL_MLIR_ATTRIBUTES,
+    CALLING_MLIR_ATTRIBUTES as CALLING_MLIR_ATTRIBUTES,
+    GENERAL_ATTRIBUTES as GENERAL_ATTRIBUTES,
+    GENERAL_MLIR_ATTRIBUTES as GENERAL_MLIR_ATTRIBUTES,
     HLO_OPCODES,
     OTHER_OPERATIONS,
     STARTED,
     WRAPPED,
 )
-
-__all__ = [
-    "ALL_OPERANDS",
-    "CALLING_MLIR_ATTRIBUTES",
-    "DONE",
-    "GENERAL_ATTRIBUTES",
-    "GENERAL_MLIR_ATTRIBUTES",
-    "HLO_NAMES",
-    "OPCODES",
-    "START",
-    "UPDATE",
-    "Attribute",
-    "Opcode",
-    "Trait",
-    "UnknownOpcodeError",
-    "attribute_name",
-    "by_opcode",
-    "calling_attributes",
-    "calling_opcodes",
-    "has",
-    "hlo_opcode",
-    "is_opcode",
-    "named",
-    "opcode_of",
-    "split_asynchronous",
-    "with_trait",
-]
 
 _T = TypeVar("_T")
 

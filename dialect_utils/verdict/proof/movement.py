@@ -44,15 +44,12 @@ class Movement(Domain[Array]):
         return self.terms.make("op", label, shape, [self.terms.term(each) for each in operands])
 
     def dimensions(self, array: Array) -> tuple[int, ...]:
-        """Returns the sizes of an array."""
         return array.plan.result[1] if isinstance(array, Moved) else static_array(array.shape).dimensions
 
     def element_type(self, array: Array) -> ElementType:
-        """Returns the element type of an array."""
         return array.plan.result[0] if isinstance(array, Moved) else static_array(array.shape).element_type
 
     def integers(self, array: Array) -> NDArray[np.int64]:
-        """Returns the values of a constant; raises UndefinedError for others."""
         term = self.terms.term(array)
         bits, kind = self.terms.constant_bits(term), term.array.element_type
         data = term.label if term.kind == "constant" else None
@@ -65,15 +62,12 @@ class Movement(Domain[Array]):
     # Elementwise operations
 
     def number(self, element_type: ElementType, value: float, dimensions: tuple[int, ...]) -> Term:
-        """Returns an array all of whose elements are one number."""
         return self.terms.literal(element_type, parse_scalar(element_type, repr(value)), dimensions)
 
     def each(self, opcode: str, element_type: ElementType, operands: Sequence[Array]) -> Term:
-        """Returns an elementwise operation."""
         return self.terms.each(opcode, element_type, [self.terms.term(each) for each in operands])
 
     def compare(self, direction: str, left: Array, right: Array, *, is_total: bool) -> Term:
-        """Returns a comparison."""
         operands = [self.terms.term(left), self.terms.term(right)]
         return self.terms.each(("compare", direction, is_total), ELEMENT_TYPES["pred"], operands)
 
@@ -206,7 +200,6 @@ class Movement(Domain[Array]):
         return concatenated(self.terms, [*map(self.terms.term, arrays)], dimension)
 
     def iota(self, element_type: ElementType, size: int) -> Term:
-        """Returns the vector 0, 1, ... size - 1."""
         if size <= 1 and element_type.is_integral:
             literal = self.terms.literal(element_type, 0, (size,))
             self.terms.certify(IOTA, self.written.iota(element_type, size), literal)

@@ -57,7 +57,6 @@ class _Nodes(Primitives[int]):
         self.recorder = recorder
 
     def integers(self, array: int) -> NDArray[np.int64]:
-        """Returns the values of a constant; raises UndefinedError for others."""
         graph = self.recorder.graph
         kind, label, shape = graph.symbols[array]
         if kind == "splat":
