@@ -12,22 +12,11 @@ from math import gcd, prod
 
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.ops import Trait, by_opcode, has, named
+from dialect_utils.ops import Trait, by_opcode, has
 from dialect_utils.ops.window import WindowDimension, classify, parse_labels, parse_window
 
 _MULTIPLY_ADD = 2
 _POINTER_BYTES = 8
-# Operations that XLA's cost analysis counts as transcendentals.
-_TRANSCENDENTAL = named(
-    "exponential log logistic power sqrt cbrt rsqrt tanh sine cosine tan exponential-minus-one log-plus-one atan2 erf"
-    " sinh cosh asin acos asinh acosh atanh"
-)
-# Elementwise here, though not by their traits: a conversion of bits may change the number of elements.
-_ELEMENTWISE = named("bitcast-convert reduce-precision clamp select compare convert")
-# These compute nothing and access no memory; the cost of a custom call is unknown.
-_FREE = named("parameter constant get-tuple-element bitcast after-all add-dependency domain custom-call")
-# These access the memory that their functions access.
-_RUNS_ITS_FUNCTIONS = named("call async-start while")
 # A fusion reads a constant of more elements from memory.
 _IMMEDIATE_ELEMENTS = 8
 # Positions of a window are counted one by one up to this number.
@@ -88,10 +77,10 @@ class CostModel:
             return 0
         if opcode == "fusion":
             return self._fusion_bytes(operation)
-        if opcode in _RUNS_ITS_FUNCTIONS:
-            return sum(map(self._bytes_in, operation.called))
         if opcode == "conditional":
             return max(map(self._bytes_in, operation.called), default=0)
+        if has(opcode, Trait.CONTROL_FLOW):
+            return sum(map(self._bytes_in, operation.called))
         return self._bytes(operation)
 
     def _bytes_in(self, function: Function) -> int:
@@ -112,17 +101,17 @@ class CostModel:
         opcode = operation.opcode
         if _is_free(operation) or opcode == "copy":
             return _NOTHING
-        if has(opcode, Trait.ELEMENTWISE) or opcode in _ELEMENTWISE:
+        if has(opcode, Trait.ELEMENTWISE) or opcode == "bitcast-convert":
             elements = _elements(operation.results[0].shape)
-            return Cost(transcendentals=elements) if opcode in _TRANSCENDENTAL else Cost(elements)
+            return Cost(transcendentals=elements) if has(opcode, Trait.TRANSCENDENTAL) else Cost(elements)
         # A scan is a loop over its body, whose values stay inside.
         if opcode in ("fusion", "scan"):
             return self._arithmetic_in(operation.called[0])
-        if opcode in _RUNS_ITS_FUNCTIONS:
-            return total(map(self._arithmetic_in, operation.called))
         if opcode == "conditional":
             branches = [_NOTHING, *map(self._arithmetic_in, operation.called)]
             return Cost(max(each.flops for each in branches), max(each.transcendentals for each in branches))
+        if has(opcode, Trait.CONTROL_FLOW):
+            return total(map(self._arithmetic_in, operation.called))
         rule = _RULES.get(opcode)
         return rule(operation) if rule is not None else self._of_applied(operation)
 
@@ -203,7 +192,7 @@ class CostModel:
 
 def _is_free(operation: Operation) -> bool:
     """Is true for an operation that costs nothing, and for a custom call, whose cost is unknown."""
-    return operation.opcode in _FREE or (operation.opcode == "transpose" and _is_renaming(operation))
+    return has(operation.opcode, Trait.FREE) or (operation.opcode == "transpose" and _is_renaming(operation))
 
 
 def _is_renaming(operation: Operation) -> bool:

@@ -9,7 +9,7 @@ from itertools import accumulate
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.memory.schedule import Schedule, runs_called
-from dialect_utils.ops import DONE, START, UPDATE, Trait, with_trait
+from dialect_utils.ops import DONE, IN_PLACE, START, UPDATE, Trait, with_trait
 
 # Operations that read and write nothing: a buffer lives until the users of their results are done.
 ALIASING = with_trait(Trait.ALIASES)
@@ -272,7 +272,7 @@ def _updated_parameters(body: Function) -> Iterator[tuple[tuple[int, ...], int]]
     numbers = {parameter: number for number, parameter in enumerate(body.parameters)}
     for path, value in roots:
         updating = behind(value, ("bitcast",)).operation
-        if updating is not None and updating.opcode in ("dynamic-update-slice", "scatter"):
+        if updating is not None and updating.opcode in IN_PLACE:
             updated = behind(updating.operands[0], ("bitcast",))
             if updated in numbers:
                 yield path, numbers[updated]

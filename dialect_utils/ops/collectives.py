@@ -421,11 +421,11 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "recv",
         1,
-        Trait.COMMUNICATES,
+        Trait.COMMUNICATES | Trait.CHANNELED,
         *_HOST,
         result=received,
         check=check_tokens,
         on_done=finished_receive,
     ),
-    op("send", 2, Trait.COMMUNICATES, *_HOST, result=sent, check=check_second_token),
+    op("send", 2, Trait.COMMUNICATES | Trait.CHANNELED, *_HOST, result=sent, check=check_second_token),
 )

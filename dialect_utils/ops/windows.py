@@ -15,6 +15,7 @@ from dialect_utils.ops.declaration import (
     CONTRACTED,
     TO_APPLY,
     Opcode,
+    Trait,
     computations,
     op,
     texts,
@@ -207,7 +208,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "reduce-window",
         ANY,
-        COMBINED,
+        COMBINED | Trait.FOLDS,
         *texts("window", needed=True),
         *TO_APPLY,
         result=reduce_window,

@@ -269,8 +269,8 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/ops/elementwise.py",
-        '"copy",\n        1,\n        EACH | DATA | Trait.FORWARDS,',
-        '"copy",\n        1,\n        EACH | Trait.MOVES_DATA | Trait.FORWARDS,',
+        '"copy",\n        1,\n        EACH | DATA | Trait.FORWARDS | Trait.MAY_BE_BITCAST,',
+        '"copy",\n        1,\n        EACH | Trait.MOVES_DATA | Trait.FORWARDS | Trait.MAY_BE_BITCAST,',
         ("tests/verdict/rounding/test_guarantees.py",),
     ),
     Mutant(

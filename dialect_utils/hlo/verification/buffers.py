@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule
 from dialect_utils.layout import BufferShape, Shape, TupleShape
-from dialect_utils.ops import START, named
+from dialect_utils.ops import START, Trait, with_trait
 from dialect_utils.ops.control import BUFFER_CALLS, aliases_of
 from dialect_utils.ops.inference import Instance, ShapeError
 from dialect_utils.text import Diagnostic
 
 _Place = tuple[int, tuple[int, ...]]
 # They pass buffers on without writing them.
-_FORWARDING = named("tuple get-tuple-element parameter opt-barrier")
+_FORWARDING = with_trait(Trait.TUPLES) | {"parameter", "opt-barrier"}
 
 
 def find_buffer_problems(module: HloModule) -> Iterator[Diagnostic]:

@@ -16,7 +16,7 @@ from math import isfinite, prod
 from dialect_utils.hlo.text.literals import decode_float
 from dialect_utils.ir import Function, Module, Operand, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType, Shape
-from dialect_utils.ops import DONE, UPDATE, Trait, has, named, split_asynchronous, with_trait
+from dialect_utils.ops import DONE, UPDATE, Trait, has, split_asynchronous, with_trait
 from dialect_utils.verdict.sampling import LARGEST_INTEGER
 from dialect_utils.verdict.sampling.needs import values_behind
 
@@ -51,7 +51,7 @@ _LARGEST_EXACT = 1 << max(_MANTISSA_BITS.values())
 _ROUNDED_ARITHMETIC = with_trait(Trait.ROUNDS)
 _LOOP_ITERATIONS = 3
 # Operations whose result may change much where an operand changes by a rounding error.
-_NOT_CONTINUOUS = named("compare floor ceil round-nearest-afz round-nearest-even sign remainder is-finite sort topk")
+_NOT_CONTINUOUS = with_trait(Trait.JUMPS)
 
 
 def result_guarantees(module: Module, others: Sequence[Value] = ()) -> list[Guarantee]:

@@ -9,18 +9,16 @@ from dialect_utils.execution.custom_calls import IDENTITIES
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Shape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import Trait, has, named, opcode_of, with_trait
+from dialect_utils.ops import SOLVED, Trait, has, opcode_of, with_trait
 from dialect_utils.verdict.rules.formats import has as has_property
 
 # Results that jump where an operand of floats changes by a rounding error.
-_JUMPS = named("floor ceil round-nearest-afz round-nearest-even sign is-finite remainder atan2")
-# Operations that order floats from -NaN to NaN.
-_TOTALLY_ORDERED = named("topk")
+_JUMPS = with_trait(Trait.JUMPS)
 _WITHOUT_NAN = {name for name in FLOAT_FORMATS if not has_property(ELEMENT_TYPES[name], "nan")}
 # Functions of complex numbers that jump at a branch cut.
-_CUT = named("log log-plus-one sqrt rsqrt power cbrt acos acosh asin asinh atanh")
+_CUT = with_trait(Trait.CUT)
 # Operations without primitives whose results follow their operands without a jump.
-_SMOOTH = named("cholesky triangular-solve fft") | with_trait(Trait.COLLECTIVE)
+_SMOOTH = SOLVED | with_trait(Trait.COLLECTIVE)
 
 
 def observes_bits(kind: str, label: Hashable, shape: Shape, types: Sequence[Shape]) -> bool:
@@ -33,7 +31,8 @@ def observes_bits(kind: str, label: Hashable, shape: Shape, types: Sequence[Shap
         case ((str(opcode), *_) as key, *_) if kind == "op":
             # Operations with a definition treat every NaN as arithmetic does, and so do markers of custom calls.
             is_known = opcode_of(opcode).define is not None or has(opcode, Trait.AMONG_DEVICES)
-            return opcode in _TOTALLY_ORDERED or (not is_known and not _is_marker(key))
+            # A topk orders floats from -NaN to NaN.
+            return opcode == "topk" or (not is_known and not _is_marker(key))
         case ("compare", _, is_total):
             return is_total is True
         case "convert":

@@ -17,7 +17,7 @@ from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShap
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.layout.proof.reads import origin_of
-from dialect_utils.ops import Trait, has, named, opcode_of
+from dialect_utils.ops import Trait, has, opcode_of, with_trait
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.rules.formats import is_nan
@@ -43,9 +43,7 @@ from dialect_utils.verdict.terms.scans import Scan
 from dialect_utils.verdict.terms.structure import RULES, Tree
 from dialect_utils.verdict.terms.wellformed import NOTHING
 
-# The definition is thousands of operations.
-_LONG = named("rng-bit-generator")
-_EXPANDED = named("batch-norm-grad batch-norm-inference batch-norm-training")
+_EXPANDED = with_trait(Trait.NORMALIZES)
 _DEEPEST_CALL = 60
 
 
@@ -214,7 +212,8 @@ class Recorder:
         known, opcode = opcode_of(operation.opcode), operation.opcode
         if known.define is None or known.has(Trait.ELEMENTWISE):
             return None
-        is_whole = opcode in _LONG or (known.has(Trait.ENGINE_DEFINED) and opcode not in _EXPANDED)
+        # The definition of rng-bit-generator is thousands of operations.
+        is_whole = opcode == "rng-bit-generator" or (known.has(Trait.ENGINE_DEFINED) and opcode not in _EXPANDED)
         if is_whole or is_among_devices(operation) or not is_pure(operation):
             return None
         leaves = [leaf for value in (*counted(operation), *operation.results) for leaf in value.shape.leaves()]
