@@ -18,13 +18,8 @@ from dialect_utils.execution import Array, Engine, Program, Worker
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.arrays.dtypes import element_type_of
-<<<<<<< HEAD:dialect_utils/verdict/rounding/operands.py
-from dialect_utils.ops import Trait, has, named
-from dialect_utils.verdict.outcome import ROUNDED, Rounding
-=======
 from dialect_utils.ops import Trait, has
-from dialect_utils.verdict.rounding import ROUNDED, Rounding
->>>>>>> main:dialect_utils/verdict/precision.py
+from dialect_utils.verdict.outcome import ROUNDED, Rounding
 from dialect_utils.verdict.runs import Runs
 from dialect_utils.verdict.sampling import DataSet
 
