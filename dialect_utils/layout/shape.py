@@ -34,6 +34,11 @@ class _AnyShape(CachedText):
         """Yields the shapes in this one, tuples flattened in order; tokens and opaque values are leaves."""
         yield cast("Shape", self)
 
+    @property
+    def element_count(self) -> int:
+        """Returns the number of elements of all arrays in the shape."""
+        return sum(array.element_count for array in self.arrays())
+
     def arrays(self) -> Iterator[ArrayShape]:
         """Yields the arrays in the shape, in order, including arrays in buffers."""
         for leaf in self.leaves():

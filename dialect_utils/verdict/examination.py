@@ -10,7 +10,7 @@ from math import prod
 
 from dialect_utils.execution import Array, Engine, ExecutionError, Program, Worker
 from dialect_utils.ir import Module, Operation
-from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.comparator import Comparator, Finding
 from dialect_utils.verdict.entry import EntryArray, entry_interface
@@ -23,7 +23,6 @@ from dialect_utils.verdict.rounding.scale import Scale
 from dialect_utils.verdict.runs import Code, Runs
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.inputs import chosen_data, possible_inputs
-from dialect_utils.verdict.sampling.orders import compared_in_open_orders, has_sorts, may_choose
 
 # XLA:CPU implements negative padding and a few other operations only through its simplifier.
 _SIMPLIFIED = "XLA cannot do without its simplifier here, which makes some different programs the same"
@@ -261,13 +260,21 @@ class Examination:
 
     def _in_every_order(self, runs: Runs, worker: Worker, engine: Engine) -> tuple[Runs, Finding]:
         runs, found = self._as_written(runs, worker, engine)
-        if found.answer == "different" and may_choose(self.original):
-            return compared_in_open_orders(runs, self.judge, worker, engine) or (runs, found)
-        if found.answer == "agrees" and has_sorts(self.last):
-            # Another order may show that the rewrite leaves more orders open than the original.
-            again = compared_in_open_orders(runs, self.judge, worker, engine, where_more_is_open=True)
-            return again if again is not None and again[1].answer == "different" else (runs, found)
-        return runs, found
+        agrees = found.answer == "agrees"
+        # The engine may choose the order of equal keys, and of elements that are combined.
+        may_choose = (
+            any(each.opcode == "sort" for each in self.last.operations())
+            if agrees
+            else found.answer == "different" and _may_choose(self.original)
+        )
+        if not may_choose:
+            return runs, found
+        # Imported here, as below: few checks need it.
+        from dialect_utils.verdict.sampling.orders import compared_in_open_orders
+
+        # After an agreement: another order may show that the rewrite leaves more orders open than the original.
+        again = compared_in_open_orders(runs, self.judge, worker, engine, where_more_is_open=agrees)
+        return (runs, found) if again is None or (agrees and again[1].answer != "different") else again
 
     def _as_written(self, runs: Runs, worker: Worker, engine: Engine) -> tuple[Runs, Finding]:
         """Compares both programs as they are written; with XLA's simplifier where XLA:CPU needs it."""
@@ -346,6 +353,11 @@ def _close(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
     return replace(verdict, verdict="close", closeness=largest, counterexample=example)
 
 
+def _may_choose(module: Module) -> bool:
+    """Is true where the result of an operation may depend on the order in which elements are compared."""
+    return any(operation.opcode == "sort" or has(operation.opcode, Trait.COMBINES) for operation in module.operations())
+
+
 def _has_extrema(module: Module) -> bool:
     return any(operation.opcode in ("maximum", "minimum", "clamp") for operation in module.operations())
 
@@ -382,7 +394,7 @@ def is_interpretable(module: Module) -> bool:
 
 
 def _work(operation: Operation, by_xla: bool) -> int:
-    results = sum(_elements(value.shape) for value in operation.results)
+    results = sum(value.shape.element_count for value in operation.results)
     if by_xla and len(operation.operands) == 1 and has(operation.opcode, Trait.ROUNDS):
         return _WORK_OF_FUNCTION * results
     if operation.opcode == "dot" and not by_xla:
@@ -390,11 +402,7 @@ def _work(operation: Operation, by_xla: bool) -> int:
         lhs = operation.operands[0].shape
         return results * prod(lhs.dimensions[i] for i in contracting) if isinstance(lhs, ArrayShape) else results
     if operation.opcode == "convolution":
-        return results * _elements(operation.operands[1].shape)
+        return results * operation.operands[1].shape.element_count
     if has(operation.opcode, Trait.COMBINES) or operation.opcode == "sort":
-        return results + 4 * sum(_elements(value.shape) for value in operation.operands)
+        return results + 4 * sum(value.shape.element_count for value in operation.operands)
     return results
-
-
-def _elements(shape: Shape) -> int:
-    return sum(array.element_count for array in shape.arrays())

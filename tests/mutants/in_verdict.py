@@ -281,7 +281,7 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/verdict/rounding/guarantees.py",
-        "terms = max(_elements(value.shape) for value in data) + 1",
+        "terms = max(value.shape.element_count for value in data) + 1",
         "terms = 1",
         ("tests/verdict/rounding/test_guarantees.py",),
     ),

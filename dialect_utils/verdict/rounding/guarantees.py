@@ -153,7 +153,7 @@ class _Analysis:
         summed = _join([self.states[value] for value in data])
         if used != {"add"}:
             return _LOST
-        terms = max(_elements(value.shape) for value in data) + 1
+        terms = max(value.shape.element_count for value in data) + 1
         return _summed(operation, terms, operands, summed.bound)
 
     def _called(self, operation: Operation, operands: Sequence[_State]) -> _State:
@@ -274,11 +274,7 @@ def _terms_of_product(operation: Operation) -> int:
     contracting = operation.ints("lhs_contracting_dims")
     if contracting is not None and isinstance(lhs, ArrayShape):
         return prod(lhs.dimensions[i] for i in contracting)
-    return min(_elements(lhs), _elements(rhs))
-
-
-def _elements(shape: Shape) -> int:
-    return sum(array.element_count for array in shape.arrays())
+    return min(lhs.element_count, rhs.element_count)
 
 
 def _is_inexact(values: Sequence[Value]) -> bool:

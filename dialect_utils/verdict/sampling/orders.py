@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from dialect_utils.execution import Array, Engine, ExecutionError, Worker
-from dialect_utils.ir import Module
-from dialect_utils.ops import Trait, has
 from dialect_utils.verdict.comparator import Finding
 from dialect_utils.verdict.judge import Compared, Judge, also, joined
 from dialect_utils.verdict.runs import Rewritten, Runs, Widened
@@ -24,16 +22,6 @@ _NOT_TRIED = "the original leaves the order of NaN or of equal keys to the engin
 # The rank of a later position among equal keys, and the rank of 0 relative to -0 and of NaNs among each other.
 _OF_ORIGINAL = tuple(product((1, -1), (0, 1, -1)))
 _OF_REWRITE = ((1, 0), (-1, 0))
-
-
-def may_choose(module: Module) -> bool:
-    """Is true where the result of an operation may depend on the order in which elements are compared."""
-    return any(operation.opcode == "sort" or has(operation.opcode, Trait.COMBINES) for operation in module.operations())
-
-
-def has_sorts(module: Module) -> bool:
-    """Is true where the engine may choose the order of equal keys."""
-    return any(operation.opcode == "sort" for operation in module.operations())
 
 
 def compared_in_open_orders(
