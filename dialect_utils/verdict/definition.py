@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,11 +20,11 @@ from dialect_utils.ops.choices import USES, Choice
 from dialect_utils.verdict.comparator import Comparator, Finding
 from dialect_utils.verdict.differences import Tolerance, different_elements
 from dialect_utils.verdict.examination import Examination
-from dialect_utils.verdict.judge import Compared, joined, self_checks
+from dialect_utils.verdict.judge import self_checks
 from dialect_utils.verdict.options import Options
 from dialect_utils.verdict.rounding.floats import without_subnormals
 from dialect_utils.verdict.rounding.guarantees import Guarantee
-from dialect_utils.verdict.runs import Rewritten, Widened
+from dialect_utils.verdict.runs import HigherPrecision, Results
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.needs import values_behind
 
@@ -49,7 +49,7 @@ class ByDefinition:
     program: Program
     examination: Examination
     expected: Sequence[Sequence[Array]]
-    higher: _KnownRuns
+    higher: HigherPrecision
 
     @classmethod
     def of(
@@ -61,7 +61,7 @@ class ByDefinition:
         """
         program = prepare(module, name, options.memory)
         checks = self_checks(module)
-        examination = Examination.of([module, module], (program, program), checks, options)
+        examination = Examination.of([module, module], (program, program), checks, options, worker)
         comparator = _rounded(examination.judge.comparator, module)
         examination = replace(examination, judge=replace(examination.judge, comparator=comparator))
         data = _sorted(examination.runs.data)[:most_sets]
@@ -73,7 +73,7 @@ class ByDefinition:
                 break
         runs = replace(examination.runs, data=data[: len(expected)])
         # Another compilation must not have the compiler's mistake.
-        higher = _KnownRuns(runs.widened(worker, "reference"))
+        higher = _remembered(replace(runs, engine="reference").widened())
         return cls(program, replace(examination, runs=runs), expected, higher)
 
     def finding(self, worker: Worker, options: Mapping[str, bool | int | str]) -> Finding:
@@ -95,11 +95,8 @@ class ByDefinition:
         for each, expected, actual in zip(data, self.expected, outputs, strict=True):
             pairs = enumerate(zip(expected, actual, strict=True))
             near = [self._without_rounding(each, number, *pair) for number, pair in pairs]
-            results.append(Compared(each, expected, Rewritten(near, near)))
-        findings = [judge.finding("xla", each) for each in results]
-        if all(finding.answer != "different" for finding in findings):
-            findings = judge.decided("xla", results, findings, self.higher)
-        return joined(findings)
+            results.append(Results("xla", each, expected, near, near))
+        return judge.joined(results, self.higher)
 
     def _without_rounding(self, data: DataSet, output: int, expected: Array, actual: Array) -> Array:
         """Returns an output with the expected elements where it is a few units in the last place off.
@@ -122,19 +119,17 @@ class ByDefinition:
         return [choice.name.lower() for choice in _OPEN if any(_is_open(each, choice) for each in makers)]
 
 
-@dataclass(frozen=True, slots=True)
-class _KnownRuns:
-    """The runs in higher precision of a module, each made once: all its forms are compared with the same ones."""
+def _remembered(widened: HigherPrecision) -> HigherPrecision:
+    """Returns runs in higher precision, each made once: all forms of a module are compared with the same ones."""
+    made: dict[int, list[list[Array]]] = {}
 
-    widened: Widened
-    _made: dict[int, list[list[Array]]] = field(default_factory=dict)
-
-    def runs(self, data: Sequence[DataSet]) -> list[list[list[Array]]]:
-        """Returns, for each set of data, the results of several runs; raises ExecutionError."""
-        missing = [each for each in data if id(each) not in self._made]
+    def run(data: Sequence[DataSet]) -> list[list[list[Array]]]:
+        missing = [each for each in data if id(each) not in made]
         if missing:
-            self._made.update(zip(map(id, missing), self.widened.runs(missing), strict=True))
-        return [self._made[id(each)] for each in data]
+            made.update(zip(map(id, missing), widened(missing), strict=True))
+        return [made[id(each)] for each in data]
+
+    return run
 
 
 def _sorted(data: Sequence[DataSet]) -> list[DataSet]:
