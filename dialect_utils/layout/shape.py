@@ -5,7 +5,7 @@ Source: xla/shape.h; `b(...)` buffers are Shape::MakeBufferShape.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -34,11 +34,6 @@ class _AnyShape(CachedText):
         """Yields the shapes in this one, tuples flattened in order; tokens and opaque values are leaves."""
         yield cast("Shape", self)
 
-    @property
-    def element_count(self) -> int:
-        """Returns the number of elements of all arrays in the shape."""
-        return sum(array.element_count for array in self.arrays())
-
     def arrays(self) -> Iterator[ArrayShape]:
         """Yields the arrays in the shape, in order, including arrays in buffers."""
         for leaf in self.leaves():
@@ -46,6 +41,37 @@ class _AnyShape(CachedText):
                 yield leaf
             elif isinstance(leaf, BufferShape):
                 yield leaf.array
+
+    def leaves_by_path(self, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Shape]]:
+        """Yields each leaf with its index path, which begins with `path`: `(1, 0)` is element 0 of element 1."""
+        yield path, cast("Shape", self)
+
+    def at(self, path: Iterable[int]) -> Shape:
+        """Returns the part at an index path; raises IndexError for a path that leads into no tuple."""
+        shape = cast("Shape", self)
+        for index in path:
+            shape = shape.elements[index] if isinstance(shape, TupleShape) else ()[index]
+        return shape
+
+    @property
+    def parts(self) -> tuple[Shape, ...]:
+        """Returns the elements of a tuple; any other shape is its own only part."""
+        return (cast("Shape", self),)
+
+    @property
+    def leaf_count(self) -> int:
+        """Returns the number of leaves."""
+        return 1
+
+    @property
+    def element_count(self) -> int:
+        """Returns the number of elements in all arrays (bounds count as sizes)."""
+        return sum(array.element_count for array in self.arrays())
+
+    @property
+    def is_inexact(self) -> bool:
+        """Is true where an array has a floating-point or complex type."""
+        return any(array.element_type.is_inexact for array in self.arrays())
 
     def map_arrays(self, change: Callable[[ArrayShape], ArrayShape]) -> Shape:
         """Returns the shape with every array replaced by `change(array)`, tuples kept."""
@@ -134,7 +160,6 @@ class ArrayShape(_AnyShape):
 
     @property
     def element_count(self) -> int:
-        """Returns the number of elements (bounds count as sizes)."""
         return prod(self.dimensions)
 
     @property
@@ -234,6 +259,18 @@ class TupleShape(_WithoutLayout):
     def leaves(self) -> Iterator[Shape]:
         for element in self.elements:
             yield from element.leaves()
+
+    def leaves_by_path(self, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Shape]]:
+        for index, element in enumerate(self.elements):
+            yield from element.leaves_by_path((*path, index))
+
+    @property
+    def parts(self) -> tuple[Shape, ...]:
+        return self.elements
+
+    @property
+    def leaf_count(self) -> int:
+        return sum(element.leaf_count for element in self.elements)
 
     def map_arrays(self, change: Callable[[ArrayShape], ArrayShape]) -> TupleShape:
         return TupleShape(tuple(element.map_arrays(change) for element in self.elements))

@@ -161,11 +161,11 @@ class ElementTypes:
 
 FLOATS = ElementTypes("floats", lambda kind: kind.is_floating)
 INTEGERS = ElementTypes("integers", lambda kind: kind.is_integral)
-INEXACT = ElementTypes("floats or complex numbers", lambda kind: kind.is_floating or kind.is_complex)
+INEXACT = ElementTypes("floats or complex numbers", lambda kind: kind.is_inexact)
 LOGICAL = ElementTypes("integers or truth values", lambda kind: kind.is_integral or kind.name == "pred")
 NUMBERS = ElementTypes("numbers", lambda kind: kind.name != "pred")
 REAL_NUMBERS = ElementTypes("real numbers", lambda kind: kind.is_floating or kind.is_integral)
-SIGNED = ElementTypes("signed numbers", lambda kind: kind.is_signed or kind.is_floating or kind.is_complex)
+SIGNED = ElementTypes("signed numbers", lambda kind: kind.is_signed or kind.is_inexact)
 COMPLEX_PARTS = ElementTypes("f32 or f64", lambda kind: kind.name in ("f32", "f64"))
 TRANSFORMED = ElementTypes("f32, f64, c64 or c128", lambda kind: kind.name in ("f32", "f64", "c64", "c128"))
 

@@ -137,7 +137,7 @@ def check_scan(instance: Instance) -> None:
 
 
 def _check_scanned(instance: Instance, called: Called, count: int) -> None:
-    returned = called.result.elements if isinstance(called.result, TupleShape) else (called.result,)
+    returned = called.result.parts
     for what, have, want in (
         ("parameters", len(called.parameters), len(instance.operands)),
         ("results", len(returned), count),

@@ -184,7 +184,7 @@ def _one(builder: Builder, operation: Operation, shape: Shape) -> Value:
 
 
 def _bits_of_one(element_type: ElementType) -> int:
-    if not element_type.is_floating and not element_type.is_complex:
+    if not element_type.is_inexact:
         return 1
     written = FLOAT_FORMATS[element_type.name]
     return written.bias << written.mantissa_bits

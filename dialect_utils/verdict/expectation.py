@@ -97,7 +97,7 @@ def _allowance(precision: Precision, element_type: ElementType, least: float) ->
 
 def _largest_finite(array: Array, element_type: ElementType) -> float:
     """Returns the largest finite magnitude, 0 for other types than floats and for an array without finite elements."""
-    if not (element_type.is_floating or element_type.is_complex):
+    if not element_type.is_inexact:
         return 0.0
     with np.errstate(invalid="ignore", over="ignore"):
         magnitudes = np.abs(_wide(array))
@@ -263,7 +263,7 @@ def _numbers(array: Array) -> _Numbers:
     positions = np.linspace(0, ordered.size - 1, _QUANTILES).astype(np.int64)
     largest = float(magnitudes[np.isfinite(magnitudes)].max(initial=0.0))
     quantiles = ordered[positions] if ordered.size else ordered
-    return _Numbers(values, quantiles, largest, element_type.is_floating or element_type.is_complex)
+    return _Numbers(values, quantiles, largest, element_type.is_inexact)
 
 
 def _differences(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:

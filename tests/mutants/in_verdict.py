@@ -396,7 +396,7 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/verdict/comparator.py",
-        "return output in self.thresholds or not (kind.is_floating or kind.is_complex)",
+        "return output in self.thresholds or not kind.is_inexact",
         "return output in self.thresholds",
         ("tests/verdict/test_tolerance.py",),
     ),

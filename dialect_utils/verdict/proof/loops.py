@@ -261,20 +261,16 @@ def used_results(operation: Operation) -> frozenset[int]:
     first = 0
     for value in operation.results:
         found.update(first + i for i in _used(value))
-        first += _count(value)
+        first += value.shape.leaf_count
     return frozenset(found)
-
-
-def _count(value: Value) -> int:
-    return sum(1 for _ in value.shape.leaves())
 
 
 def _used(value: Value) -> Iterable[int]:
     """Returns the leaves of a value that are used: of a tuple the elements that are taken out, else all."""
     is_whole = value in value.function.results or any(user.opcode != "get-tuple-element" for user in value.users)
     if is_whole or not isinstance(value.shape, TupleShape):
-        return range(_count(value)) if is_whole or value.users else ()
-    sizes = [sum(1 for _ in element.leaves()) for element in value.shape.elements]
+        return range(value.shape.leaf_count) if is_whole or value.users else ()
+    sizes = [element.leaf_count for element in value.shape.elements]
     found: list[int] = []
     for user in value.users:
         (index,) = user.ints("index") or (0,)

@@ -11,6 +11,7 @@ from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Step
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
 from dialect_utils.verdict.proof.sources import CONCATENATE, array_order, concatenated
 from dialect_utils.verdict.proof.terms import BROADCAST, Array, Moved, Term, Terms
@@ -185,7 +186,7 @@ class Movement(Domain[Array]):
         if order == (*range(len(order)),):
             return self._made(("reverse", places), part.array, [part])
         plain = self.written.reverse(self.terms.as_written(turned), tuple(places))
-        back = _inverse(order)
+        back = inverse_permutation(order)
         self.terms.certify(
             REVERSE.name,
             self.written.reverse(part, tuple(dimensions)),
@@ -211,10 +212,6 @@ def after(terms: Terms, term: Term, steps: Sequence[Step]) -> Array:
     """Returns a term after steps of movement."""
     plan = Plan(term.array.element_type, term.array.dimensions, tuple(steps))
     return terms.chain(term).then(plan) if steps else term
-
-
-def _inverse(order: Sequence[int]) -> list[int]:
-    return sorted(range(len(order)), key=order.__getitem__)
 
 
 def _apart(targets: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[tuple[int, ...], list[int]]:

@@ -184,7 +184,7 @@ def _kinds(name: str, arrays: Sequence[Term]) -> tuple[list[ElementType], list[E
 
 def _level_of_function(function: Term, results: Sequence[ElementType]) -> Level:
     """Returns the level: an engine may sum floats of another type in another order."""
-    if not any(kind.is_floating or kind.is_complex for kind in results):
+    if not any(kind.is_inexact for kind in results):
         return Level.BITS
     (body, *others) = function.operands
     is_plain = not others and body.kind == "each" and isinstance(body.label, str) and len(body.operands) == _FACTORS

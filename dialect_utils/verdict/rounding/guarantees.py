@@ -190,7 +190,7 @@ class _Analysis:
 
 def _final(state: _State, shape: ArrayShape) -> Guarantee:
     """Returns the guarantee of a result: where an exact sum is rounded later, a correct form may round earlier."""
-    is_rounded = state.bound is None and (shape.element_type.is_floating or shape.element_type.is_complex)
+    is_rounded = state.bound is None and shape.element_type.is_inexact
     return Guarantee.NEVER if state.guarantee is Guarantee.ON_INTEGERS and is_rounded else state.guarantee
 
 
@@ -278,15 +278,12 @@ def _terms_of_product(operation: Operation) -> int:
 
 
 def _is_inexact(values: Sequence[Value]) -> bool:
-    arrays = [array for value in values for array in value.shape.arrays()]
-    return any(array.element_type.is_floating or array.element_type.is_complex for array in arrays)
+    return any(value.shape.is_inexact for value in values)
 
 
 def _fits(bound: int, shape: Shape) -> bool:
     return all(
-        bound <= 1 << _mantissa_bits(array.element_type)
-        for array in shape.arrays()
-        if array.element_type.is_floating or array.element_type.is_complex
+        bound <= 1 << _mantissa_bits(array.element_type) for array in shape.arrays() if array.element_type.is_inexact
     )
 
 

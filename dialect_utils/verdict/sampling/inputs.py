@@ -119,7 +119,7 @@ def _is_exact(operation: Operation) -> bool:
         return True
     values = [*operation.operands, *operation.results]
     kinds = [array.element_type for value in values for array in value.shape.arrays()]
-    is_whole = all(not kind.is_floating and not kind.is_complex for kind in kinds)
+    is_whole = all(not kind.is_inexact for kind in kinds)
     is_simple = has(opcode, Trait.ELEMENTWISE) and has(opcode, Trait.PURE)
     return is_simple and is_whole and not has(opcode, Trait.DIVIDES) and not operation.called
 

@@ -23,7 +23,7 @@ _SMOOTH = SOLVED | with_trait(Trait.COLLECTIVE)
 
 def observes_bits(kind: str, label: Hashable, shape: Shape, types: Sequence[Shape]) -> bool:
     """Is true for a term whose value depends on the sign or payload of a NaN in an operand."""
-    if not any(map(_is_float, types)):
+    if not any(shape.is_inexact for shape in types):
         return False
     match label:
         case Plan():
@@ -45,13 +45,13 @@ def observes_bits(kind: str, label: Hashable, shape: Shape, types: Sequence[Shap
 
 def observes_rounding(kind: str, label: Hashable, shape: Shape, types: Sequence[Shape]) -> bool:
     """Is true for a term whose value jumps where an operand changes by a rounding error."""
-    if not any(map(_is_float, types)):
+    if not any(shape.is_inexact for shape in types):
         return False
     match label:
         case ((str(opcode), *_) as key, *_) if kind == "op":
             return opcode not in _SMOOTH and not _is_marker(key)
         case "convert" | "stochastic-convert":
-            return not _is_float(shape)
+            return not shape.is_inexact
         case str(opcode) if kind == "each":
             is_complex = isinstance(shape, ArrayShape) and shape.element_type.is_complex
             return opcode in _JUMPS or (is_complex and opcode in _CUT)
@@ -64,7 +64,3 @@ def _is_marker(key: Any) -> bool:
     """Is true for the label of a custom call that only marks a value, and for StableHLO's own checks."""
     targets = [text for name, text in key[2] if name == "custom_call_target"]
     return any(text in IDENTITIES or text.startswith("check.") for text in targets)
-
-
-def _is_float(shape: Shape) -> bool:
-    return any(each.element_type.is_floating or each.element_type.is_complex for each in shape.arrays())
