@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dialect_utils.history.flat import FlatGraph
 from dialect_utils.hlo import parse_module
 from dialect_utils.ir import Value
@@ -66,5 +68,5 @@ def value(of: FlatGraph, name: str) -> Value:
     return found
 
 
-def names(values: list[Value] | tuple[Value, ...] | object) -> list[str]:
-    return [each.name for each in values]  # type: ignore[attr-defined]
+def names(values: Iterable[Value]) -> list[str]:
+    return [each.name for each in values]

@@ -23,12 +23,12 @@ from dialect_utils.verdict.terms.primitives import Term
 # Whole numbers of small magnitude: their sums and products are exact in any order.
 _LARGEST = 4
 # Raised by the definitions for operands of other types and sizes.
-_ILL_FORMED = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
+_ILL_FORMED = (AssertionError, AttributeError, LookupError, StopIteration, TypeError, ValueError)
 # Distances of functions from their rounded values, and of the results of narrow types.
 _CLOSE = 1e-2
 
 
-class Evaluated(Bits, Interpretation[Term, Array]):  # type: ignore[misc]  # terms in place of operations
+class Evaluated(Bits, Interpretation[Term, Array]):
     """The values of terms for the inputs of a seed; raises UndefinedError for terms without a value."""
 
     def __init__(self, seed: int) -> None:
