@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dialect_utils.history.moved import Moved, describe, find_moved, kind_of_move
@@ -73,3 +75,11 @@ def test_any_array_is_described_without_a_move() -> None:
     assert said is not None
     assert (said.kind, said.bytes_moved, said.trips) == ("instruction", 0, 5)
     assert describe(found, value(found, "loop"), usage) is None
+
+
+def test_a_move_in_a_loop_of_an_unknown_count_costs_one_iteration() -> None:
+    found = entry("x = f32[4,8]{1,0} parameter(0)", "ROOT c = f32[4,8]{0,1} copy(x)")
+    usage = measure_memory(found.module)
+    [one] = find_moved(found, usage)
+    assert (one.trips, one.is_alone) == (1, True)
+    assert replace(one, trips=None).cost == one.cost == replace(one, trips=3).cost // 3

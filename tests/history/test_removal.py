@@ -145,3 +145,16 @@ def test_a_donated_argument_is_not_donated_again() -> None:
 def test_what_is_not_a_copy_has_no_change() -> None:
     found = removed(X, COPY, READ, name="s")
     assert found is None
+
+
+def test_a_layout_is_followed_through_a_bitcast_that_transposes() -> None:
+    found = removed(
+        "x = f32[8,16]{1,0:T(8,128)} parameter(0)",
+        "b = f32[16,8]{0,1:T(8,128)} bitcast(x)",
+        "c = f32[16,8]{1,0:T(8,128)} copy(b)",
+        "ROOT d = f32[16,16]{1,0:T(8,128)} dot(c, c), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+    )
+    assert found is not None
+    # The copy has the 16 dimension first, which is the second one of the argument.
+    assert (found.action, found.number, found.major_to_minor) == ("argument layout", 0, (1, 0))
+    assert str(found.shape) == "f32[8,16]{1,0:T(8,128)}"

@@ -94,8 +94,9 @@ def test_a_layout_begins_where_the_array_first_has_it() -> None:
 
 
 def test_two_instructions_have_two_begins() -> None:
-    wide = "negate(c)\n  s = f32[4,8,2]{2,1,0} broadcast(c), dimensions={0,1}\n  ROOT t = (f32[4,8], f32[4,8,2]) tuple(r, s)"
-    last = COPIED.replace("ROOT r", "r").replace("negate(c)", wide)
+    wide = "s = f32[4,8,2]{2,1,0} broadcast(c), dimensions={0,1}"
+    both = f"negate(c)\n  {wide}\n  ROOT t = (f32[4,8], f32[4,8,2]) tuple(r, s)"
+    last = COPIED.replace("ROOT r", "r").replace("negate(c)", both)
     history = History(Dumps(PLAIN, COPIED, last).loads())
     assert history.final is not None
     nodes = {each.name: each for each in history.final[1].nodes}
