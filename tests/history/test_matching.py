@@ -86,6 +86,38 @@ def test_an_attribute_that_passes_change_does_not_matter_and_others_do() -> None
     assert pairs(entry(*pair), swapped) == {"one": "two", "two": "one", "r": "r"}
 
 
+def test_operations_whose_type_changes_are_paired_by_their_operands() -> None:
+    head, tail = (X, SINE, COSINE), "ROOT t = (bf16[4,8], bf16[4,8]) tuple(n, m)"
+    before = entry(*head, "n = bf16[4,8]{1,0} convert(a)", "m = bf16[4,8]{1,0} convert(b)", tail)
+    after = entry(
+        *head,
+        "p = f16[4,8]{1,0} convert(b)",
+        "q = f16[4,8]{1,0} convert(a)",
+        "ROOT t = (f16[4,8], f16[4,8]) tuple(q, p)",
+    )
+    assert pairs(before, after) == {"x": "x", "a": "a", "b": "b", "q": "n", "p": "m", "t": "t"}
+
+
+def test_one_of_two_operations_that_nothing_distinguishes_is_new() -> None:
+    before = entry(
+        X,
+        SINE,
+        COSINE,
+        "n = f32[4,8]{1,0} negate(a)",
+        "m = f32[4,8]{1,0} negate(b)",
+        "ROOT t = (f32[4,8], f32[4,8]) tuple(n, m)",
+    )
+    after = entry(
+        X,
+        SINE,
+        COSINE,
+        "y = f32[4,8]{1,0} add(a, b)",
+        "q = f32[4,8]{1,0} negate(y)",
+        "ROOT t = (f32[4,8], f32[4,8], f32[4,8]) tuple(a, b, q)",
+    )
+    assert "q" not in pairs(before, after)
+
+
 MOVED = "c = f32[4,8]{0,1} copy(x)"
 
 

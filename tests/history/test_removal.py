@@ -119,7 +119,9 @@ def test_an_argument_that_is_copied_to_be_updated_is_donated() -> None:
             "x = f32[16,256]{1,0} parameter(1)",
             ZERO,
             SAME,
-            "ROOT w = f32[32,256]{1,0} dynamic-update-slice(y, c, z, z)",
+            "w = f32[32,256]{1,0} dynamic-update-slice(y, c, z, z)",
+            "n = f32[16,256]{1,0} negate(x)",
+            "ROOT t = (f32[32,256]{1,0}, f32[16,256]{1,0}) tuple(w, n)",
         ),
         (
             ROWS,

@@ -50,7 +50,7 @@ MUTANTS = (
     Mutant("Counterparts._pair", "is_expression or len(olds) == len(news)", "True", _MATCHING),
     Mutant("History._graph", "self.unread.append(number)", "pass", _TRACING),
     Mutant("history.moved:_moved", "held(source) + held(result)", "held(result)", _MOVED),
-    Mutant("_firmness", 'side.role == "result"', "False", _SIDES),
+    Mutant("_firmness", "_DEMANDING.get(side.opcode, len(_DEMANDING))", "0", _SIDES),
     Mutant("_donation", "graph.operands(each)[0] is copy", "True", _REMOVAL),
     Mutant("Explainer._place", "place.source_file", "False", _EXPLAINING, occurrence=1),
     Mutant("causes.run:_chosen", 'value.removeprefix("%")', "value", _EXPLAINING),

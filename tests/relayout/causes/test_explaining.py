@@ -48,6 +48,15 @@ def test_each_move_has_its_pass_its_sides_and_its_line() -> None:
     assert all(each.changes_layout for each in found.values())
 
 
+def test_a_line_of_another_instruction_is_better_than_a_name_without_a_line() -> None:
+    named = COPIED.replace("copy(n)", 'copy(n), metadata={op_name="jit(f)/t"}')
+    [found] = [each for each in explained(PLAIN, named).causes if each.name == "t"]
+    assert (found.op_name, found.source_file, found.source_line, found.source_of) == ("jit(f)/neg", "f.py", 3, "n")
+    plain, unplaced = (text.replace(' source_file="f.py" source_line=3', "") for text in (PLAIN, named))
+    [found] = [each for each in explained(plain, unplaced).causes if each.name == "t"]
+    assert (found.op_name, found.source_file, found.source_of) == ("jit(f)/t", "", "")
+
+
 def test_the_most_expensive_arrays_are_shown_and_all_are_counted() -> None:
     found = explained(PLAIN, COPIED, top=1)
     assert (found.arrays, len(found.causes)) == (2, 1)
