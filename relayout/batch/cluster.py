@@ -10,7 +10,6 @@ import atexit
 import pickle
 import sys
 import threading
-from argparse import Namespace
 from collections.abc import Generator, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
@@ -21,10 +20,11 @@ from uuid import uuid4
 from dialect_utils.io.files import is_url
 from dialect_utils.text import Diagnostic, render
 from relayout import __version__
-from relayout.arguments import usage_error
 from relayout.batch.processes import MOST_LOSSES, LostProcessError, UnitProcess, lost_result
-from relayout.batch.unit import Job, Result, Unit, with_share
+from relayout.batch.unit import Job, Result, Unit
+from relayout.command import Command
 from relayout.console import FAILED, UsageError
+from relayout.options import usage_error, values_of
 
 _CONNECT_SECONDS = 10
 # A note says what the command waits for if a connection takes longer.
@@ -42,15 +42,16 @@ def run_on_cluster(job: Job, units: Sequence[Unit], address: str) -> Generator[R
     Units are sent with the bytes of local files; workers read URLs themselves. Units of a lost worker are tried again.
     Raises UsageError without such a cluster, and for output files on this machine.
     """
-    _check_targets(job.arguments, units)
+    _check_targets(job.command, units)
     # Local paths mean nothing on a worker, and each worker has its own memory limit.
-    job = replace(job, arguments=Namespace(**{**vars(job.arguments), "files": []}))
+    job = replace(job, command=replace(job.command, files=()))
     with _client(address) as client:
         yield from _Batch(job, units, client).results()
 
 
-def _check_targets(arguments: Namespace, units: Sequence[Unit]) -> None:
-    written = [getattr(arguments, name, None) for name in ("dump_dir", "outputs")] + [unit.target for unit in units]
+def _check_targets(command: Command, units: Sequence[Unit]) -> None:
+    values = values_of(command)
+    written = [values.get("dump_dir"), values.get("outputs"), *(unit.target for unit in units)]
     local = next((str(each) for each in written if each is not None and not is_url(str(each))), None)
     if local is not None:
         raise usage_error(f"{local} is on this machine, and --cluster works on others", "name a URL, or --results FILE")
@@ -129,7 +130,7 @@ def work_on(job: Job, unit: Unit, version: str) -> Result:
     """Works on a unit, on a worker of the cluster; raises RuntimeError for a worker with another version."""
     if version != __version__:
         raise RuntimeError(f"this worker has relayout {__version__}, not {version}")
-    job = replace(job, arguments=with_share(job.arguments, _memory_share()))
+    job = replace(job, command=job.command.with_share(_memory_share()))
     ending = ""
     for _ in range(MOST_LOSSES):
         process = _PROCESSES.take(job)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from argparse import Namespace
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dialect_utils.io.inputs import Input
-from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from dialect_utils.text import DiagnosticError
 from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
 from relayout.output import write_output
 from relayout.process import LEAST_SECONDS
+
+if TYPE_CHECKING:
+    from relayout.command import Command
 
 # So many modules are named one by one.
 _NAMED = 2
@@ -70,13 +70,12 @@ Work = Callable[[Unit], int]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The work on every unit: a command with its options, and the colour of diagnostics.
+    """The work on every unit: a command, and the colour of diagnostics.
 
     With `keeps_results` a unit with known content is skipped.
     """
 
-    command: str
-    arguments: Namespace
+    command: Command
     colour: str = "never"
     keeps_results: bool = False
 
@@ -160,21 +159,3 @@ def show(result: Result) -> None:
         sys.stderr.flush()
     if result.output:
         write_output(None, result.output)
-
-
-def lost_file(arguments: Namespace, unit: Unit, reason: str) -> str:
-    """Returns the line of --json for a unit of one file whose process was lost."""
-    if not arguments.json:
-        return ""
-    return json.dumps({"file": unit.inputs[0].path, "error": reason}) + "\n"
-
-
-def with_share(arguments: Namespace, share: int | None) -> Namespace:
-    """Returns the arguments for one of several processes: without FILEs, and with a share of the memory.
-
-    `share` is in bytes; --memory takes precedence.
-    """
-    shared = Namespace(**{**vars(arguments), "files": []})
-    if getattr(arguments, "memory", 0) is None and share is not None:
-        shared.memory = min(DEFAULT_MEMORY_BYTES, share)
-    return shared

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,7 +30,8 @@ def unknown_row(file: str, reason: str) -> dict[str, Any]:
 class Rows:
     """The rows of all modules so far."""
 
-    arguments: Namespace
+    is_json: bool
+    disable: str | None
     _rows: list[Row] = field(default_factory=list, init=False)
 
     def add(self, unit: Unit, result: Result) -> Result:
@@ -42,26 +40,20 @@ class Rows:
         if row is None:
             return result
         self._rows.append(row)
-        if self.arguments.json:
+        if self.is_json:
             return replace(result, output=encode(json.dumps(row) + "\n"))
-        text = "\n  ".join(lines(row, self.arguments.disable))
+        text = "\n  ".join(lines(row, self.disable))
         return replace(result, output=encode(f"{row['file']}: {text}\n"))
 
     def end(self) -> None:
         """Prints a summary of several modules."""
         if len(self._rows) < 2:
             return
-        if self.arguments.json:
+        if self.is_json:
             found = "\n".join(json.dumps({"group": each.as_json()}) for each in grouped(self._rows))
         else:
             found = "\n".join(["", *summary(self._rows)])
         write_output(None, encode(found + "\n" if found else ""))
-
-
-@contextmanager
-def gathered(arguments: Namespace) -> Iterator[Rows]:
-    """Returns an object that gathers the rows."""
-    yield Rows(arguments)
 
 
 def _read(output: bytes, unit: Unit) -> Row | None:

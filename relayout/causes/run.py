@@ -16,7 +16,7 @@ from dialect_utils.memory import MemoryUsage, measure_memory
 from dialect_utils.text import Diagnostic, DiagnosticError, all_nearest
 from relayout.causes.explaining import Explainer
 from relayout.causes.result import SHOWN, Why
-from relayout.validation.run import dump_module
+from relayout.validation.compilation import dump_module
 from relayout.validation.steps import find_programs
 
 # So many names like an unknown one are listed.

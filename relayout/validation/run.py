@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.io.inputs import find_inputs
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.framework.pipeline import verify
+from relayout.validation.compilation import dump_module
 from relayout.validation.judging import Judge
 from relayout.validation.result import Validation
 from relayout.validation.steps import chosen_steps, find_steps
@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 
 # The longest search for a smaller pair that shows the difference of one step.
 REDUCTION_SECONDS = 60.0
-
-
-def dump_module(module: Module, target: str, folder: str) -> None:
-    """Compiles a module for `cpu` or a TPU: the modules of all passes are then in a folder. Raises DiagnosticError."""
-    # Imported here: the modules of a directory are compiled already.
-    from dialect_utils.execution.pass_dumps import dump_passes
-    from dialect_utils.tools.conversion import in_dialect_of
-
-    verify(module)
-    dump_passes(in_dialect_of("stablehlo", module).text(), target, folder)
 
 
 @dataclass(frozen=True, slots=True)

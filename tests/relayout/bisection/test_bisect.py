@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -211,7 +210,7 @@ def test_failures_are_grouped_by_pass_and_operation(
 )
 def test_other_rows_of_a_process_that_works_on_a_file_are_not_taken(output: bytes) -> None:
     unit = Unit((named_input("a.hlo"),))
-    made = Rows(Namespace(json=True, disable=None)).add(unit, Result(1, output))
+    made = Rows(is_json=True, disable=None).add(unit, Result(1, output))
     assert json.loads(made.output) == json.loads(
         json.dumps(unknown_row("a.hlo", "the process that judged it sent no result"))
     )
