@@ -14,13 +14,12 @@ from typing import Any, NoReturn
 from dialect_utils.text import nearest
 from relayout import __version__
 from relayout.command import Command
-from relayout.habits import ANSWERS, OPTIONS
-from relayout.options import Option, declared, given, made, names_of, usage_error, values_of
+from relayout.options import Option, declared, given, made, usage_error, values_of
 
 # The values that LLVM's tools accept for a flag.
 _TRUE, _FALSE = ("true", "1"), ("false", "0")
-# The fields that every command has come last in the help.
-_OF_ALL = Command.__dataclass_fields__
+# The options of many commands come last in the help.
+_LAST = ("selection", "batch", "ci", "limits", "color", "json", "traceback")
 
 
 def examples_heading() -> str:
@@ -51,30 +50,26 @@ class Parser(argparse.ArgumentParser):
         self.kind = kind
         self.option_names: list[str] = ["-h", "--help"]
         self.added: list[argparse.Action] = []
-        fields = sorted(declared(kind), key=lambda each: each[0].name in _OF_ALL and not each[1][0].is_positional)
-        for field, options in fields:
-            for one in options:
-                self._add(field.name, names_of(field, one), one, field.default)
-        self._keep(
-            self.add_argument("--version", action="version", version=f"relayout {__version__}", help="show the version")
-        )
+        for each in sorted(declared(kind), key=lambda each: (each.group or each.name) in _LAST):
+            for one in each.options:
+                self._add(each.name, one, each.default)
+        version = f"relayout {__version__}"
+        self.added.append(self.add_argument("--version", action="version", version=version, help="show the version"))
+        self.option_names.append("--version")
 
-    def _add(self, dest: str, names: Sequence[str], one: Option, default: object) -> None:
+    def _add(self, dest: str, one: Option, default: object) -> None:
         """Adds an option, or a positional argument, as argparse declares it."""
         settings: dict[str, Any] = {"help": one.help}
         if one.is_positional:
-            self._keep(self.add_argument(dest, metavar=one.metavar, nargs=one.number, **settings))
-            return
-        default = [] if one.is_repeated else default
-        if one.metavar:
-            settings |= {"metavar": one.metavar, "type": one.read, "action": "append" if one.is_repeated else "store"}
+            settings |= {"nargs": one.number, "metavar": one.metavar}
         else:
+            settings |= {"dest": dest, "default": [] if one.is_repeated else default}
+        if one.metavar and one.names:
+            settings |= {"metavar": one.metavar, "type": one.read, "action": "append" if one.is_repeated else "store"}
+        elif one.names:
             settings |= {"const": one.constant, "action": "append_const" if one.is_repeated else "store_const"}
-        self._keep(self.add_argument(*names, dest=dest, default=default, **settings))
-
-    def _keep(self, action: argparse.Action) -> None:
-        self.option_names += action.option_strings
-        self.added.append(action)
+        self.added.append(self.add_argument(*(one.names or [dest]), **settings))
+        self.option_names += one.names
 
     def read(self, arguments: Sequence[str]) -> Command:
         """Returns the command of a command line; raises UsageError for a wrong one."""
@@ -121,6 +116,9 @@ class Parser(argparse.ArgumentParser):
 
     def counterpart(self, name: str) -> str | None:
         """Returns a hint for an option that another program spells differently, or None."""
+        # Imported here: most options are known.
+        from relayout.habits import ANSWERS, OPTIONS
+
         written = _two_dashes(name)
         meant = OPTIONS.get(name, OPTIONS.get(written))
         if meant is not None and meant.replace(";", " ").replace(",", " ").split()[0] in self.option_names:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, TextIO, cast
 from dialect_utils.text import PrintableStream, nearest
 from relayout import __version__
 from relayout.console import COLOURS, DONE, WRONG_COMMAND, Console, UsageError
-from relayout.habits import COMMANDS as OTHER_COMMANDS
 from relayout.options import choice, usage_error
 from relayout.process import ended_by_signals, exit_code, interrupt_before
 
@@ -170,7 +169,7 @@ def _run(arguments: Sequence[str], console: Console) -> int:
         return DONE
     # Imported here: --version and --help start no process.
     if not command.is_supervised:
-        from relayout.batch.unit import Unit
+        from relayout.command import Unit
 
         with command.open(console) as work:
             return work(Unit())
@@ -251,6 +250,7 @@ def _print_completion(shells: Sequence[str]) -> int:
 def _command_hint(name: str) -> str:
     # Imported here: most commands are known.
     from passes.framework.base import is_pass
+    from relayout.habits import COMMANDS as OTHER_COMMANDS
 
     if is_pass(name):
         return f"passes are given with -p: relayout opt FILE -p {name}"

@@ -8,23 +8,28 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Self
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
+from dialect_utils.io.files import STANDARD_INPUT
+from dialect_utils.io.inputs import Input, Selection, SelectionError, find_inputs
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
-from relayout.console import COLOURS, DONE, FAILED, Console, UsageError
+from dialect_utils.text import DiagnosticError
+from relayout.console import COLOURS, DONE, FAILED, WRONG_COMMAND, Console, UsageError
 from relayout.options import Rule, choice, count, flag, gigabytes, option, repeated, usage_error
-from relayout.process import seconds_for_bytes
+from relayout.output import write_output
+from relayout.process import LEAST_SECONDS, seconds_for_bytes
 
 if TYPE_CHECKING:
-    from dialect_utils.io.inputs import Input
-    from relayout.batch.unit import Conclusion, Unit, Work
     from relayout.supervisor.cache_key import Selected
 
 
+# So many modules are named one by one.
+_NAMED = 2
 # The help of FILEs.
 MODULES = "HLO or StableHLO in any format, or a dump directory; - is standard input"
 
@@ -43,9 +48,6 @@ class InputOptions:
 
         Raises DiagnosticError for a directory without a module, UsageError where --stage or --module choose none.
         """
-        # Imported here: --help reads nothing.
-        from dialect_utils.io.inputs import Selection, SelectionError, find_inputs
-
         try:
             found = find_inputs(files, Selection(self.stage, self.module))
         except SelectionError as error:
@@ -91,6 +93,52 @@ class CiOptions:
 
     junit: str | None = option("FILE", "write a test case a module, as JUnit XML")
     sarif: str | None = option("FILE", "write each diagnostic with its place, as SARIF")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One part of a batch: a module, or two to compare, and its output file (None: standard output).
+
+    `seconds` is its time limit; `known` is the SHA-256 of the content for which a result exists, and `recorded` what
+    the command printed for it. `label` is what the command itself calls the unit.
+    """
+
+    inputs: tuple[Input, ...] = ()
+    target: str | None = None
+    seconds: float = LEAST_SECONDS
+    known: str = ""
+    recorded: bytes = b""
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """Returns its name in results: of more than two modules the one that the command gives them."""
+        return " and ".join(each.name for each in self.inputs) if len(self.inputs) <= _NAMED else self.label
+
+    def with_contents(self) -> Unit:
+        """Returns the unit with the bytes of its inputs; the work reports an input that cannot be read."""
+        return replace(self, inputs=tuple(map(_with_content, self.inputs)))
+
+    def content(self) -> str:
+        """Returns the SHA-256 of the bytes of each input, or an empty string if an input was not read."""
+        # Imported here because it is slow to load, and most batches keep no results.
+        from hashlib import sha256
+
+        contents = [each.content for each in self.inputs if each.content is not None]
+        if len(contents) < len(self.inputs):
+            return ""
+        return " ".join(sha256(content).hexdigest() for content in contents)
+
+
+def _with_content(read: Input) -> Input:
+    try:
+        return replace(read, content=read.data())
+    except DiagnosticError:
+        return read
+
+
+# The work of a command on one unit: it prints results and diagnostics, and returns the exit code.
+Work = Callable[[Unit], int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,9 +195,6 @@ class Command:
 
     def plan(self, console: Console) -> Sequence[Unit]:
         """Returns the units of work, one unless a command divides it."""
-        # Imported here: units know of inputs, and this module is loaded for --help.
-        from relayout.batch.unit import Unit
-
         return [Unit()]
 
     @contextmanager
@@ -195,11 +240,101 @@ class Command:
         return json.dumps({"file": unit.inputs[0].path, "error": reason}) + "\n" if self.json else ""
 
 
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The work on every unit: a command, and the colour of diagnostics.
+
+    With `keeps_results` a unit with known content is skipped.
+    """
+
+    command: Command
+    colour: str = "never"
+    keeps_results: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of one unit: its exit code, its output and diagnostics, and its time in seconds.
+
+    `ends_batch` is set for a wrong command, with which no unit can succeed. Where results are kept, `content` is the
+    unit's content, and `is_known` is set for a unit that was skipped.
+    """
+
+    status: int
+    output: bytes = b""
+    diagnostics: bytes = b""
+    seconds: float = 0.0
+    ends_batch: bool = False
+    content: str = ""
+    is_known: bool = False
+
+
+# The execution of all units of a job, which yields their results in their order.
+Execute = Callable[[Job, Sequence[Unit]], Generator[Result]]
+
+
+class Conclusion(Protocol):
+    """The words of a command about all its units together, in the process of the command."""
+
+    def add(self, unit: Unit, result: Result) -> Result:
+        """Takes the next result, and returns it with the output that the user sees."""
+
+    def end(self) -> None:
+        """Prints and writes what there is to say after the last unit."""
+
+
+def with_conclusion(execute: Execute, conclusion: Conclusion) -> Execute:
+    """Returns `execute` with the output that a conclusion makes of each unit's, or of what is recorded of it."""
+
+    def run(job: Job, units: Sequence[Unit]) -> Generator[Result]:
+        with closing(execute(job, units)) as results:
+            for unit, result in zip(units, results, strict=True):
+                yield conclusion.add(unit, replace(result, output=unit.recorded) if result.is_known else result)
+
+    return run
+
+
+def worked(work: Work, unit: Unit, job: Job, console: Console) -> dict[str, Any]:
+    """Runs a unit unless a result of its content is known, and returns the fields of its result without its output."""
+    content = ""
+    if job.keeps_results:
+        unit = unit.with_contents()
+        content = unit.content()
+        if content and content == unit.known:
+            return _fields(DONE, content=content, is_known=True)
+    start = perf_counter()
+    try:
+        status, ends_batch = work(unit), False
+    except UsageError as error:
+        console.diagnose(error.diagnostics)
+        status, ends_batch = WRONG_COMMAND, True
+    return _fields(status, seconds=perf_counter() - start, ends_batch=ends_batch, content=content)
+
+
+def _fields(
+    status: int, *, seconds: float = 0.0, ends_batch: bool = False, content: str = "", is_known: bool = False
+) -> dict[str, Any]:
+    return {
+        "status": status,
+        "seconds": seconds,
+        "ends_batch": ends_batch,
+        "content": content,
+        "is_known": is_known,
+    }
+
+
+def show(result: Result) -> None:
+    """Prints the output and diagnostics of a unit that ran in another process."""
+    if result.diagnostics:
+        sys.stderr.flush()
+        sys.stderr.buffer.write(result.diagnostics)
+        sys.stderr.flush()
+    if result.output:
+        write_output(None, result.output)
+
+
 def files_or_input(files: Sequence[str]) -> Sequence[str]:
     """Returns the files, or standard input where it is not a terminal; raises UsageError."""
-    # Imported here: --version and --help read nothing.
-    from dialect_utils.io.files import STANDARD_INPUT
-
     if not files and sys.stdin.isatty():
         raise usage_error("expected a FILE", "- reads standard input")
     return files or [STANDARD_INPUT]

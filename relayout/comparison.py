@@ -69,9 +69,7 @@ class ComparisonOptions:
     power: int | None = option("N", "plant N mistakes to measure the data; 0: none", natural)
     seeds: int = option("N", "how often each kind of data is drawn", count, default=1)
     field_seed: int | None = option(
-        "HEX",
-        "repeats a comparison over the reals: the seed of --json or --verbose (default a new one)",
-        hexadecimal,
+        "HEX", "repeats a comparison over the reals: the seed of --json or --verbose (default a new one)", hexadecimal
     )
     compare: str = option(
         "COMPARE", "auto, bits, ulp:N, rel:X or of-largest:X (default auto: bits where guaranteed)", default="auto"

@@ -9,8 +9,9 @@ have no effect with others, or without others.
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from functools import cache
 from typing import Any, TypeVar, overload
 
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
@@ -111,57 +112,70 @@ def _field(default: T, *options: Option) -> T:
     return field(default=default, metadata={_OPTIONS: options})
 
 
-def declared(kind: type[Any]) -> Iterator[tuple[Field[Any], tuple[Option, ...]]]:
-    """Yields each field of a command or a group that options set, with these options; those of groups in it, too."""
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """One value that the command line sets: the name of its field, the group that has it, its default, its options."""
+
+    name: str
+    group: str | None
+    default: object
+    options: tuple[Option, ...]
+
+    def name_for(self, value: Any) -> str:
+        """Returns the name on the command line that sets a value: of several flags the one with this constant."""
+        first, *flags = self.options
+        if first.is_positional:
+            return first.metavar
+        values = value if first.is_repeated else [value]
+        return next((each for each in flags if each.constant in values), first).names[0]
+
+
+@cache
+def declared(kind: type[Any]) -> tuple[Declared, ...]:
+    """Returns all values of a command that the command line sets, those of its groups, too."""
+    found = []
     for each in fields(kind):
-        texts = each.metadata.get("texts", {})
-        for inner, options in declared(each.metadata[_GROUP]) if _GROUP in each.metadata else ():
-            text = texts.get(inner.name)
-            yield inner, options if text is None else (replace(options[0], help=text), *options[1:])
         if _OPTIONS in each.metadata:
-            yield each, each.metadata[_OPTIONS]
+            found.append(_declared(each, None, None))
+        elif _GROUP in each.metadata:
+            texts = each.metadata["texts"]
+            found += [_declared(inner, each.name, texts.get(inner.name)) for inner in fields(each.metadata[_GROUP])]
+    return tuple(found)
+
+
+def _declared(each: Field[Any], group: str | None, text: str | None) -> Declared:
+    first, *others = each.metadata[_OPTIONS]
+    names = () if first.is_positional else first.names or (f"--{each.name.replace('_', '-')}",)
+    return Declared(each.name, group, each.default, (replace(first, help=text or first.help, names=names), *others))
 
 
 def made(kind: type[T], values: Mapping[str, Any]) -> T:
-    """Returns a command or a group with the values that argparse found, by the names of the fields."""
-    found: dict[str, Any] = {}
-    for each in fields(kind):  # type: ignore[arg-type]  # a dataclass
-        if _GROUP in each.metadata:
-            found[each.name] = made(each.metadata[_GROUP], values)
-        elif _OPTIONS in each.metadata:
-            value = values[each.name]
-            found[each.name] = tuple(value) if isinstance(value, list) else value
-    return kind(**found)
+    """Returns a command with the values that argparse found, by the names of the fields."""
+    groups = {each.name: each.metadata[_GROUP] for each in fields(kind) if _GROUP in each.metadata}  # type: ignore[arg-type]
+    found: dict[str | None, dict[str, Any]] = {name: {} for name in (None, *groups)}
+    for each in declared(kind):
+        is_tuple = each.options[0].is_repeated or each.options[0].number in ("*", "+", 1)
+        found[each.group][each.name] = tuple(values[each.name]) if is_tuple else values[each.name]
+    return kind(**found[None], **{name: group_kind(**found[name]) for name, group_kind in groups.items()})
 
 
-def values_of(options: object) -> dict[str, Any]:
-    """Returns the values of all options of a command or a group, by the names of the fields."""
-    found: dict[str, Any] = {}
-    for each in fields(options):  # type: ignore[arg-type]  # a dataclass
-        value = getattr(options, each.name)
-        if _GROUP in each.metadata:
-            found |= values_of(value)
-        elif _OPTIONS in each.metadata:
-            found[each.name] = value
-    return found
+def values_of(command: object) -> dict[str, Any]:
+    """Returns all values of a command that the command line sets, by the names of the fields."""
+    own = command.__dict__
+    return {
+        each.name: (own if each.group is None else own[each.group].__dict__)[each.name]
+        for each in declared(type(command))
+    }
 
 
 def given(command: object) -> dict[str, str]:
     """Returns the names on the command line of options with another value than the default, by the names of fields."""
-    values, found = values_of(command), {}
-    for each, options in declared(type(command)):
-        value = values[each.name]
-        if value != each.default:
-            # Of several flags for one value, the one that sets it.
-            named = (one for one in options if one.metavar or one.constant in (value if one.is_repeated else [value]))
-            *_, last = named
-            found[each.name] = last.metavar if last.is_positional else names_of(each, last)[0]
-    return found
-
-
-def names_of(declared_by: Field[Any], one: Option) -> tuple[str, ...]:
-    """Returns the names of an option on the command line, none for a positional argument."""
-    return () if one.is_positional else one.names or (f"--{declared_by.name.replace('_', '-')}",)
+    values = values_of(command)
+    return {
+        each.name: each.name_for(values[each.name])
+        for each in declared(type(command))
+        if values[each.name] != each.default
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ from dialect_utils.io.files import is_url
 from dialect_utils.text import Diagnostic, render
 from relayout import __version__
 from relayout.batch.processes import MOST_LOSSES, LostProcessError, UnitProcess, lost_result
-from relayout.batch.unit import Job, Result, Unit
-from relayout.command import Command
+from relayout.command import Command, Job, Result, Unit
 from relayout.console import FAILED, UsageError
 from relayout.options import usage_error, values_of
 

@@ -12,8 +12,8 @@ from multiprocessing.connection import Connection
 
 from dialect_utils.processes import describe_exit
 from dialect_utils.text import Diagnostic, render
-from relayout.batch.unit import Job, Result, Unit
 from relayout.batch.worker import receive_result
+from relayout.command import Job, Result, Unit
 from relayout.console import FAILED
 
 # A module that has ended this many processes is not tried again.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dialect_utils.io.files import encode
-from relayout.batch.unit import Result, Unit
 from relayout.bisection.words import Row, grouped, lines, summary
+from relayout.command import Result, Unit
 from relayout.output import write_output
 
 # A row without findings, which has all fields of others.

@@ -36,8 +36,7 @@ from passes.framework.pipeline import (
     print_changed,
     verify,
 )
-from relayout.batch.unit import Unit, Work
-from relayout.command import BatchOptions, CiOptions
+from relayout.command import BatchOptions, CiOptions, Unit, Work
 from relayout.comments import (
     Chunk,
     expectations,
@@ -72,12 +71,7 @@ class Opt(EachModule):
     )
     rules = (
         Rule(None, ("list_passes",), "with --list-passes", kept=("pipelines",)),
-        Rule(
-            None,
-            ("verify_diagnostics",),
-            "with --verify-diagnostics, which prints no module",
-            kept=_WHERE_VERIFIED,
-        ),
+        Rule(None, ("verify_diagnostics",), "with --verify-diagnostics, which prints no module", kept=_WHERE_VERIFIED),
         needs_passes("print_before", "print_after", "print_changed", "dump_dir", "timing", "dump_pass_pipeline"),
         excludes("emit", ("strip_comments", "locations", "generate_checks"), "with --emit {emit}"),
         excludes("generate_checks", ("strip_comments",), "with --generate-checks, which prints a test with comments"),

@@ -20,8 +20,7 @@ from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, render
 from passes.framework.pipeline import verify
-from relayout.batch.unit import Unit, Work
-from relayout.command import BatchOptions, LimitOptions
+from relayout.command import BatchOptions, LimitOptions, Unit, Work
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import argument, choice, count, flag, group, natural, option, parsed, repeated, usage_error
 from relayout.output import write_output

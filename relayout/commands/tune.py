@@ -13,8 +13,7 @@ from dialect_utils.io.inputs import Input
 from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.text import DiagnosticError, read_input
 from passes.framework.pipeline import verify
-from relayout.batch.unit import Unit
-from relayout.command import Command, InputOptions, LimitOptions
+from relayout.command import Command, InputOptions, LimitOptions, Unit
 from relayout.console import DONE, Console, print_json
 from relayout.options import argument, choice, count, excludes, flag, group, option, parsed, usage_error
 from relayout.output import STANDARD_OUTPUT, write_output

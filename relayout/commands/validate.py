@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Self
 
-from relayout.batch.unit import Unit, Work
-from relayout.command import BatchOptions, CiOptions, Command, LimitOptions
+from relayout.command import BatchOptions, CiOptions, Command, LimitOptions, Unit, Work
 from relayout.comparison import (
     EXIT_CODES,
     SHARED,
@@ -27,6 +26,7 @@ from relayout.comparison import (
 )
 from relayout.console import Console, print_json
 from relayout.options import argument, excludes, flag, group, option, parsed, usage_error
+from relayout.output import STANDARD_OUTPUT
 from relayout.validation.compilation import NEEDS_TARGET, CompilationOptions
 from relayout.validation.gathering import LOST, Results
 from relayout.validation.judging import Judge
@@ -149,4 +149,6 @@ class Validate(Command):
 
     def conclusion(self) -> Results:
         """Returns the object that gathers the results."""
-        return Results(self)
+        named = [each for each in (self.output, self.batch.results) if each not in (None, STANDARD_OUTPUT)]
+        folder = self.reduced_dir or os.path.dirname(next(iter(named), None) or "")
+        return Results(self.comparison, self.output, folder, self.json)

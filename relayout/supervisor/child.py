@@ -19,8 +19,7 @@ from dialect_utils.io.files import STANDARD_INPUT, is_url
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.text.input_file import read_from
-from relayout.batch.unit import Job, Unit, Work, worked
-from relayout.command import Command
+from relayout.command import Command, Job, Unit, Work, worked
 from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
 from relayout.options import values_of
 from relayout.process import leave_session

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from dialect_utils.io.inputs import Input
-from relayout.batch.unit import Unit
+from relayout.command import Unit
 from relayout.supervisor.frames import MalformedFrameError, from_json, to_json
 
 

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 from dialect_utils import sandbox
 from dialect_utils.processes import NO_MEMORY, describe_exit
 from dialect_utils.text import Diagnostic, render
-from relayout.batch.unit import Job, Result, Unit
-from relayout.command import Command
+from relayout.command import Command, Job, Result, Unit
 from relayout.console import colour
 from relayout.options import values_of
 from relayout.supervisor.child import Limits, serve

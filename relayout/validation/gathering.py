@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dialect_utils.io.files import encode
-from relayout.batch.unit import Result, Unit
-from relayout.output import STANDARD_OUTPUT, write_output
+from relayout.command import Result, Unit
+from relayout.comparison import ComparisonOptions
+from relayout.output import write_output
 from relayout.validation.result import Reduced, StepResult, Validation
 from relayout.validation.steps import Step
-
-if TYPE_CHECKING:
-    from relayout.commands.validate import Validate
 
 # The key of a line that says why the process of a unit was lost.
 LOST = "lost"
@@ -22,9 +20,12 @@ LOST = "lost"
 
 @dataclass(slots=True)
 class Results:
-    """The results of all steps so far."""
+    """The results of all steps so far, the file of the page, and the folder of smaller pairs."""
 
-    command: Validate
+    comparison: ComparisonOptions
+    page: str | None = None
+    folder: str = ""
+    is_json: bool = False
     _results: list[StepResult] = field(default_factory=list, init=False)
 
     def add(self, unit: Unit, result: Result) -> Result:
@@ -36,8 +37,8 @@ class Results:
             found = replace(found, reduced=self._write(found.file_stem, found.reduced))
         is_first_of_program = not self._results or self._results[-1].program != found.program
         self._results.append(found)
-        code = self.command.comparison.exit_code(found.verdict, found.up_to)
-        if self.command.json:
+        code = self.comparison.exit_code(found.verdict, found.up_to)
+        if self.is_json:
             text = json.dumps(found.as_json())
         else:
             text = "\n".join([*([f"{found.program}:"] if is_first_of_program else []), found.line])
@@ -48,26 +49,20 @@ class Results:
         found = Validation(tuple(self._results))
         if not found.results:
             return
-        if not self.command.json:
+        if not self.is_json:
             write_output(None, encode("\n".join(["", *found.lines]) + "\n"))
-        if self.command.output is not None:
+        if self.page is not None:
             # Imported here: most runs write no page.
             from relayout.validation.page import html_page
 
-            write_output(self.command.output, encode(html_page(found)))
+            write_output(self.page, encode(html_page(found)))
 
     def _write(self, stem: str, pair: Reduced) -> Reduced:
-        folder = self.command.reduced_dir or self._folder()
-        files = tuple(os.path.join(folder, f"{stem}{letter}{pair.suffix}") for letter in (".a", ".b"))
-        os.makedirs(folder or os.curdir, exist_ok=True)
+        files = tuple(os.path.join(self.folder, f"{stem}{letter}{pair.suffix}") for letter in (".a", ".b"))
+        os.makedirs(self.folder or os.curdir, exist_ok=True)
         for file, text in zip(files, (pair.before, pair.after), strict=True):
             write_output(file, encode(text))
         return replace(pair, files=files)
-
-    def _folder(self) -> str:
-        """Returns the folder of the page or of the results, else the working directory."""
-        named = (self.command.output, self.command.batch.results)
-        return next((os.path.dirname(each) for each in named if each is not None and each != STANDARD_OUTPUT), "")
 
 
 def _read(step: Step, output: bytes) -> StepResult:

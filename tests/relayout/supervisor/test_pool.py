@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from dialect_utils.io.inputs import named_input
-from relayout.batch.unit import Job, Result, Unit
+from relayout.command import Job, Result, Unit
 from relayout.commands.opt import Opt
 from relayout.console import DONE, FAILED
 from relayout.supervisor import pool
