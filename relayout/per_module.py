@@ -30,7 +30,6 @@ class EachModule(Command):
     limits: LimitOptions = group(LimitOptions)
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        """Returns a unit for each module; raises UsageError for options that exclude each other."""
         inputs = self.selection.find(files_or_input(self.files), console)
         files = self.targets(inputs)
         return [Unit((each,), files.get(each.path), self.seconds(each)) for each in inputs]
@@ -44,7 +43,6 @@ class EachModule(Command):
         return {}
 
     def work(self, unit: Unit, console: Console) -> int:
-        """Works on one module, and returns the exit code."""
         [read] = unit.inputs
         return self.run(read, unit.target, console)
 
@@ -53,11 +51,9 @@ class EachModule(Command):
         raise NotImplementedError
 
     def failed(self, unit: Unit) -> Callable[[str], None] | None:
-        """Returns the function that prints the JSON object of a module with an error."""
         return partial(print_failure, {"file": unit.inputs[0].path}) if self.json else None
 
     def lost(self, unit: Unit, reason: str) -> str:
-        """Returns the JSON object of a module whose process was lost."""
         return self.lost_file(unit, reason)
 
 

@@ -29,7 +29,6 @@ from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
 from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer, Counterexample
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult
 
 # Operations whose results differ from run to run.
@@ -78,8 +77,7 @@ def _as_it_is(module: Module) -> Module:
 
 
 def _try_prove(stages: Sequence[Module], options: Options) -> ProofResult:
-    ports = entry_ports(stages)
-    return prove(stages, *ports, over_reals=True, field_seed=options.field_seed, seconds=options.proof_seconds)
+    return prove(stages, over_reals=True, field_seed=options.field_seed, seconds=options.proof_seconds)
 
 
 def _executed(

@@ -12,7 +12,7 @@ import numpy as np
 from dialect_utils.execution import Array, Engine, ExecutionError, Program, Worker
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import element_type_of
-from dialect_utils.verdict.ports import Port
+from dialect_utils.verdict.entry import EntryArray
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.ulps import ulps_of
 
@@ -21,7 +21,7 @@ from dialect_utils.verdict.ulps import ulps_of
 # for some functions.
 Code = Literal["optimized", "unoptimized", "plain"]
 # The input that says in which order programs sort: two numbers (stablehlo/rewrites/ordering.py).
-_RANKS = Port(ArrayShape(ElementType("s32", 32), (2,)))
+_RANKS = EntryArray(ArrayShape(ElementType("s32", 32), (2,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Runs:
     """Two programs, the arrays of their entries, and the data that they are run on."""
 
     programs: tuple[Program, Program]
-    parameters: Sequence[Port]
-    results: Sequence[Port]
+    parameters: Sequence[EntryArray]
+    results: Sequence[EntryArray]
     data: Sequence[DataSet]
     # Seconds for each execution; all executions end at `deadline`, a value of `time.monotonic`.
     timeout: float
@@ -159,7 +159,7 @@ class Runs:
             for data in self.data
         ]
         outputs = self._execute(worker, engine, self.programs[1], packed)
-        return [_through(self.results, Port.unpack, arrays) for arrays in outputs]
+        return [_through(self.results, EntryArray.unpack, arrays) for arrays in outputs]
 
     def _execute(
         self,
@@ -178,8 +178,10 @@ class Runs:
         )
 
 
-def _through(ports: Sequence[Port], pack: Callable[[Port, Array], Array], arrays: Sequence[Array]) -> list[Array]:
-    return [pack(port, array) for port, array in zip(ports, arrays, strict=True)]
+def _through(
+    entry: Sequence[EntryArray], pack: Callable[[EntryArray, Array], Array], arrays: Sequence[Array]
+) -> list[Array]:
+    return [pack(port, array) for port, array in zip(entry, arrays, strict=True)]
 
 
 # Runs whose spread is the scale: with eight, one element in 100,000 has less than a third of it by chance.

@@ -72,7 +72,6 @@ exit codes:
     limits: LimitOptions = group(LimitOptions, timeout="for each FILE, without the time of execution")
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        """Returns a unit for each module; raises UsageError for options without effect."""
         if self.disable is not None and not self.disabled:
             raise usage_error("--disable names no pass", "--disable algsimp")
         inputs = self.selection.find(files_or_input(self.files), console)
@@ -90,7 +89,6 @@ exit codes:
 
     @contextmanager
     def open(self, console: Console) -> Iterator[Work]:
-        """Returns the function that bisects a unit."""
         # Imported here: --help and wrong commands work without numpy and jaxlib.
         from dialect_utils.execution import DEFAULT_MEMORY_BYTES, Worker
         from dialect_utils.verdict import Options
@@ -100,11 +98,9 @@ exit codes:
             yield _Runner(self, console, worker, options).attempt
 
     def lost(self, unit: Unit, reason: str) -> str:
-        """Returns the row of a module whose process was lost."""
         return json.dumps(unknown_row(unit.inputs[0].path, reason)) + "\n"
 
     def conclusion(self) -> Rows:
-        """Returns the object that gathers the rows."""
         return Rows(self.json, self.disable)
 
 

@@ -32,7 +32,6 @@ class Bitcast(Command):
     xla: bool = flag("print what XLA's own functions say, too (--json always does)")
 
     def work(self, unit: Unit, console: Console) -> int:
-        """Prints the verdict on each pair of shapes."""
         pair = self.source
         if self.destination is not None and pair == STANDARD_INPUT:
             raise usage_error(f"- reads SRC {_ARROW} DST lines, so no shape follows it")

@@ -77,7 +77,6 @@ class Check(Command):
     limits: LimitOptions = group(LimitOptions, timeout="for each pair, all engines together (default 120)")
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        """Returns a unit for each pair of modules, or for each module of a pipeline."""
         console.diagnose(self.pipeline.read().notes)
         units = [Unit(inputs) for inputs in self._compared(console)]
         return [replace(unit, seconds=comparison_seconds(self.limits, unit.inputs)) for unit in units]
@@ -116,7 +115,6 @@ class Check(Command):
 
     @contextmanager
     def open(self, console: Console) -> Iterator[Work]:
-        """Returns the function that checks a unit and prints the verdict."""
         pipeline = self.pipeline.read()
         # Imported here: --help and wrong commands work without numpy and jaxlib.
         from dialect_utils.execution import Worker
@@ -126,11 +124,9 @@ class Check(Command):
             yield _Check(self, pipeline, options, console, worker).report
 
     def combine(self, statuses: Iterable[int]) -> int:
-        """Returns the most severe exit code."""
         return most_severe(statuses)
 
     def lost(self, unit: Unit, reason: str) -> str:
-        """Returns the unknown verdict on a unit whose process was lost."""
         return self.unknown([each.path for each in unit.inputs], reason) + "\n"
 
     def unknown(self, files: Sequence[str], reason: str) -> str:

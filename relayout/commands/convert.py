@@ -47,7 +47,6 @@ class Convert(EachModule):
     locations: bool = flag("print StableHLO with locations: the names of HLO")
 
     def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
-        """Returns the output file of each input by its path; raises UsageError for a form without effect or file."""
         output, form = self.output, self.form
         if self.locations and FORMS[form][0] == "hlo":
             raise usage_error("--locations is for StableHLO, HLO always has its names")
@@ -74,7 +73,6 @@ class Convert(EachModule):
         return form
 
     def run(self, read: Input, target: str | None, console: Console) -> int:
-        """Prints or writes one module in the wanted form."""
         form = self.form
         module = read.with_constants().module()
         verify(module)

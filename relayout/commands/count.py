@@ -33,14 +33,12 @@ class Count(Command):
     limits: LimitOptions = group(LimitOptions, timeout="for all FILEs (default 9, more for large ones)")
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        """Returns one unit of all modules: their operations are counted together."""
         if len(set(self.by)) < len(self.by):
             raise usage_error(f"--by {','.join(self.by)} names a key twice")
         inputs = tuple(self.selection.find(files_or_input(self.files), console))
         return [Unit(inputs, seconds=self.limits.seconds(inputs, REWRITING_SECONDS_PER_MEGABYTE))]
 
     def work(self, unit: Unit, console: Console) -> int:
-        """Counts the operations of all modules, and prints them: with --json a line for each module."""
         together = Counts(self.by)
         statuses = [console.attempt(partial(self._count, each, together), self._failed(each)) for each in unit.inputs]
         if not self.json and DONE in statuses:

@@ -138,7 +138,6 @@ class Doctor(Command):
     is_supervised = False
 
     def work(self, unit: Unit, console: Console) -> int:
-        """Prints each finding."""
         found: list[Finding] = []
         for finding in examine():
             if not self.json:

@@ -74,7 +74,6 @@ class Explain(Command):
     kernel: str | None = option("NAME", "SHAPE is a TPU dump: print one kernel, its grid and its windows")
 
     def work(self, unit: Unit, console: Console) -> int:
-        """Prints or writes the text, the JSON or the drawing of each shape."""
         self._check()
         if self.list_kernels or self.kernel is not None:
             # Imported here: shapes need no modules.

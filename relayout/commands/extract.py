@@ -36,7 +36,6 @@ class Extract(EachModule):
     limits: LimitOptions = group(LimitOptions, timeout="for FILE (default 9, more for a large one)")
 
     def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
-        """Returns the output file by the input; raises UsageError for options that exclude each other."""
         self._check()
         if len(inputs) > 1:
             hint = "--module NAME and --stage NAME choose one"
@@ -59,7 +58,6 @@ class Extract(EachModule):
             )
 
     def run(self, read: Input, target: str | None, console: Console) -> int:
-        """Prints or writes the part of a module."""
         module = read.module()
         verify(module)
         before = None if self.up_to else self.around or self.before or 0

@@ -33,7 +33,6 @@ class Index(Command):
     linear: bool = flag("print the logical index of each linear index, or padding")
 
     def work(self, unit: Unit, console: Console) -> int:
-        """Prints a line for each index."""
 
         def work_on_line(line: Text) -> None:
             found = _SHAPE_INDEX.fullmatch(str(line))

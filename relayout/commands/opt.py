@@ -105,7 +105,6 @@ class Opt(EachModule):
     allow_unverified: bool = flag("do not verify, not even the input")
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        """Returns a unit for each module, none with --list-passes; raises UsageError for a wrong pipeline or output."""
         if self.list_passes:
             if self.files:
                 raise usage_error("--list-passes reads no FILE")
@@ -123,11 +122,6 @@ class Opt(EachModule):
         return EachModule.plan(self, console)
 
     def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
-        """Returns the output file of each input, by the input's path.
-
-        The result is empty for standard output. Raises UsageError for the ending of another format, and where two
-        inputs have the same output file.
-        """
         output, emit = self.output, self.emit
         if self.split_input_file and emit != "text":
             raise usage_error(f"--emit {emit} writes one module, --split-input-file reads several")
@@ -146,7 +140,6 @@ class Opt(EachModule):
 
     @contextmanager
     def open(self, console: Console) -> Iterator[Work]:
-        """Returns the function that runs the pipeline on a unit."""
         work = _Work(self, self.pipeline.read(), console)
         yield lambda unit: console.attempt(partial(work.run, unit.inputs[0], unit.target), self.failed(unit))
 

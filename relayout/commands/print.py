@@ -30,7 +30,6 @@ class Print(EachModule):
     batch: BatchOptions = group(BatchOptions)
 
     def run(self, read: Input, target: str | None, console: Console) -> int:
-        """Prints one module."""
         text = format_short(read.module(), keep=self.keep, computation=self.computation)
         if self.json:
             print_json({"file": read.path, "module": text})

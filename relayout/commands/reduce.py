@@ -82,7 +82,6 @@ exit codes:
     )
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        """Returns one unit of all FILEs; raises UsageError for a wrong command of --oracle, or a FILE as output."""
         self._check_oracle()
         self._check_outputs()
         return [Unit(tuple(map(named_input, self.files)), seconds=self.limits.timeout or _SECONDS)]
@@ -106,7 +105,6 @@ exit codes:
                 raise usage_error(message, "-o PREFIX gives the reduced modules another name")
 
     def work(self, unit: Unit, console: Console) -> int:
-        """Writes the smaller modules, and prints the command that shows what is left of the finding."""
         if self.oracle is not None:
             return self._reduce_by_command(self.oracle, console)
         pipeline = self.pipeline.read()
@@ -154,10 +152,10 @@ exit codes:
         found = finder.find(modules)
         if found is None:
             # Imported here: --help and wrong commands work without numpy.
-            from dialect_utils.verdict.ports import entry_ports
+            from dialect_utils.verdict.entry import entry_interface
 
             # It raises DiagnosticError for modules that cannot be compared.
-            entry_ports(modules)
+            entry_interface(modules)
             subject = "two modules show" if len(modules) > 1 else "module shows"
             raise DiagnosticError(Diagnostic(f"the {subject} no {_FINDINGS[self.keep]} to reduce"))
         files, kept = self._reduced(modules, found, finder.find)

@@ -32,23 +32,20 @@ class Replay(Command):
     limits: LimitOptions = group(LimitOptions, timeout="for the whole check (default 9, more for large files)")
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        """Returns one unit of all three files."""
         inputs = tuple(map(named_input, (self.first, self.last, self.certificate)))
         return [Unit(inputs, seconds=self.limits.seconds(inputs, CHECKING_SECONDS_PER_MEGABYTE))]
 
     def work(self, unit: Unit, console: Console) -> int:
-        """Replays the steps; raises DiagnosticError where they prove nothing."""
         modules = [read_module(file) for file in (self.first, self.last)]
         for module in modules:
             verify(module)
         # Imported here: --help and wrong commands work without numpy.
         from dialect_utils.verdict.certificate import read_certificate
         from dialect_utils.verdict.outcome import up_to
-        from dialect_utils.verdict.ports import entry_ports
         from dialect_utils.verdict.replay import replay
 
         certificate = read_certificate(read_bytes(self.certificate).decode(errors="replace"))
-        replayed = replay(modules, *entry_ports(modules), certificate)
+        replayed = replay(modules, certificate)
         if not replayed.is_equal:
             open_ = [f"output {i}" for i, level in enumerate(replayed.outputs) if level is None]
             open_ += [] if replayed.effects is not None else ["the side effects"]

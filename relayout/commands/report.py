@@ -83,7 +83,6 @@ class Report(Command):
     limits: LimitOptions = group(LimitOptions)
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        """Returns a unit for each module, with its old module or the modules of its compilation."""
         self._check()
         pairs = self._pairs(console)
         targets = self._targets([new for new, _ in pairs])
@@ -131,7 +130,6 @@ class Report(Command):
         return self.limits.seconds(inputs, CHECKING_SECONDS_PER_MEGABYTE)
 
     def work(self, unit: Unit, console: Console) -> int:
-        """Prints or writes the report of one module, and returns the exit code."""
         new, *rest = unit.inputs
         old = rest[0] if rest and self.against is not None else None
         # A name distinguishes the pages of several modules.
@@ -139,11 +137,9 @@ class Report(Command):
         return self._report_one(new, old, unit, heading, console)
 
     def lost(self, unit: Unit, reason: str) -> str:
-        """Returns the JSON object of a module whose process was lost."""
         return self.lost_file(unit, reason)
 
     def conclusion(self) -> Reports:
-        """Returns the object that gathers the reports."""
         return Reports(self)
 
     def _pairs(self, console: Console) -> list[tuple[Input, Input | None]]:

@@ -88,7 +88,6 @@ class Run(EachModule):
     limits: LimitOptions = group(LimitOptions, timeout="for compilation and execution (default 120)")
 
     def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
-        """Returns no output file: raises UsageError for options that exclude each other."""
         if self.outputs and len(inputs) > 1:
             raise usage_error(f"--outputs holds the outputs of one FILE, not of {len(inputs)}")
         if self.outputs:
@@ -130,11 +129,9 @@ class Run(EachModule):
         return self.inputs not in ((), (_RANDOM,))
 
     def seconds(self, read: Input) -> float:
-        """Returns the time budget of a module."""
         return self.limits.seconds([read], CHECKING_SECONDS_PER_MEGABYTE)
 
     def cached(self, unit: Unit) -> Selected | None:
-        """Returns the options and files that decide what XLA compiles, None for functions in Python, which change."""
         from relayout.supervisor.cache_key import Selected
 
         if self.engine != DEFAULT_ENGINE or self.callback:
@@ -147,7 +144,6 @@ class Run(EachModule):
 
     @contextmanager
     def open(self, console: Console) -> Iterator[Work]:
-        """Returns the function that executes a unit."""
         # Imported here, as below: --help and wrong commands work without numpy.
         from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, Worker
         from dialect_utils.verdict import Tolerance

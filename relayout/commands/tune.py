@@ -70,7 +70,6 @@ class Tune(Command):
     limits: LimitOptions = group(LimitOptions, timeout=f"without the time of the compiler (default {_SECONDS:g})")
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        """Returns one unit of the program; raises UsageError for options that exclude each other."""
         self._check()
         inputs = self.selection.find(self.files, console)
         if len(inputs) > 1:
@@ -99,7 +98,6 @@ class Tune(Command):
         return self.target
 
     def work(self, unit: Unit, console: Console) -> int:
-        """Searches with the compiler, or ranks the changes by the model."""
         [read] = unit.inputs
         return self._model(read) if self.model_only else self._search(read)
 
@@ -179,7 +177,6 @@ class Tune(Command):
         return measured
 
     def cached(self, unit: Unit) -> Selected | None:
-        """Returns the program of a search, whose figures the cache keeps; None with --trials, whose file has them."""
         from relayout.supervisor.cache_key import Selected
 
         [read] = unit.inputs
@@ -197,7 +194,6 @@ class Tune(Command):
             self._write(search.program(trial))
 
     def lost(self, unit: Unit, reason: str) -> str:
-        """Returns the JSON object of a program whose process was lost."""
         return self.lost_file(unit, reason)
 
 

@@ -82,12 +82,10 @@ class Validate(Command):
 
     @contextmanager
     def prepared(self) -> Iterator[Self]:
-        """Returns the command with a directory for the compiler's modules."""
         with self.compilation.folder() as folder:
             yield replace(self, compiled=folder)
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        """Returns a unit for each step of the compilations; compiles a FILE with --target."""
         if self.output is not None and not self.output.endswith(_PAGE):
             raise usage_error(f"-o {self.output} is no page", f"-o page{_PAGE}")
         self.compilation.compile(self.files, self.compiled)
@@ -111,7 +109,6 @@ class Validate(Command):
 
     @contextmanager
     def open(self, console: Console) -> Iterator[Work]:
-        """Returns the function that judges a unit."""
         # Imported here: --help and wrong commands work without numpy and jaxlib.
         from dialect_utils.execution import Worker
 
@@ -140,15 +137,12 @@ class Validate(Command):
         return self.comparison.exit_code(result.verdict, result.up_to)
 
     def combine(self, statuses: Iterable[int]) -> int:
-        """Returns the most severe exit code."""
         return most_severe(statuses)
 
     def lost(self, unit: Unit, reason: str) -> str:
-        """Returns the line about a step whose process was lost."""
         return "\n" + json.dumps({LOST: reason}) + "\n"
 
     def conclusion(self) -> Results:
-        """Returns the object that gathers the results."""
         named = [each for each in (self.output, self.batch.results) if each not in (None, STANDARD_OUTPUT)]
         folder = self.reduced_dir or os.path.dirname(next(iter(named), None) or "")
         return Results(self.comparison, self.output, folder, self.json)

@@ -40,12 +40,10 @@ class Why(Command):
 
     @contextmanager
     def prepared(self) -> Iterator[Self]:
-        """Returns the command with a directory for the compiler's modules."""
         with self.compilation.folder() as folder:
             yield replace(self, compiled=folder)
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        """Returns a unit for each program; compiles a FILE with --target."""
         self.compilation.compile([self.file], self.compiled)
         folder = self.compiled or self.file
         programs = find_programs(self.compilation.find(folder, console, "passes"), folder)
@@ -55,7 +53,6 @@ class Why(Command):
         ]
 
     def work(self, unit: Unit, console: Console) -> int:
-        """Prints the causes of one program."""
         # Imported here: --help reads no module.
         from relayout.causes.run import explain_modules
 

@@ -11,13 +11,13 @@ from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, Shape, Step, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.deadline import check_deadline
-from dialect_utils.ops import Trait, has, named, opcode_of
+from dialect_utils.ops import Trait, has, opcode_of, with_trait
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.proof.rules import RULES
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree
 from dialect_utils.verdict.proof.wholes import Wholes
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.written.labels import (
+from dialect_utils.verdict.terms.labels import (
     Devices,
     converts_operands,
     counted,
@@ -31,13 +31,11 @@ from dialect_utils.verdict.written.labels import (
     key_of,
     returns_operand,
 )
-from dialect_utils.verdict.written.terms import CLOSED, OUTERMOST, leaves_of, tree_of
+from dialect_utils.verdict.terms.primitives import CLOSED, OUTERMOST, leaves_of, tree_of
 
-NORMS = named("batch-norm-grad batch-norm-inference batch-norm-training")
+NORMS = with_trait(Trait.NORMALIZES)
 BATCH_NORM = Rule("batch-norm", "Batch normalization is its decomposition in StableHLO's specification.")
 
-# The definition is thousands of operations, which rewrites leave as they are.
-_LONG = named("rng-bit-generator")
 # Nested calls; deeper ones count as recursion.
 _DEEPEST_CALL = 60
 # Operations evaluated before a proof gives up: bodies count each time they are called. 20,000 instructions are 157,000
@@ -157,7 +155,10 @@ class Evaluation:
         known = opcode_of(operation.opcode)
         if known.define is None or known.has(Trait.ELEMENTWISE):
             return None
-        is_whole = operation.opcode in _LONG or (known.has(Trait.ENGINE_DEFINED) and operation.opcode not in NORMS)
+        # The definition of rng-bit-generator is thousands of operations, which rewrites leave as they are.
+        is_whole = operation.opcode == "rng-bit-generator" or (
+            known.has(Trait.ENGINE_DEFINED) and operation.opcode not in NORMS
+        )
         if is_whole or is_among_devices(operation) or not is_pure(operation):
             return None
         if not all(map(_is_static, (*counted(operation), *operation.results))):

@@ -11,8 +11,8 @@ from dialect_utils.ir import Operation
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, TupleShape
 from dialect_utils.verdict.proof.terms import Array, Term, Tree
 from dialect_utils.verdict.rules.arrays import PROMOTED, REDUCTIONS, promotion_level
-from dialect_utils.verdict.written.exchanges import Exchange, exchange_of, function_of, is_exchange, is_sum, trees
-from dialect_utils.verdict.written.terms import leaves_of
+from dialect_utils.verdict.terms.exchanges import Exchange, exchange_of, function_of, is_exchange, is_sum, trees
+from dialect_utils.verdict.terms.primitives import leaves_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.evaluation import Evaluation

@@ -14,8 +14,8 @@ from dialect_utils.verdict.proof.exchanges import exchange
 from dialect_utils.verdict.proof.loops import loop, scan
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree
 from dialect_utils.verdict.rules import Rule as AlgebraRule
-from dialect_utils.verdict.written.exchanges import by_phase
-from dialect_utils.verdict.written.terms import tree_of
+from dialect_utils.verdict.terms.exchanges import by_phase
+from dialect_utils.verdict.terms.primitives import tree_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.evaluation import Evaluation

@@ -28,7 +28,7 @@ from dialect_utils.verdict.proof.products import WINDOW, Products
 from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import CONVERTED_EXTREME, CONVERTED_FUNCTION
-from dialect_utils.verdict.written.labels import elementwise_label
+from dialect_utils.verdict.terms.labels import elementwise_label
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.evaluation import Evaluation

@@ -14,7 +14,7 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.proof.symbols import Symbols
 from dialect_utils.verdict.proof.terms import MOVED, THROUGH, Array, Moved, Term
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.written.cuts import Cut, before_plan, operand_cuts
+from dialect_utils.verdict.terms.cuts import Cut, before_plan, operand_cuts
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.evaluation import Evaluation

@@ -12,7 +12,7 @@ from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, Step, without_chlo
-from dialect_utils.verdict.ports import Port
+from dialect_utils.verdict.entry import EntryArray, entry_interface
 from dialect_utils.verdict.replay import arrays, contractions, slices
 from dialect_utils.verdict.replay.arrays import reducer
 from dialect_utils.verdict.replay.elements import Elements
@@ -21,11 +21,11 @@ from dialect_utils.verdict.replay.exchanges import promoted
 from dialect_utils.verdict.replay.scalars import check_scalar
 from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function, labels_of
 from dialect_utils.verdict.rules.arrays import PROMOTED
-from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
-from dialect_utils.verdict.written.labels import device_counts
-from dialect_utils.verdict.written.record import Recorder
-from dialect_utils.verdict.written.terms import Term
-from dialect_utils.verdict.written.wellformed import NOTHING, RefusedError
+from dialect_utils.verdict.terms.graph import UNSPECIFIED, Graph
+from dialect_utils.verdict.terms.labels import device_counts
+from dialect_utils.verdict.terms.primitives import Term
+from dialect_utils.verdict.terms.record import Recorder
+from dialect_utils.verdict.terms.wellformed import NOTHING, RefusedError
 
 _NAN_BITS, _ORDER = "NaN bits", "order of sums"
 # Choices that the definition leaves to the engine, by the rules that use them.
@@ -98,13 +98,12 @@ class _Merge:
     conditions: tuple[tuple[int, int], ...] = ()
 
 
-def replay(
-    stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], certificate: Certificate
-) -> Replayed:
+def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
     """Checks a certificate that the first and the last of several forms of a module are equal.
 
-    `parameters` and `results` say how the last one's arrays are laid out.
+    Raises DiagnosticError where their entries do not fit.
     """
+    parameters, results = entry_interface(stages)
     graph, steps = Graph(), certificate.steps
     if certificate.is_decomposed:
         stages = without_chlo(stages)
@@ -144,15 +143,15 @@ def replay(
     return Replayed(tuple(outputs), told, tuple(dict.fromkeys(CHOICES.get(step.rule, _ORDER) for step in open_)))
 
 
-def _packed(graph: Graph, node: int, port: Port, unspecified: int) -> int:
-    for layout in port.layouts:
+def _packed(graph: Graph, node: int, array: EntryArray, unspecified: int) -> int:
+    for layout in array.layouts:
         plan = physical_plan(layout).with_padding(True)
         node = graph.moved(node, plan, [unspecified for each in plan.paddings if each is not None])
     return node
 
 
-def _unpacked(graph: Graph, node: int, port: Port) -> int:
-    for layout in reversed(port.layouts):
+def _unpacked(graph: Graph, node: int, array: EntryArray) -> int:
+    for layout in reversed(array.layouts):
         node = graph.moved(node, physical_plan(layout).inverse(), ())
     return node
 

@@ -12,7 +12,6 @@ from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certified import prove
 from dialect_utils.verdict.comparator import Comparator
 from dialect_utils.verdict.outcome import Power
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.faults import Mutant, choose_mutants
 from dialect_utils.verdict.scale import Scale
@@ -98,7 +97,7 @@ class Trial:
         """Is true where the faulty module is proved to be equal to the original."""
         modules = [self.original, planted]
         seconds = self.proofs_end - time.process_time()
-        return prove(modules, *entry_ports(modules), seconds=seconds).answer == "equal"
+        return prove(modules, seconds=seconds).answer == "equal"
 
     def _try_see(self, found: Outputs) -> bool | None:
         """Returns whether the outputs show a difference; None where only a scale that is not known could tell."""

@@ -6,13 +6,12 @@ import pytest
 
 from dialect_utils.ir import Module
 from dialect_utils.verdict.outcome import Place
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, evaluation, try_prove
 from tests.verdict.proof.dialects import parse
 
 
 def prove(*stages: Module) -> ProofResult:
-    return try_prove(stages, *entry_ports(stages))
+    return try_prove(stages)
 
 
 # The loops start at a parameter: 70 known iterations would be tried one after another first, as in LOOP below.

@@ -17,13 +17,13 @@ from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShap
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.layout.proof.reads import origin_of
-from dialect_utils.ops import Trait, has, named, opcode_of
+from dialect_utils.ops import Trait, has, opcode_of, with_trait
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.rules.formats import is_nan
-from dialect_utils.verdict.written.constants import folded
-from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
-from dialect_utils.verdict.written.labels import (
+from dialect_utils.verdict.terms.constants import folded
+from dialect_utils.verdict.terms.graph import UNSPECIFIED, Graph
+from dialect_utils.verdict.terms.labels import (
     Devices,
     converts_operands,
     counted,
@@ -37,19 +37,17 @@ from dialect_utils.verdict.written.labels import (
     key_of,
     returns_operand,
 )
-from dialect_utils.verdict.written.loops import LoopRecorder, Program
-from dialect_utils.verdict.written.scans import Scan
-from dialect_utils.verdict.written.structure import RULES, Tree
-from dialect_utils.verdict.written.terms import CLOSED, OUTERMOST, Written, leaves_of, tree_of
-from dialect_utils.verdict.written.wellformed import NOTHING
+from dialect_utils.verdict.terms.loops import LoopRecorder, Program
+from dialect_utils.verdict.terms.primitives import CLOSED, OUTERMOST, Primitives, leaves_of, tree_of
+from dialect_utils.verdict.terms.scans import Scan
+from dialect_utils.verdict.terms.structure import RULES, Tree
+from dialect_utils.verdict.terms.wellformed import NOTHING
 
-# The definition is thousands of operations.
-_LONG = named("rng-bit-generator")
-_EXPANDED = named("batch-norm-grad batch-norm-inference batch-norm-training")
+_EXPANDED = with_trait(Trait.NORMALIZES)
 _DEEPEST_CALL = 60
 
 
-class _Nodes(Written[int]):
+class _Nodes(Primitives[int]):
     """The primitives as nodes, with the values of constants."""
 
     def __init__(self, recorder: Recorder) -> None:
@@ -57,7 +55,6 @@ class _Nodes(Written[int]):
         self.recorder = recorder
 
     def integers(self, array: int) -> NDArray[np.int64]:
-        """Returns the values of a constant; raises UndefinedError for others."""
         graph = self.recorder.graph
         kind, label, shape = graph.symbols[array]
         if kind == "splat":
@@ -215,7 +212,8 @@ class Recorder:
         known, opcode = opcode_of(operation.opcode), operation.opcode
         if known.define is None or known.has(Trait.ELEMENTWISE):
             return None
-        is_whole = opcode in _LONG or (known.has(Trait.ENGINE_DEFINED) and opcode not in _EXPANDED)
+        # The definition of rng-bit-generator is thousands of operations.
+        is_whole = opcode == "rng-bit-generator" or (known.has(Trait.ENGINE_DEFINED) and opcode not in _EXPANDED)
         if is_whole or is_among_devices(operation) or not is_pure(operation):
             return None
         leaves = [leaf for value in (*counted(operation), *operation.results) for leaf in value.shape.leaves()]

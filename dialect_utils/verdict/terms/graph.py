@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.deadline import check_deadline
-from dialect_utils.verdict.written.terms import Kind, Term
-from dialect_utils.verdict.written.wellformed import check_term
+from dialect_utils.verdict.terms.primitives import Kind, Term
+from dialect_utils.verdict.terms.wellformed import check_term
 
 Symbol = tuple[Kind, Hashable, Shape]
 UNSPECIFIED = "unspecified"

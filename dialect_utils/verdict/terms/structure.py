@@ -10,7 +10,7 @@ from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import by_opcode, opcode_of
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.verdict.written.exchanges import (
+from dialect_utils.verdict.terms.exchanges import (
     Exchange,
     by_phase,
     exchange_of,
@@ -19,11 +19,11 @@ from dialect_utils.verdict.written.exchanges import (
     is_sum,
     trees,
 )
-from dialect_utils.verdict.written.terms import TreeOf, leaves_of, tree_of
+from dialect_utils.verdict.terms.primitives import TreeOf, leaves_of, tree_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.certificate import Reading
-    from dialect_utils.verdict.written.record import Recorder
+    from dialect_utils.verdict.terms.record import Recorder
 
 
 Tree: TypeAlias = TreeOf[int]

@@ -11,11 +11,11 @@ from dialect_utils.ir.control_flow import is_unrolled
 from dialect_utils.layout import TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import Reading
-from dialect_utils.verdict.written.structure import check_reading
-from dialect_utils.verdict.written.terms import V
+from dialect_utils.verdict.terms.primitives import V
+from dialect_utils.verdict.terms.structure import check_reading
 
 if TYPE_CHECKING:
-    from dialect_utils.verdict.written.record import Recorder
+    from dialect_utils.verdict.terms.record import Recorder
 
 
 @dataclass(frozen=True, slots=True)

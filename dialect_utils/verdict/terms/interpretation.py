@@ -12,7 +12,7 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.arrays import ArrayDomain
 from dialect_utils.ops.domain import UndefinedError, V
-from dialect_utils.verdict.written.terms import Term
+from dialect_utils.verdict.terms.primitives import Term
 
 T = TypeVar("T", bound=Term)
 

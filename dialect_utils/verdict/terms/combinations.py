@@ -15,8 +15,8 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, by_opcode, has
 from dialect_utils.verdict.rules.formats import value_of, word_bits
-from dialect_utils.verdict.written.constants import folded
-from dialect_utils.verdict.written.terms import Term
+from dialect_utils.verdict.terms.constants import folded
+from dialect_utils.verdict.terms.primitives import Term
 
 # Values that a combination of integers or truth values may take any number of times, in words of the rules.
 _NEUTRAL = by_opcode(

@@ -20,7 +20,7 @@ from dialect_utils.layout.proof.enumeration import RELATION_BUDGET
 from dialect_utils.layout.proof.reads import read_back
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.window import WindowDimension
-from dialect_utils.verdict.written.combinations import (
+from dialect_utils.verdict.terms.combinations import (
     bits_of_scalar,
     inner_combinations,
     is_exact,
@@ -32,7 +32,7 @@ from dialect_utils.verdict.written.combinations import (
     selected_by,
     sizes_of,
 )
-from dialect_utils.verdict.written.terms import Term
+from dialect_utils.verdict.terms.primitives import Term
 
 if TYPE_CHECKING:
     import islpy as isl

@@ -22,8 +22,8 @@ from dialect_utils.ops import (
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, section
 from dialect_utils.ops.groups import try_groups
-from dialect_utils.verdict.written.labels import Devices, Key, Pair, key_of
-from dialect_utils.verdict.written.terms import CLOSED, Store, TreeOf, tree_of
+from dialect_utils.verdict.terms.labels import Devices, Key, Pair, key_of
+from dialect_utils.verdict.terms.primitives import CLOSED, Store, TreeOf, tree_of
 
 V = TypeVar("V")
 Groups = tuple[tuple[int, ...], ...]

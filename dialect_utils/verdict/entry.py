@@ -1,4 +1,4 @@
-"""Converts the arrays of one module's entry to those of another: unchanged, or packed by the index formula.
+"""Converts the entry arrays of one module to those of another module: unchanged, or packed by the index formula.
 
 Packing by the index formula is the oracle of every check: it writes each element to its index in `linear_indices`,
 and shares no code with plans and passes.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class EntryArray:
     """One array of the entry: its shape in the first module, and the layouts that pack it for the last module.
 
     Without layouts both modules take the same array. Several layouts apply one after another.
@@ -35,7 +35,7 @@ class Port:
     def pack(self, array: Array, *, poison: bool) -> Array:
         """Returns the last module's array for an array of the first, with zeros or poison as padding.
 
-        An array with one dimension more than the port's holds one array for each device.
+        An array with one dimension more than `shape` holds one array for each device.
         """
         if self.layouts and array.ndim > self.shape.rank:
             return np.stack([self.pack(part, poison=poison) for part in array])
@@ -58,51 +58,54 @@ class Port:
         return ArrayShape(self.shape.element_type, (count, *self.shape.dimensions))
 
 
-def entry_ports(stages: Sequence[Module]) -> tuple[list[Port], list[Port]]:
-    """Returns the ports of parameters and of results, tuples flattened.
+class EntryInterface(NamedTuple):
+    """The arrays that two modules take, and those that they return, tuples flattened."""
+
+    parameters: list[EntryArray]
+    results: list[EntryArray]
+
+
+def entry_interface(stages: Sequence[Module]) -> EntryInterface:
+    """Returns the arrays of the entry of several forms of a module.
 
     `stages` are the first module, the ones in between that supply entry layouts, and the last one.
     An array of the same type and dimensions stays unchanged; one with the type and dimensions of
     the physical array of the stage before is packed. Raises DiagnosticError for any other array.
     """
     parameters, results = ([stage.entry_layout[side] for stage in stages] for side in (0, 1))
-    return _ports("parameter", parameters), _ports("result", results)
+    return EntryInterface(_matched("parameter", parameters), _matched("result", results))
 
 
-def _ports(kind: str, stages: Sequence[Sequence[Shape]]) -> list[Port]:
-    leaves = [[leaf for shape in shapes for leaf in _leaves(shape, kind)] for shapes in stages]
+def _matched(role: str, stages: Sequence[Sequence[Shape]]) -> list[EntryArray]:
+    leaves = [[leaf for shape in shapes for leaf in _arrays(shape, role)] for shapes in stages]
     counts = {len(each) for each in leaves}
     if len(counts) > 1:
-        message = f"different signatures: {len(leaves[0])} {kind}s in one module, {len(leaves[-1])} in the other"
+        message = f"different signatures: {len(leaves[0])} {role}s in one module, {len(leaves[-1])} in the other"
         raise DiagnosticError(Diagnostic(message))
-    return [_port(f"{kind} {i}", chain) for i, chain in enumerate(zip(*leaves, strict=True))]
+    return [_entry_array(f"{role} {i}", chain) for i, chain in enumerate(zip(*leaves, strict=True))]
 
 
-def _leaves(shape: Shape, kind: str) -> list[ArrayShape]:
+def _arrays(shape: Shape, role: str) -> list[ArrayShape]:
     if isinstance(shape, TupleShape):
-        return [leaf for element in shape.elements for leaf in _leaves(element, kind)]
+        return [leaf for element in shape.elements for leaf in _arrays(element, role)]
     if isinstance(shape, BufferShape):
         shape = shape.array
     if not isinstance(shape, ArrayShape) or not shape.is_static:
-        raise DiagnosticError(Diagnostic(f"a {kind} of the entry is {shape}, which no input or output can hold"))
+        raise DiagnosticError(Diagnostic(f"a {role} of the entry is {shape}, which no input or output can hold"))
     return [shape]
 
 
-def _port(name: str, chain: Sequence[ArrayShape]) -> Port:
+def _entry_array(name: str, chain: Sequence[ArrayShape]) -> EntryArray:
     layouts: list[ArrayShape] = []
     before = chain[0]
     for shape in chain[1:]:
-        if not _same_array(shape, before):
-            if not _same_array(shape, physical_shape(before)):
+        if shape.type_and_dimensions != before.type_and_dimensions:
+            if shape.type_and_dimensions != physical_shape(before).type_and_dimensions:
                 message = f"different signatures: {name} is {before} in one module, {shape} in the other"
                 raise DiagnosticError(Diagnostic(message))
             layouts.append(before)
         before = shape
-    return Port(chain[0], tuple(layouts))
-
-
-def _same_array(a: ArrayShape, b: ArrayShape) -> bool:
-    return a.type_and_dimensions == b.type_and_dimensions
+    return EntryArray(chain[0], tuple(layouts))
 
 
 Array = NDArray[Any]
