@@ -11,7 +11,6 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
-from functools import cache
 from typing import Any, TypeVar, overload
 
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
@@ -26,6 +25,7 @@ SHARED = ("files", "color", "json", "traceback")
 _MOST_GIGABYTES = 1e6
 _SEED_DIGITS = 32
 _OPTIONS, _GROUP = "options", "group"
+_KNOWN: dict[type[Any], list[Declared]] = {}
 
 
 def parsed(parse: Callable[[S], T], value: S) -> T:
@@ -130,17 +130,18 @@ class Declared:
         return next((each for each in flags if each.constant in values), first).names[0]
 
 
-@cache
-def declared(kind: type[Any]) -> tuple[Declared, ...]:
+def declared(kind: type[Any]) -> list[Declared]:
     """Returns all values of a command that the command line sets, those of its groups, too."""
-    found = []
+    if kind in _KNOWN:
+        return _KNOWN[kind]
+    found = _KNOWN[kind] = []
     for each in fields(kind):
         if _OPTIONS in each.metadata:
             found.append(_declared(each, None, None))
         elif _GROUP in each.metadata:
             texts = each.metadata["texts"]
             found += [_declared(inner, each.name, texts.get(inner.name)) for inner in fields(each.metadata[_GROUP])]
-    return tuple(found)
+    return found
 
 
 def _declared(each: Field[Any], group: str | None, text: str | None) -> Declared:
