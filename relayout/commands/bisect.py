@@ -142,12 +142,12 @@ class _Runner:
         return _EXIT_CODES.get(found.place, FAILED)
 
     def _reduced(self, module: Module, found: Bisection) -> tuple[Module, Bisection]:
-        from relayout.bisection.reducing import reduced
+        from relayout.bisection.judging import reduced
 
         return reduced(module, found, self.options, self.worker, self.command.trials)
 
     def _print(self, read: Input, small: Module, found: Bisection) -> None:
-        from relayout.bisection.reducing import operation_of
+        from relayout.bisection.judging import operation_of
 
         print_json(
             {

@@ -321,7 +321,7 @@ def _causes(unit: Unit) -> str:
     if len(unit.inputs) == 1:
         return ""
     # Imported here: most reports are about one module.
-    from relayout.causes.page import causes_section
+    from relayout.causes.result import causes_section
     from relayout.causes.run import explain_modules
 
     return causes_section(explain_modules(unit.label, unit.inputs[1:]))

@@ -121,8 +121,8 @@ class Tune(Command):
 
     def _model(self, read: Input) -> int:
         """Ranks changes by the model, and writes the best one."""
-        from relayout.tuning.modelled import model_changes
         from relayout.tuning.page import modelled_json, modelled_page
+        from relayout.tuning.search import model_changes
         from relayout.tuning.solver import check_installed
 
         module, target = _program(read), parse_target(self.named_target).name

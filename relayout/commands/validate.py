@@ -29,8 +29,7 @@ from relayout.options import argument, excludes, flag, group, option, parsed, us
 from relayout.output import STANDARD_OUTPUT
 from relayout.validation.compilation import NEEDS_TARGET, CompilationOptions
 from relayout.validation.gathering import LOST, Results
-from relayout.validation.judging import Judge
-from relayout.validation.run import REDUCTION_SECONDS
+from relayout.validation.judging import REDUCTION_SECONDS, Judge
 from relayout.validation.steps import Step, chosen_steps, find_steps
 
 _PAGE = ".html"

@@ -17,7 +17,7 @@ import pytest
 
 from dialect_utils.io.inputs import named_input
 from dialect_utils.io.remote import existing_urls, read_url, write_url
-from relayout.batch import processes
+from relayout.batch import cluster as machines
 from relayout.batch.cluster import run_on_cluster
 from relayout.batch.results import from_parquet
 from relayout.cli import main
@@ -59,7 +59,7 @@ def test_a_cluster_prints_what_one_process_prints(
 def test_a_module_that_ends_two_processes_is_given_up(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "_MODULE", "tests.relayout.batch.planted_worker")
+    monkeypatch.setattr(machines, "_MODULE", "tests.relayout.batch.planted_worker")
     names = ["a", "dies", "dies-once", "b"]
     units = [Unit((named_input(str(tmp_path / name)),)) for name in names]
     results = list(run_on_cluster(Job(Opt()), units, cluster.scheduler_address))
