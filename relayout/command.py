@@ -251,6 +251,10 @@ class Job:
     colour: str = "never"
     keeps_results: bool = False
 
+    def planned(self, units: Sequence[Unit]) -> Job:
+        """Returns the job once its units are known."""
+        return replace(self, command=replace(self.command, has_several=len(units) > 1))
+
 
 @dataclass(frozen=True, slots=True)
 class Result:

@@ -88,8 +88,8 @@ def supervise(command: Command, console: Console) -> int:
         units = pool.plan()
         if isinstance(units, int):
             return units
-        command = replace(command, has_several=len(units) > 1)
-        job = replace(job, command=command)
+        job = job.planned(units)
+        command = job.command
         _check_folders(command)
         count = job_count(command, units)
         needed = limits.enough_for(units, may_be_online=command.pairs is not None)

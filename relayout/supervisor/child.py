@@ -145,7 +145,7 @@ def _serve(host: Host, job: Job, limits: Limits, empty: int, *, is_planner: bool
     gc.enable()
     console = Console(job.command.traceback, job.colour)
     enter_directory = _confine(limits, console, empty)
-    command = _planned(host, job.command, console) if is_planner else job.command
+    command = _planned(host, job, console) if is_planner else job.command
     if command is None:
         return
     enter_directory()
@@ -183,12 +183,12 @@ def _confine(limits: Limits, console: Console, empty: int) -> Callable[[], None]
     return enter_directory
 
 
-def _planned(host: Host, command: Command, console: Console) -> Command | None:
+def _planned(host: Host, job: Job, console: Console) -> Command | None:
     """Sends the units of a command, or the exit code where there are none; returns the command for units, or None."""
     units: list[Unit] = []
 
     def plan() -> int:
-        units.extend(command.plan(console))
+        units.extend(job.command.plan(console))
         return DONE
 
     try:
@@ -200,7 +200,7 @@ def _planned(host: Host, command: Command, console: Console) -> Command | None:
         host.send_done({"status": status})
         return None
     host.send_plan(format_plan(units))
-    return replace(command, has_several=len(units) > 1)
+    return job.planned(units).command
 
 
 def _opened(stack: ExitStack, command: Command, console: Console) -> Work:

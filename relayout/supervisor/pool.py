@@ -150,6 +150,7 @@ class Pool:
                     event.child.end()
                     return self._lost(event.task, event.child, Lost(f"the process that plans sent {error}")).status
                 self._idle.append(event.child)
+                self._job = self._job.planned(found if isinstance(found, Sequence) else ())
                 return found
 
     def results(self, units: Sequence[Unit], count: int) -> Generator[Result]:
