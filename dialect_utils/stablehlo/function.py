@@ -206,7 +206,7 @@ class StableHloFunction:
 
 
 def as_function(function: object) -> StableHloFunction:
-    """Returns a function that is one of this package; raises TypeError for others."""
+    """Returns a function as this package's class; raises TypeError for a function of another dialect."""
     if not isinstance(function, StableHloFunction):
         raise TypeError(f"expected a StableHLO function, found {type(function).__name__}")
     return function
