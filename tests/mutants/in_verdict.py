@@ -595,7 +595,7 @@ MUTANTS = (
         ("tests/verdict/replay/test_malicious.py",),
     ),
     Mutant(
-        "dialect_utils/verdict/terms/record.py",
+        "dialect_utils/verdict/terms/nodes.py",
         "if bits is not None and not is_nan(kind, bits):",
         "if bits is not None:",
         ("tests/verdict/replay/test_malicious.py",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Hashable, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,11 @@ from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Step
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
+from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
 from dialect_utils.verdict.proof.sources import CONCATENATE, array_order, concatenated
 from dialect_utils.verdict.proof.terms import BROADCAST, Array, Moved, Term, Terms
 from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.terms.maker import Maker
 from dialect_utils.verdict.terms.primitives import Primitives
 
 if TYPE_CHECKING:
@@ -33,12 +34,16 @@ PADDED = "broadcast-moved"
 IOTA = "iota"
 
 
-class Movement(Domain[Array]):
+class Movement(Maker[Array]):
     """The primitives that select elements, on terms."""
 
-    def __init__(self, terms: Terms, applied: Callable[[Function], Term]) -> None:
+    def __init__(self, terms: Terms) -> None:
         self.terms = terms
-        self.written: Primitives[Term] = Primitives(terms, applied)
+        self.written: Primitives[Term] = Primitives(terms, self.function)
+
+    def function(self, function: Function) -> Term:
+        """Returns the function that an operation applies; raises UndefinedError where it has effects."""
+        return self.terms.term(self.applied(function))
 
     def _made(self, label: tuple[object, ...], shape: ArrayShape, operands: Sequence[Array]) -> Term:
         return self.terms.make("op", label, shape, [self.terms.term(each) for each in operands])
@@ -68,9 +73,9 @@ class Movement(Domain[Array]):
         """Returns an array all of whose elements are one number."""
         return self.terms.literal(element_type, parse_scalar(element_type, repr(value)), dimensions)
 
-    def each(self, opcode: str, element_type: ElementType, operands: Sequence[Array]) -> Term:
+    def each(self, label: Hashable, element_type: ElementType, operands: Sequence[Array]) -> Term:
         """Returns an elementwise operation."""
-        return self.terms.each(opcode, element_type, [self.terms.term(each) for each in operands])
+        return self.terms.each(label, element_type, [self.terms.term(each) for each in operands])
 
     def compare(self, direction: str, left: Array, right: Array, *, is_total: bool) -> Term:
         """Returns a comparison."""

@@ -267,7 +267,7 @@ def test_the_replay_refuses_a_promotion_that_changes_the_order() -> None:
     old = 'ELEMENT_TYPES["s32" if kind.is_signed else "u32"] ... or promotion_level(opcode, kind, wide) is None'
     new = 'ELEMENT_TYPES["u32"] ... or False'
     first, second = parse(narrow("s8", MAXIMUM)), parse(reduced("s8", "u32", MAXIMUM))
-    with planted(Bug("exchanges", old, new, first, second)):
+    with planted(Bug("rewriter", old, new, first, second)):
         assert try_prove([first, second]).answer == "equal"
         assert prove([first, second]).answer == "unknown"
 

@@ -398,7 +398,9 @@ BUGS = {
         transpose(M, (1, 0)),
         M,
     ),
-    "an unrolled loop ends at once": Bug("loops", "        if not bits:\n", "        if True:\n", THRICE, NEVER),
+    "an unrolled loop ends at once": Bug(
+        "rewriter", "return self.terms.constant_bits(self.terms.term(array))", "return 0", THRICE, NEVER
+    ),
     "branches do not count": Bug(
         "decide",
         "if is_alike and a.operands and all(map(self._same, a.operands, b.operands)):",
@@ -451,6 +453,10 @@ BUGS = {
         SHRINKING,
     ),
     "results of a loop are in the order of its state": Bug(
-        "loops", "for i, out in zip(order, self._outs", "for i, out in zip(sorted(order), self._outs", *IN_ANOTHER_ORDER
+        "loops",
+        "return loop.final(logical, reading, plain, short)",
+        "final = loop.final(logical, reading, plain, short); outs = dict(zip(sorted(order), (final[i] for i in order)))"
+        "; return [outs.get(i, each) for i, each in enumerate(final)]",
+        *IN_ANOTHER_ORDER,
     ),
 }
