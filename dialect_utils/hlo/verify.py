@@ -33,14 +33,15 @@ from dialect_utils.ops import (
     named,
     opcode_of,
     split_asynchronous,
+    with_trait,
 )
 from dialect_utils.ops.checking import check_operation
 from dialect_utils.ops.devices import integer
 from dialect_utils.ops.inference import Instance, ShapeError
 from dialect_utils.text import Diagnostic, DiagnosticError, Severity, nearest
 
-_COMPILED = named("fusion bitcast")
-_TRANSFERS = named("recv send")
+_COMPILED = with_trait(Trait.COMPILED)
+_TRANSFERS = with_trait(Trait.CHANNELED)
 # Instructions that have to agree with each other or with their computations in more than shapes.
 _JOINING = named("all-reduce conditional fusion while")
 _LARGEST_SIZE = (1 << 63) - 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.ops.declaration import ANY, COMBINED, DATA, TO_APPLY, Opcode, dims, flags, integers, op
+from dialect_utils.ops.declaration import ANY, COMBINED, DATA, TO_APPLY, Opcode, Trait, dims, flags, integers, op
 from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
 from dialect_utils.ops.elementwise import HOST_MEMORY
 from dialect_utils.ops.gathering import define_gather, define_scatter
@@ -240,7 +240,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "dynamic-slice",
         ANY,
-        DATA,
+        DATA | Trait.ORDERED | Trait.FUSIBLE,
         integers("dynamic_slice_sizes", "slice_sizes", needed=True),
         typed=(0,),
         aligned=1,
@@ -252,7 +252,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "dynamic-update-slice",
         ANY,
-        DATA,
+        DATA | Trait.IN_PLACE,
         typed=(0, 1),
         aligned=2,
         indices=(2, None),
@@ -280,7 +280,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "scatter",
         ANY,
-        COMBINED,
+        COMBINED | Trait.IN_PLACE,
         integers("update_window_dims", f"{_SCATTERED}update_window_dims", needed=True),
         dims("inserted_window_dims", 0, f"{_SCATTERED}inserted_window_dims", needed=True),
         dims("input_batching_dims", 0, f"{_SCATTERED}input_batching_dims"),

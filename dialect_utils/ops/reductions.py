@@ -137,7 +137,7 @@ def check_scan(instance: Instance) -> None:
 
 
 def _check_scanned(instance: Instance, called: Called, count: int) -> None:
-    returned = called.result.elements if isinstance(called.result, TupleShape) else (called.result,)
+    returned = called.result.parts
     for what, have, want in (
         ("parameters", len(called.parameters), len(instance.operands)),
         ("results", len(returned), count),
@@ -220,7 +220,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "reduce",
         ANY,
-        COMBINED,
+        COMBINED | Trait.FOLDS,
         dims("dimensions", 0, needed=True),
         *TO_APPLY,
         result=reduce,
@@ -242,7 +242,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "sort",
         (1, None),
-        Trait.APPLIES | Trait.BOUNDED | Trait.PURE,
+        Trait.APPLIES | Trait.BOUNDED | Trait.PURE | Trait.SORTS | Trait.JUMPS,
         dims("dimensions", 0, "dimension", needed=True, is_single=True),
         *flags("is_stable"),
         *TO_APPLY,
@@ -253,7 +253,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "topk",
         1,
-        Trait.PURE,
+        Trait.PURE | Trait.SORTS | Trait.JUMPS,
         integers("k"),
         *flags("largest is_stable"),
         mlir="",

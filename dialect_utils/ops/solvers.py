@@ -271,7 +271,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "batch-norm-grad",
         5,
-        _ENGINE,
+        _ENGINE | Trait.NORMALIZES,
         *_NORM,
         takes=FLOATS,
         result=normalization,
@@ -281,7 +281,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "batch-norm-inference",
         5,
-        _ENGINE,
+        _ENGINE | Trait.NORMALIZES,
         *_NORM,
         takes=FLOATS,
         result=first_array,
@@ -291,7 +291,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "batch-norm-training",
         3,
-        _ENGINE,
+        _ENGINE | Trait.NORMALIZES,
         *_NORM,
         takes=FLOATS,
         result=normalization,

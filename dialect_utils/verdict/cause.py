@@ -68,7 +68,7 @@ class Cause:
 def cause_in(output: int, data: object, pair: tuple[Array, Array], kind: ElementType, differs: Mask) -> Cause:
     """Returns the cause of a difference in the elements of a mask, of which one at least is true."""
     first, second = (_numbers(array[differs], kind) for array in pair)
-    if not kind.is_floating and not kind.is_complex:
+    if not kind.is_inexact:
         return Cause(output, str(data), *_of_integers(first, second, kind))
     # Of two forms with equally many elements, that of the first element, which a counterexample shows.
     forms = {form: (int(mask.sum()), bool(mask[0])) for form, mask in _forms(first, second)}

@@ -90,7 +90,7 @@ class Comparator:
     def may_flip(self, output: int) -> bool:
         """Is true for an output in which rounding may decide between values that are far apart."""
         kind = self.element_types[output]
-        return output in self.thresholds or not (kind.is_floating or kind.is_complex)
+        return output in self.thresholds or not kind.is_inexact
 
     def differences(self, a: Sequence[Array], b: Sequence[Array]) -> list[Counterexample]:
         """Returns the first difference of bits in every output that has one."""
@@ -149,7 +149,7 @@ class Comparator:
             return None
         if not self.may_flip(output):
             return None
-        if not kind.is_floating and not kind.is_complex:
+        if not kind.is_inexact:
             flipped, why = differs, _NOT_FLOAT
         elif data.kind != "saturated":
             scale = _scale_on(data, scales(output))

@@ -86,7 +86,7 @@ def _known(array: Array) -> _Known:
     positions = np.linspace(0, ordered.size - 1, _QUANTILES).astype(np.int64)
     largest = float(magnitudes[np.isfinite(magnitudes)].max(initial=0.0))
     quantiles = ordered[positions] if ordered.size else ordered
-    return _Known(values, quantiles, largest, kind.is_floating or kind.is_complex)
+    return _Known(values, quantiles, largest, kind.is_inexact)
 
 
 def _differences(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:

@@ -106,7 +106,7 @@ class ByDefinition:
         XLA divides by multiplying with a reciprocal, for example. Tags are numbers that are as near as that.
         """
         kind = self.examination.judge.comparator.element_types[output]
-        if data.kind == "tagged" or not (kind.is_floating or kind.is_complex):
+        if data.kind == "tagged" or not kind.is_inexact:
             return actual
         return np.where(different_elements(expected, actual, kind, _NEAR), actual, expected)
 
@@ -199,7 +199,7 @@ def _rounds(operation: Operation) -> bool:
     """Is true for an operation whose result two engines may round in different ways."""
     shapes = [value.shape for value in operation.results]
     kinds = [shape.element_type for shape in shapes if isinstance(shape, ArrayShape)]
-    is_float = any(kind.is_floating or kind.is_complex for kind in kinds)
+    is_float = any(kind.is_inexact for kind in kinds)
     if not is_float:
         return False
     if any(operation.opcode in USES[choice] for choice in _ROUNDINGS):

@@ -10,7 +10,7 @@ from math import prod
 
 from dialect_utils.execution import Array, Engine, ExecutionError, Program, Worker
 from dialect_utils.ir import Module, Operation
-from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.comparator import AUTO, Comparator, Finding, Options
 from dialect_utils.verdict.entry import EntryArray, entry_interface
@@ -381,7 +381,7 @@ def is_interpretable(module: Module) -> bool:
 
 
 def _work(operation: Operation, by_xla: bool) -> int:
-    results = sum(_elements(value.shape) for value in operation.results)
+    results = sum(value.shape.element_count for value in operation.results)
     if by_xla and len(operation.operands) == 1 and has(operation.opcode, Trait.ROUNDS):
         return _WORK_OF_FUNCTION * results
     if operation.opcode == "dot" and not by_xla:
@@ -389,11 +389,7 @@ def _work(operation: Operation, by_xla: bool) -> int:
         lhs = operation.operands[0].shape
         return results * prod(lhs.dimensions[i] for i in contracting) if isinstance(lhs, ArrayShape) else results
     if operation.opcode == "convolution":
-        return results * _elements(operation.operands[1].shape)
+        return results * operation.operands[1].shape.element_count
     if has(operation.opcode, Trait.COMBINES) or operation.opcode == "sort":
-        return results + 4 * sum(_elements(value.shape) for value in operation.operands)
+        return results + 4 * sum(value.shape.element_count for value in operation.operands)
     return results
-
-
-def _elements(shape: Shape) -> int:
-    return sum(array.element_count for array in shape.arrays())

@@ -90,7 +90,7 @@ def _unit(kind: ElementType) -> float:
 
 def _largest_finite(array: Array, kind: ElementType) -> float:
     """Returns the largest finite magnitude, 0 for other types than floats and where there is none."""
-    if not (kind.is_floating or kind.is_complex):
+    if not kind.is_inexact:
         return 0.0
     with np.errstate(invalid="ignore", over="ignore"):
         magnitudes = np.abs(_wide(array, kind))

@@ -56,7 +56,7 @@ def _one(builder: Builder, operation: Operation, shape: Shape) -> Value:
 
 
 def _bits_of_one(kind: ElementType) -> int:
-    if not kind.is_floating and not kind.is_complex:
+    if not kind.is_inexact:
         return 1
     written = FLOAT_FORMATS[kind.name]
     return written.bias << written.mantissa_bits

@@ -16,7 +16,7 @@ from math import isfinite, prod
 from dialect_utils.hlo.text.literals import decode_float
 from dialect_utils.ir import Function, Module, Operand, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType, Shape
-from dialect_utils.ops import DONE, UPDATE, Trait, has, named, split_asynchronous, with_trait
+from dialect_utils.ops import DONE, UPDATE, Trait, has, split_asynchronous, with_trait
 from dialect_utils.verdict.sampling import LARGEST_INTEGER
 from dialect_utils.verdict.sampling.needs import values_behind
 
@@ -51,7 +51,7 @@ _LARGEST_EXACT = 1 << max(_MANTISSA_BITS.values())
 _ROUNDED_ARITHMETIC = with_trait(Trait.ROUNDS)
 _LOOP_ITERATIONS = 3
 # Operations whose result may change much where an operand changes by a rounding error.
-_NOT_CONTINUOUS = named("compare floor ceil round-nearest-afz round-nearest-even sign remainder is-finite sort topk")
+_NOT_CONTINUOUS = with_trait(Trait.JUMPS)
 
 
 def result_guarantees(module: Module, others: Sequence[Value] = ()) -> list[Guarantee]:
@@ -153,7 +153,7 @@ class _Analysis:
         summed = _join([self.states[value] for value in data])
         if used != {"add"}:
             return _LOST
-        terms = max(_elements(value.shape) for value in data) + 1
+        terms = max(value.shape.element_count for value in data) + 1
         return _summed(operation, terms, operands, summed.bound)
 
     def _called(self, operation: Operation, operands: Sequence[_State]) -> _State:
@@ -190,7 +190,7 @@ class _Analysis:
 
 def _final(state: _State, shape: ArrayShape) -> Guarantee:
     """Returns the guarantee of a result: where an exact sum is rounded later, a correct form may round earlier."""
-    is_rounded = state.bound is None and (shape.element_type.is_floating or shape.element_type.is_complex)
+    is_rounded = state.bound is None and shape.element_type.is_inexact
     return Guarantee.NEVER if state.guarantee is Guarantee.ON_INTEGERS and is_rounded else state.guarantee
 
 
@@ -274,23 +274,16 @@ def _terms_of_product(operation: Operation) -> int:
     contracting = operation.ints("lhs_contracting_dims")
     if contracting is not None and isinstance(lhs, ArrayShape):
         return prod(lhs.dimensions[i] for i in contracting)
-    return min(_elements(lhs), _elements(rhs))
-
-
-def _elements(shape: Shape) -> int:
-    return sum(array.element_count for array in shape.arrays())
+    return min(lhs.element_count, rhs.element_count)
 
 
 def _is_inexact(values: Sequence[Value]) -> bool:
-    arrays = [array for value in values for array in value.shape.arrays()]
-    return any(array.element_type.is_floating or array.element_type.is_complex for array in arrays)
+    return any(value.shape.is_inexact for value in values)
 
 
 def _fits(bound: int, shape: Shape) -> bool:
     return all(
-        bound <= 1 << _mantissa_bits(array.element_type)
-        for array in shape.arrays()
-        if array.element_type.is_floating or array.element_type.is_complex
+        bound <= 1 << _mantissa_bits(array.element_type) for array in shape.arrays() if array.element_type.is_inexact
     )
 
 

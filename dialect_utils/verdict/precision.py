@@ -18,13 +18,12 @@ from dialect_utils.execution import Array, Engine, Program, Worker
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.arrays.dtypes import element_type_of
-from dialect_utils.ops import Trait, has, named
+from dialect_utils.ops import Trait, has
 from dialect_utils.verdict.rounding import ROUNDED, Rounding
 from dialect_utils.verdict.runs import Runs
 from dialect_utils.verdict.sampling import DataSet
 
 _SIDES = 2
-_COMPILED = named("fusion")
 # Data on which a rounding moves the results by a small share of their size.
 _CONTINUOUS = ("random", "shifted", "given")
 # The most operands whose directions are computed, and those that one compilation computes together.
@@ -41,7 +40,7 @@ _ATTEMPTS = 4
 def narrow_operands(module: Module) -> int:
     """Returns the number of operands of dots and convolutions that an optimized dump has in bf16; 0 for no dump."""
     operations = list(module.operations())
-    if module.attributes.get("is_scheduled") != "true" and all(each.opcode not in _COMPILED for each in operations):
+    if module.attributes.get("is_scheduled") != "true" and all(each.opcode != "fusion" for each in operations):
         return 0
     return sum(
         isinstance(operand.shape, ArrayShape) and operand.shape.element_type.name == ROUNDED

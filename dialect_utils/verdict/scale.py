@@ -181,7 +181,7 @@ def _mean(distances: Numbers) -> float:
 
 def _floor(kind: ElementType, values: Numbers) -> Numbers:
     """Returns a few units in the last place for floats, 0 for integers."""
-    if not kind.is_floating and not kind.is_complex:
+    if not kind.is_inexact:
         return np.zeros(values.shape)
     tiny = np.finfo(np.float32).tiny if kind.bits <= 64 and kind.name not in ("f64",) else np.finfo(np.float64).tiny
     return _ULPS * _EPSILONS.get(kind.name, _COARSEST) * np.abs(values) + tiny

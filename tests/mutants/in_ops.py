@@ -4,6 +4,12 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
+        "dialect_utils/ops/elementwise.py",
+        '*_each("cbrt", 1, _FUNCTION | Trait.CUT',
+        '*_each("cbrt", 1, EACH_ROUNDED | Trait.CUT',
+        ("tests/memory/test_cost.py",),
+    ),
+    Mutant(
         "dialect_utils/ops/__init__.py",
         "counts = (fewest, known.operands[1]) if phase == START else (1, 1 if phase == DONE else None)",
         "counts = (fewest, known.operands[1])",

@@ -269,8 +269,8 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/ops/elementwise.py",
-        '"copy",\n        1,\n        EACH | DATA | Trait.FORWARDS,',
-        '"copy",\n        1,\n        EACH | Trait.MOVES_DATA | Trait.FORWARDS,',
+        '"copy",\n        1,\n        EACH | DATA | Trait.FORWARDS | Trait.MAY_BE_BITCAST,',
+        '"copy",\n        1,\n        EACH | Trait.MOVES_DATA | Trait.FORWARDS | Trait.MAY_BE_BITCAST,',
         ("tests/verdict/test_guarantees.py",),
     ),
     Mutant(
@@ -281,7 +281,7 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/verdict/guarantees.py",
-        "terms = max(_elements(value.shape) for value in data) + 1",
+        "terms = max(value.shape.element_count for value in data) + 1",
         "terms = 1",
         ("tests/verdict/test_guarantees.py",),
     ),
@@ -396,7 +396,7 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/verdict/comparator.py",
-        "return output in self.thresholds or not (kind.is_floating or kind.is_complex)",
+        "return output in self.thresholds or not kind.is_inexact",
         "return output in self.thresholds",
         ("tests/verdict/test_tolerance.py",),
     ),

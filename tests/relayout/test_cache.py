@@ -15,8 +15,7 @@ import pytest
 from dialect_utils.execution import Worker
 from passes.framework.base import Pass
 from relayout.cli import main
-from relayout.supervisor import cache as on_disk
-from relayout.supervisor import cache_key, pool
+from relayout.supervisor import cache as on_disk, cache_key, pool
 from relayout.supervisor.cache import DIRECTORY_VARIABLE, SWITCH_VARIABLE
 from tests.passes.dumps.test_host_callbacks import IN_BRANCH
 from tests.paths import ROOT

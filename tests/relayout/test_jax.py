@@ -15,8 +15,7 @@ import jax.export
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.experimental.layout import Format
-from jax.experimental.layout import Layout as JaxLayout
+from jax.experimental.layout import Format, Layout as JaxLayout
 
 import relayout
 import relayout.jax as rj

@@ -7,8 +7,7 @@ import pytest
 from dialect_utils.execution import Worker
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
-from dialect_utils.verdict import Counterexample, compare_modules
-from dialect_utils.verdict import compare as comparing
+from dialect_utils.verdict import Counterexample, compare as comparing, compare_modules
 from dialect_utils.verdict.parts import executable_part, with_outputs
 from dialect_utils.verdict.proof import ProofResult
 

@@ -26,7 +26,7 @@ def check_sharding(instruction: Instruction, partitions: int) -> None:
     if text is None:
         return
     if isinstance(shape, TupleShape):
-        _check_count(text, sum(1 for _ in shape.leaves()))
+        _check_count(text, shape.leaf_count)
     if not isinstance(shape, ArrayShape):
         return
     if not _SHARDING.match(text):

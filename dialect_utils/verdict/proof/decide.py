@@ -35,7 +35,7 @@ from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, 
 from dialect_utils.verdict.proof.ways import SECONDS_OF_WAY, Way
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.terms.loops import UNROLLED
-from dialect_utils.verdict.terms.walker import BATCH_NORM, NORMS, walk
+from dialect_utils.verdict.terms.walker import BATCH_NORM, walk
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.elements import ElementProof
@@ -339,7 +339,7 @@ def _types_of_dots(module: Module) -> Counter[tuple[ElementType, ...]]:
 
 
 def _norms(module: Module) -> int:
-    return sum(each.opcode in NORMS for each in module.operations())
+    return sum(has(each.opcode, Trait.NORMALIZES) for each in module.operations())
 
 
 def _plans(stages: Sequence[Module]) -> Mapping[tuple[Shape, Shape], Sequence[Plan]]:

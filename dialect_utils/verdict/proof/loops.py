@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, Transpose, TupleShape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import Trait, named, with_trait
+from dialect_utils.ops import Trait, with_trait
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.terms import Array, Term, Terms
 from dialect_utils.verdict.rules import Rule
@@ -116,7 +116,6 @@ class Reader:
         return State(self.loop.walker.level, *parts)
 
 
-_ELEMENT = named("get-tuple-element")
 # The order of their operands does not distinguish two states.
 _UNORDERED = with_trait(Trait.COMMUTATIVE)
 _UNORDERED_KINDS = frozenset(["ring", "dot", "sum", "sum-of-products"])
@@ -129,20 +128,16 @@ def used_results(operation: Operation) -> frozenset[int]:
     first = 0
     for value in operation.results:
         found.update(first + i for i in _used(value))
-        first += _count(value)
+        first += value.shape.leaf_count
     return frozenset(found)
-
-
-def _count(value: Value) -> int:
-    return sum(1 for _ in value.shape.leaves())
 
 
 def _used(value: Value) -> Iterable[int]:
     """Returns the leaves of a value that are used: of a tuple the elements that are taken out, else all."""
-    is_whole = value in value.function.results or any(user.opcode not in _ELEMENT for user in value.users)
+    is_whole = value in value.function.results or any(user.opcode != "get-tuple-element" for user in value.users)
     if is_whole or not isinstance(value.shape, TupleShape):
-        return range(_count(value)) if is_whole or value.users else ()
-    sizes = [sum(1 for _ in element.leaves()) for element in value.shape.elements]
+        return range(value.shape.leaf_count) if is_whole or value.users else ()
+    sizes = [element.leaf_count for element in value.shape.elements]
     found: list[int] = []
     for user in value.users:
         (index,) = user.ints("index") or (0,)

@@ -50,47 +50,37 @@ class Rewriter(Wholes):
     # Terms
 
     def make(self, kind: Kind, label: Hashable, shape: Shape, operands: Sequence[Array] = ()) -> Term:
-        """Returns a term as it is."""
         return self.terms.make(kind, label, shape, [*map(self.terms.term, operands)])
 
     def term(self, array: Array) -> Term:
-        """Returns the term of an array, its movement in normal form."""
         return self.terms.term(array)
 
     def shape(self, array: Array) -> Shape:
-        """Returns the shape of an array."""
         return ArrayShape(*array.plan.result) if isinstance(array, Moved) else array.shape
 
     def literal(self, element_type: ElementType, bits: int, dimensions: tuple[int, ...]) -> Term:
-        """Returns an array all of whose elements have these bits."""
         return self.terms.literal(element_type, bits, dimensions)
 
     def splat(self, scalar: Array, dimensions: tuple[int, ...]) -> Term:
-        """Returns an array all of whose elements are one scalar."""
         return self.terms.splat(self.terms.term(scalar), dimensions)
 
     def unspecified(self) -> Term:
-        """Returns undefined padding."""
         return self.terms.unspecified
 
     def constant_bits(self, array: Array) -> int | None:
-        """Returns the bits of a scalar constant, None for other terms."""
         return self.terms.constant_bits(self.terms.term(array))
 
     def after(self, array: Array, plan: Plan) -> Moved:
-        """Returns an array after a plan whose padding is undefined."""
         return self.terms.chain(array).then(plan.with_padding(self.terms.unspecified))
 
     # Control flow
 
     def in_any_order(self, array: Array) -> Term:
-        """Returns a result of a scan whose order the engine chooses, given the result in the order of the slices."""
         result = self.terms.term(array)
         self.terms.step(ORDER, self.terms.make("op", (ANY_ORDER,), result.shape, [result]), result)
         return result
 
     def select(self, selector: Array, results: Sequence[Array]) -> Term:
-        """Returns one of two arrays by a scalar truth value: the first where it is true."""
         terms, (chosen, first, second) = self.terms, map(self.terms.term, (selector, *results))
         operands = terms.splat(chosen, first.array.dimensions), first, second
         if first.is_specified and second.is_specified:
@@ -101,7 +91,6 @@ class Rewriter(Wholes):
         return made
 
     def choice(self, label: Hashable, selector: Array, results: Sequence[Array]) -> Term:
-        """Returns one of several terms of one shape, by a scalar."""
         return self.terms.choice(label, self.terms.term(selector), [*map(self.terms.term, results)])
 
     def final(self, loop: Loop[Array], start: Sequence[Array]) -> Sequence[Array]:
@@ -159,7 +148,6 @@ class Rewriter(Wholes):
                 self.terms.computed.extend(leaves_of(tree))
 
     def note(self, rule: Rule) -> None:
-        """Records that a rule was applied."""
         self.terms.note(rule)
 
 

@@ -114,24 +114,19 @@ class Elements(Interpretation[Term, Any]):
         return np.array([make(*map(int, row)) for row in rows], np.int64).reshape(arrays[0].shape)
 
     def select(self, make: Callable[..., NDArray[Any]], *arrays: _Array) -> _Array:
-        """Returns the array that a function of numpy arrays makes."""
         return make(*arrays)
 
     def dimensions(self, array: _Array) -> tuple[int, ...]:
-        """Returns the sizes of an array."""
         return array.shape
 
     def integers(self, array: _Array) -> NDArray[np.int64]:
-        """Returns the values of constants; raises UndefinedError for other elements."""
         found = [self.nodes.integer(int(each)) for each in array.flat]
         return np.array(found, np.int64).reshape(array.shape)
 
     def iota(self, element_type: ElementType, size: int) -> _Array:
-        """Returns the constants 0, 1, ... size - 1."""
         return np.array([self.nodes.number(element_type, i, ()) for i in range(size)], np.int64)
 
     def contract(self, operation: Term, left: _Array, right: _Array, present: object = None) -> _Array:
-        """Returns sums of products; `operation` is the term of a dot or convolution."""
         assert isinstance(operation.label, tuple)  # the attributes are the last part
         kind, texts = static_array(operation.shape).element_type, operation.label[-1]
         self.spend(left.size * right.shape[1])
@@ -189,7 +184,6 @@ class Elements(Interpretation[Term, Any]):
         return self.nodes.each(("part", position), element_type, [node])
 
     def reread(self, array: _Array, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> _Array:
-        """Returns elements of another type: parts of an element, or several elements joined."""
         if old.bits == new.bits:
             return self._mapped(lambda item: self.nodes.reread(item, new), [array])
         if old.bits > new.bits:

@@ -69,10 +69,6 @@ def _spreads_infinities(operation: Operation) -> bool:
 
 _INLINED = named("call fusion")
 _GIVEN = named("constant iota")
-# An operation whose sizes are operands.
-_DYNAMIC = named("dynamic-reshape")
-# Engines differ on integer division by 0.
-_DIVISIONS = named("divide remainder")
 # All bit patterns of types up to this width are tried.
 _NARROW_BITS = 16
 
@@ -109,7 +105,8 @@ def _moves(operation: Operation, variable: set[Value]) -> bool:
     places = operation.operands[:1] if opcode == "select" else index_operands(operation)
     if any(value in variable for value in places):
         return False
-    if has(opcode, Trait.AMONG_DEVICES) or opcode in _DYNAMIC:
+    # The sizes of a dynamic-reshape are operands.
+    if has(opcode, Trait.AMONG_DEVICES) or opcode == "dynamic-reshape":
         return False
     return opcode == "select" or any(has(opcode, trait) for trait in (Trait.MOVES_DATA, Trait.FORWARDS, Trait.TUPLES))
 
@@ -123,7 +120,7 @@ def _is_exact(operation: Operation) -> bool:
     kinds = [array.element_type for value in values for array in value.shape.arrays()]
     is_whole = all(not kind.is_floating and not kind.is_complex for kind in kinds)
     is_simple = has(opcode, Trait.ELEMENTWISE) and has(opcode, Trait.PURE)
-    return is_simple and is_whole and opcode not in _DIVISIONS and not operation.called
+    return is_simple and is_whole and not has(opcode, Trait.DIVIDES) and not operation.called
 
 
 def tagged_inputs(shapes: Sequence[ArrayShape]) -> list[list[Array]]:

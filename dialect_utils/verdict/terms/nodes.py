@@ -40,15 +40,12 @@ class Nodes(Primitives[int], Maker[int]):
         self._bits: dict[int, int] = {}
 
     def make(self, kind: Kind, label: Hashable, shape: Shape, operands: Sequence[int] = ()) -> int:
-        """Returns the node of a term."""
         return self.graph.make(kind, label, shape, operands)
 
     def shape(self, array: int) -> Shape:
-        """Returns the shape of a node."""
         return self.graph.shape(array)
 
     def unspecified(self) -> int:
-        """Returns the leaf of undefined padding."""
         return self.graph.make("leaf", UNSPECIFIED, NOTHING)
 
     def each(self, label: Hashable, element_type: ElementType, operands: Sequence[int]) -> int:
@@ -66,14 +63,12 @@ class Nodes(Primitives[int], Maker[int]):
         return made
 
     def after(self, array: int, plan: Plan) -> int:
-        """Returns an array after a plan whose padding is undefined."""
         padded = plan.with_padding(True)
         return self.graph.moved(array, padded, [self.unspecified() for each in padded.paddings if each is not None])
 
     # Constants
 
     def integers(self, array: int) -> NDArray[np.int64]:
-        """Returns the values of a constant; raises UndefinedError for others."""
         kind, label, shape = self.graph.symbols[array]
         if kind == "splat":
             return np.broadcast_to(self.integers(self.graph.operands[array][0]), self.dimensions(array))
@@ -93,7 +88,6 @@ class Nodes(Primitives[int], Maker[int]):
         return bits - (1 << kind.bits) if is_negative else min(bits, np.iinfo(np.int64).max)
 
     def constant_bits(self, array: int) -> int | None:
-        """Returns the bits of a scalar constant, None for other nodes."""
         kind, label, _ = self.graph.symbols[array]
         return label if kind == "constant" and isinstance(label, int) else self._bits.get(array)
 
@@ -128,14 +122,12 @@ class Nodes(Primitives[int], Maker[int]):
     # Control flow
 
     def select(self, selector: int, results: Sequence[int]) -> int:
-        """Returns one of two arrays by a scalar truth value: the first where it is true."""
         if len({*results}) == 1:
             return results[0]
         predicate = self.splat(selector, self.dimensions(results[0]))
         return self.each("select", self.element_type(results[0]), (predicate, *results))
 
     def choice(self, label: Hashable, selector: int, results: Sequence[int]) -> int:
-        """Returns one of several nodes of one shape, by a scalar."""
         if len({*results}) == 1:
             return results[0]
         return self.graph.make("choice", label, self.shape(results[0]), (selector, *results))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic
 
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Shape
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.ops.domain import UndefinedError, only_function, required_ints, reshaped, static_array
 from dialect_utils.verdict.terms.maker import Maker
@@ -33,7 +33,7 @@ class Scan(Generic[V]):
         self.results = [static_array(leaf) for value in operation.results for leaf in value.shape.leaves()]
         self.inputs = len(operation.operands) - self.carried
         self.is_reverse = operation.attribute("is_reverse") == "true"
-        is_promised = operation.attribute("is_associative") == "true" and any(map(_is_rounded, self.results))
+        is_promised = operation.attribute("is_associative") == "true" and any(each.is_inexact for each in self.results)
         self.is_in_any_order = is_promised and _rounds(self.function)
         if not self.inputs or not static_array(operation.operands[0].shape).dimensions[self.dimension]:
             raise UndefinedError("a scan has no slices")
@@ -94,14 +94,10 @@ class Scan(Generic[V]):
         return self.maker.update_at(array, reshaped(self.maker, row, sizes), starts)
 
 
-def _is_rounded(shape: Shape) -> bool:
-    return any(each.element_type.is_floating or each.element_type.is_complex for each in shape.arrays())
-
-
 def _rounds(function: Function) -> bool:
     """Is true for a function that may compute floats which another order of the scan rounds otherwise."""
     return any(
-        any(_is_rounded(value.shape) for value in each.results)
+        any(value.shape.is_inexact for value in each.results)
         and not has(each.opcode, Trait.MOVES_DATA)
         and not has(each.opcode, Trait.TUPLES)
         and each.opcode not in _UNROUNDED

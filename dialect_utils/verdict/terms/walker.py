@@ -11,7 +11,7 @@ from dialect_utils.ir.control_flow import MOST_ITERATIONS, is_closed
 from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.proof.deadline import check_deadline
-from dialect_utils.ops import Trait, has, named, opcode_of
+from dialect_utils.ops import Trait, has, opcode_of
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.terms.exchanges import Exchange
@@ -34,12 +34,9 @@ from dialect_utils.verdict.terms.labels import (
 from dialect_utils.verdict.terms.maker import Maker
 from dialect_utils.verdict.terms.primitives import CLOSED, OUTERMOST, TreeOf, V, leaves_of, tree_of
 
-NORMS = named("batch-norm-grad batch-norm-inference batch-norm-training")
 BATCH_NORM = Rule("batch-norm", "Batch normalization is its decomposition in StableHLO's specification.")
 MAP = Rule("map", "A map whose computation is elementwise computes the same on whole arrays, element by element.")
 
-# The definition is thousands of operations, which rewrites leave as they are.
-_LONG = named("rng-bit-generator")
 # Nested calls; deeper ones count as recursion.
 _DEEPEST_CALL = 60
 
@@ -155,7 +152,9 @@ class Walker(Generic[V]):
         known, opcode = opcode_of(operation.opcode), operation.opcode
         if known.define is None or known.has(Trait.ELEMENTWISE):
             return None
-        is_whole = opcode in _LONG or (known.has(Trait.ENGINE_DEFINED) and opcode not in NORMS)
+        is_norm = known.has(Trait.NORMALIZES)
+        # The definition of rng-bit-generator is thousands of operations, which rewrites leave as they are.
+        is_whole = opcode == "rng-bit-generator" or (known.has(Trait.ENGINE_DEFINED) and not is_norm)
         if is_whole or is_among_devices(operation) or not is_pure(operation):
             return None
         shapes = [leaf for value in (*counted(operation), *operation.results) for leaf in value.shape.leaves()]
@@ -166,7 +165,7 @@ class Walker(Generic[V]):
             found = known.define(self.maker, operation, arrays)
         except UndefinedError:
             return None
-        if opcode in NORMS:
+        if is_norm:
             self.maker.note(BATCH_NORM)
         return self.trees(operation, found)
 

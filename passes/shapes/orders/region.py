@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from dialect_utils.ir import Join, Module, Operation, Value
 from dialect_utils.ir.chains import is_pinned, is_plain
 from dialect_utils.ir.control_flow import merged
-from dialect_utils.ops import Trait, has, named
+from dialect_utils.ops import Trait, has, with_trait
 from passes.shapes.orders.fits import Fit, Orders, fit, has_rule
 from passes.shapes.orders.roles import Order, identity
 
 # Operations that may pass arrays in another order to their parameters and results.
-_JOINING = named("call conditional fusion while")
+_JOINING = with_trait(Trait.CONTROL_FLOW) | {"fusion"}
 
 
 @dataclass(slots=True)
