@@ -593,6 +593,48 @@ MUTANTS = (
         ("tests/verdict/replay/test_malicious.py",),
     ),
     Mutant(
+        "Loop._unrolled",
+        "not bits",
+        "True",
+        ("tests/verdict/proof/test_unrolled.py",),
+    ),
+    Mutant(
+        "handlers:_conditional",
+        "1 - bits",
+        "bits",
+        ("tests/verdict/proof/test_unrolled.py",),
+    ),
+    Mutant(
+        "Nodes.final",
+        "i not in reading.changed",
+        "False",
+        ("tests/verdict/replay/test_malicious.py",),
+    ),
+    Mutant(
+        "Nodes.final",
+        "self.closed += [(node, dropped) for node in used]",
+        "",
+        ("tests/verdict/replay/test_malicious.py",),
+    ),
+    Mutant(
+        "terms:Loop._outs",
+        "(*walker.scope, len(walker.effects)) if any(iteration.effects) else None",
+        "None",
+        ("tests/verdict/replay/test_planted.py",),
+    ),
+    Mutant(
+        "Walker.function",
+        "CLOSED if is_closed(function) else self.level",
+        "CLOSED",
+        ("tests/verdict/proof/test_unrolled.py",),
+    ),
+    Mutant(
+        "Walker.opaque",
+        "(*self.scope, number) if is_effect else None",
+        "None",
+        ("tests/verdict/replay/test_planted.py",),
+    ),
+    Mutant(
         "Nodes._record",
         "bits is not None and not is_nan(kind, bits)",
         "bits is not None",

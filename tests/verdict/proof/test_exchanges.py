@@ -267,7 +267,7 @@ def test_the_replay_refuses_a_promotion_that_changes_the_order() -> None:
     # A prover that widens s8 to u32 turns -1 into the largest number.
     edits = [
         Edit("rewriter:_wide", '"s32" if kind.is_signed else "u32"', '"u32"'),
-        Edit("_wide_exchange", "promotion_level(opcode, kind, wide) is None", "False"),
+        Edit("Rewriter._wide_exchange", "promotion_level(opcode, kind, wide) is None", "False"),
     ]
     first, second = parse(narrow("s8", MAXIMUM)), parse(reduced("s8", "u32", MAXIMUM))
     with planted(Bug(edits, first, second)):
