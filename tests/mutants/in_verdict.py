@@ -614,25 +614,19 @@ MUTANTS = (
         "Nodes.final",
         "self.closed += [(node, dropped) for node in used]",
         "",
-        ("tests/verdict/replay/test_malicious.py",),
+        ("tests/verdict/replay/test_planted.py",),
     ),
     Mutant(
         "terms:Loop._outs",
         "(*walker.scope, len(walker.effects)) if any(iteration.effects) else None",
         "None",
-        ("tests/verdict/replay/test_planted.py",),
-    ),
-    Mutant(
-        "Walker.function",
-        "CLOSED if is_closed(function) else self.level",
-        "CLOSED",
-        ("tests/verdict/proof/test_unrolled.py",),
+        ("tests/verdict/terms/test_effects.py",),
     ),
     Mutant(
         "Walker.opaque",
         "(*self.scope, number) if is_effect else None",
         "None",
-        ("tests/verdict/replay/test_planted.py",),
+        ("tests/verdict/terms/test_effects.py",),
     ),
     Mutant(
         "Nodes._record",
