@@ -23,8 +23,9 @@ from dialect_utils.ops import Trait, has
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_of, without_chlo
+from dialect_utils.verdict.differences import MovedElement, Place
 from dialect_utils.verdict.entry import EntryInterface, entry_interface
-from dialect_utils.verdict.outcome import MovedElement, OutputProof, Place, RealEquality, RuleUse
+from dialect_utils.verdict.outcome import OutputProof, RealEquality, RuleUse
 from dialect_utils.verdict.proof.algebra.numbers import are_nan
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.combining import Combining

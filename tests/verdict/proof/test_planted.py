@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.ir import Module
-from dialect_utils.verdict.outcome import Place
+from dialect_utils.verdict.differences import Place
 from dialect_utils.verdict.proof import ProofResult, rewriter, try_prove
 from tests.verdict.proof.dialects import parse
 
