@@ -169,7 +169,7 @@ def _run(arguments: Sequence[str], console: Console) -> int:
         return DONE
     # Imported here: --version and --help start no process.
     if not command.is_supervised:
-        from relayout.command import Unit
+        from relayout.batch.unit import Unit
 
         with command.open(console) as work:
             return work(Unit())

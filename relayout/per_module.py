@@ -11,7 +11,8 @@ from pathlib import Path
 
 from dialect_utils.io.files import STANDARD_INPUT, is_url
 from dialect_utils.io.inputs import Input
-from relayout.command import MODULES, Command, InputOptions, LimitOptions, Unit, files_or_input
+from relayout.batch.unit import Unit
+from relayout.command import MODULES, Command, InputOptions, LimitOptions, files_or_input
 from relayout.console import Console, print_failure
 from relayout.options import argument, group, usage_error
 from relayout.output import COMPRESSED

@@ -11,7 +11,8 @@ from typing import Any
 
 from dialect_utils.text import Diagnostic
 from relayout import __version__
-from relayout.command import Execute, Job, Result, Unit
+from relayout.batch.unit import Unit
+from relayout.command import Execute, Job, Result
 from relayout.console import DONE, FAILED, UsageError
 from relayout.output import write_output
 

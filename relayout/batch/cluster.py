@@ -26,8 +26,9 @@ from dialect_utils.io.files import is_url
 from dialect_utils.processes import describe_exit
 from dialect_utils.text import Diagnostic, render
 from relayout import __version__
+from relayout.batch.unit import Unit
 from relayout.batch.worker import receive_result
-from relayout.command import Command, Job, Result, Unit
+from relayout.command import Command, Job, Result
 from relayout.console import FAILED, UsageError
 from relayout.options import usage_error, values_of
 

@@ -16,7 +16,8 @@ from dialect_utils.io.files import is_url
 from dialect_utils.io.remote import existing_urls, read_url, remove_url
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout import __version__
-from relayout.command import Execute, Job, Result, Unit, show
+from relayout.batch.unit import Unit
+from relayout.command import Execute, Job, Result, show
 from relayout.console import DONE, Console
 from relayout.options import parsed, usage_error, values_of
 from relayout.output import write_output

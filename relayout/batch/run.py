@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import is_url
 from dialect_utils.text import Diagnostic
-from relayout.command import CiOptions, Command, Execute, Job, Result, Unit, show, with_conclusion
+from relayout.batch.unit import Unit
+from relayout.command import CiOptions, Command, Execute, Job, Result, show, with_conclusion
 from relayout.console import Console
 from relayout.options import usage_error, values_of
 from relayout.supervisor.child import Limits

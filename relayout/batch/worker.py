@@ -16,7 +16,8 @@ import threading
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from relayout.command import Job, Result, Unit
+from relayout.batch.unit import Unit
+from relayout.command import Job, Result
 from relayout.process import ended_by_signals, prepare_process
 from relayout.supervisor.child import Limits
 from relayout.supervisor.forking import import_shared

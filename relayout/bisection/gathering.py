@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dialect_utils.io.files import encode
-from relayout.command import Result, Unit
+from relayout.batch.unit import Unit
+from relayout.command import Result
 from relayout.output import write_output
 
 # A row without findings, which has all fields of others.

@@ -14,8 +14,9 @@ from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input
 from passes.framework.pipeline import verify
 from relayout import __version__
+from relayout.batch.unit import Unit, Work
 from relayout.bisection.gathering import Rows, unknown_row
-from relayout.command import BatchOptions, CiOptions, Command, InputOptions, LimitOptions, Unit, Work, files_or_input
+from relayout.command import BatchOptions, CiOptions, Command, InputOptions, LimitOptions, files_or_input
 from relayout.comparison import inputs_for
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import argument, count, excludes, flag, group, option, usage_error

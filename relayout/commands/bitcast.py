@@ -10,7 +10,8 @@ from dialect_utils.layout.index.sizes import byte_size
 from dialect_utils.layout.moves import bitcast
 from dialect_utils.layout.targets.xla_compat import xla_answers
 from passes.framework.spec import Text
-from relayout.command import Command, Unit
+from relayout.batch.unit import Unit
+from relayout.command import Command
 from relayout.console import Console, print_json
 from relayout.options import argument, flag, usage_error
 from relayout.shapes import named_arguments, print_each, read_typed_array

@@ -15,7 +15,8 @@ from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic
 from passes.dumps.executable import is_optimized_dump
 from passes.framework.pipeline import Pipeline, verify
-from relayout.command import BatchOptions, CiOptions, Command, InputOptions, LimitOptions, Unit, Work, files_or_input
+from relayout.batch.unit import Unit, Work
+from relayout.command import BatchOptions, CiOptions, Command, InputOptions, LimitOptions, files_or_input
 from relayout.comparison import (
     EXIT_CODES,
     SHARED,

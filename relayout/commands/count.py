@@ -8,8 +8,9 @@ from functools import partial
 
 from dialect_utils.io.inputs import Input
 from dialect_utils.tools.counting import KEYS, Counts, Key, count_operations, sum_of
-from dialect_utils.tools.selection import find_function
-from relayout.command import MODULES, Command, InputOptions, LimitOptions, Unit, files_or_input
+from dialect_utils.tools.extraction import find_function
+from relayout.batch.unit import Unit
+from relayout.command import MODULES, Command, InputOptions, LimitOptions, files_or_input
 from relayout.console import DONE, Console, print_failure, print_json
 from relayout.options import argument, choices, count, group, option, usage_error
 from relayout.process import REWRITING_SECONDS_PER_MEGABYTE

@@ -19,8 +19,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 from relayout import __version__
+from relayout.batch.unit import Unit
 from relayout.bytecode import modules_to_compile
-from relayout.command import Command, Unit
+from relayout.command import Command
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.shadowing import OWN_PACKAGES, ROOT, hidden_by_own
 

@@ -17,7 +17,8 @@ from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.layout.text.explain import Explanation, explain_shape
 from dialect_utils.text.input_file import located
 from passes.framework.spec import Text
-from relayout.command import Command, InputOptions, Unit
+from relayout.batch.unit import Unit
+from relayout.command import Command, InputOptions
 from relayout.console import DONE, Console, is_coloured, print_json
 from relayout.options import argument, choice, excludes, flag, group, needs, option, parsed, usage_error
 from relayout.output import STANDARD_OUTPUT, write_output

@@ -10,7 +10,8 @@ from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.index.index_map import linear_index, logical_index
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.spec import Text
-from relayout.command import Command, Unit
+from relayout.batch.unit import Unit
+from relayout.command import Command
 from relayout.console import Console, print_json
 from relayout.options import argument, flag, usage_error
 from relayout.shapes import input_lines, print_each, read_typed_array, typed

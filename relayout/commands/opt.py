@@ -36,7 +36,8 @@ from passes.framework.pipeline import (
     print_changed,
     verify,
 )
-from relayout.command import BatchOptions, CiOptions, Unit, Work
+from relayout.batch.unit import Unit, Work
+from relayout.command import BatchOptions, CiOptions
 from relayout.comments import (
     Chunk,
     expectations,

@@ -15,7 +15,8 @@ from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Pass
 from passes.framework.pipeline import Pipeline, verify
-from relayout.command import Command, LimitOptions, Unit
+from relayout.batch.unit import Unit
+from relayout.command import Command, LimitOptions
 from relayout.console import DONE, Console, print_json
 from relayout.findings import Crash, Find, Finder, is_kept, reduce_finding
 from relayout.options import argument, choice, count, excludes, group, needs, option, usage_error

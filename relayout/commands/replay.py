@@ -9,7 +9,8 @@ from dialect_utils.io.files import read_bytes, read_module
 from dialect_utils.io.inputs import named_input
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
-from relayout.command import Command, LimitOptions, Unit
+from relayout.batch.unit import Unit
+from relayout.command import Command, LimitOptions
 from relayout.console import DONE, Console, print_json
 from relayout.options import argument, group
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE

@@ -15,7 +15,8 @@ from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input, find_inputs, last_stages, pair_inputs
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
-from relayout.command import Command, InputOptions, LimitOptions, Result, Unit
+from relayout.batch.unit import Unit
+from relayout.command import Command, InputOptions, LimitOptions, Result
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import (
     argument,

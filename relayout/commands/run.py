@@ -20,7 +20,8 @@ from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, render
 from passes.framework.pipeline import verify
-from relayout.command import BatchOptions, LimitOptions, Unit, Work
+from relayout.batch.unit import Unit, Work
+from relayout.command import BatchOptions, LimitOptions
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import argument, choice, count, flag, group, natural, option, parsed, repeated, usage_error
 from relayout.output import write_output
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from relayout.compared import Compared
     from relayout.first_difference import FirstDifference, SourceProgram
     from relayout.ready import Execution, Forms
-    from relayout.supervisor.cache_key import Selected
+    from relayout.supervisor.cache import Selected
 
 _RANDOM = "random"
 _INPUTS_HINT = "--inputs FILE gives the program's own, and --inputs random says that these are wanted"
@@ -132,7 +133,7 @@ class Run(EachModule):
         return self.limits.seconds([read], CHECKING_SECONDS_PER_MEGABYTE)
 
     def cached(self, unit: Unit) -> Selected | None:
-        from relayout.supervisor.cache_key import Selected
+        from relayout.supervisor.cache import Selected
 
         if self.engine != DEFAULT_ENGINE or self.callback:
             return None

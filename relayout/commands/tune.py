@@ -13,7 +13,8 @@ from dialect_utils.io.inputs import Input
 from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.text import DiagnosticError, read_input
 from passes.framework.pipeline import verify
-from relayout.command import Command, InputOptions, LimitOptions, Unit
+from relayout.batch.unit import Unit
+from relayout.command import Command, InputOptions, LimitOptions
 from relayout.console import DONE, Console, print_json
 from relayout.options import argument, choice, count, excludes, flag, group, option, parsed, usage_error
 from relayout.output import STANDARD_OUTPUT, write_output
@@ -22,7 +23,7 @@ from relayout.per_module import check_uncompressed
 if TYPE_CHECKING:
     from dialect_utils.execution.tpu_figures import FigureCompiler, Figures
     from dialect_utils.stablehlo.module import StableHloModule
-    from relayout.supervisor.cache_key import Selected
+    from relayout.supervisor.cache import Selected
     from relayout.tuning.objective import Objective
     from relayout.tuning.search import Search
     from relayout.tuning.trials import Measured, Trial
@@ -177,7 +178,7 @@ class Tune(Command):
         return measured
 
     def cached(self, unit: Unit) -> Selected | None:
-        from relayout.supervisor.cache_key import Selected
+        from relayout.supervisor.cache import Selected
 
         [read] = unit.inputs
         files = [read.path, *filter(None, [read.proto])]

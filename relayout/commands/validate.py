@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Self
 
-from relayout.command import BatchOptions, CiOptions, Command, LimitOptions, Unit, Work
+from relayout.batch.unit import Unit, Work
+from relayout.command import BatchOptions, CiOptions, Command, LimitOptions
 from relayout.comparison import (
     EXIT_CODES,
     SHARED,

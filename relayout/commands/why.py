@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from dialect_utils.io.files import encode
+from relayout.batch.unit import Unit
 from relayout.causes.result import SHOWN
-from relayout.command import Command, LimitOptions, Unit
+from relayout.command import Command, LimitOptions
 from relayout.console import DONE, Console, print_json
 from relayout.options import argument, count, excludes, group, option
 from relayout.output import write_output

@@ -19,12 +19,12 @@ from dialect_utils.io.files import STANDARD_INPUT, is_url
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.text.input_file import read_from
-from relayout.command import Command, Job, Unit, Work, worked
+from relayout.batch.unit import Unit, Work, format_plan, parse_unit
+from relayout.command import Command, Job, worked
 from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
 from relayout.options import values_of
 from relayout.process import leave_session
 from relayout.supervisor.host import Host, use_host, use_streams
-from relayout.supervisor.plan import format_plan, parse_unit
 
 # The most that is printed and written for one input.
 DEFAULT_OUTPUT_BYTES = 2_000_000_000

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dialect_utils.io.files import encode
-from relayout.command import Result, Unit
+from relayout.batch.unit import Unit
+from relayout.command import Result
 from relayout.comparison import ComparisonOptions
 from relayout.output import write_output
 from relayout.validation.result import Reduced, StepResult, Validation

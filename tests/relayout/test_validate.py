@@ -14,8 +14,9 @@ import relayout
 from dialect_utils.io.files import read_module
 from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.text import DiagnosticError
+from relayout.batch.unit import Unit
 from relayout.cli import main
-from relayout.command import Result, Unit
+from relayout.command import Result
 from relayout.comparison import ComparisonOptions
 from relayout.validation.gathering import Results
 from relayout.validation.page import html_page

@@ -20,8 +20,9 @@ from dialect_utils.io.remote import existing_urls, read_url, write_url
 from relayout.batch import cluster as machines
 from relayout.batch.cluster import run_on_cluster
 from relayout.batch.results import from_parquet
+from relayout.batch.unit import Unit
 from relayout.cli import main
-from relayout.command import Job, Unit
+from relayout.command import Job
 from relayout.commands.opt import Opt
 from tests.relayout.batch.conftest import MODULE
 

@@ -10,8 +10,9 @@ import pytest
 
 from dialect_utils.io.inputs import named_input
 from relayout.batch import run as batches
+from relayout.batch.unit import Unit
 from relayout.cli import main
-from relayout.command import BatchOptions, LimitOptions, Unit
+from relayout.command import BatchOptions, LimitOptions
 from relayout.commands.print import Print
 from tests.paths import ROOT
 

@@ -13,9 +13,10 @@ import pytest
 from dialect_utils.execution import Engine, Program, Worker
 from dialect_utils.io.files import read_module
 from dialect_utils.io.inputs import named_input
+from relayout.batch.unit import Unit
 from relayout.bisection.gathering import Rows, unknown_row
 from relayout.cli import main
-from relayout.command import Result, Unit
+from relayout.command import Result
 from tests.relayout.test_reduce import HLO, MLIR, opcodes
 
 SMALL = """HloModule m
