@@ -72,7 +72,8 @@ def supervise(command: Command, console: Console) -> int:
     command.batch.check()
     # Rows of results hold the output of --json.
     records = command.batch.results is not None
-    command = replace(command, json=command.json or records)
+    if records:
+        command = replace(command, json=True)
     limits = Limits.of(command)
     is_for_ci = command.ci != CiOptions()
     if command.shared:
@@ -89,7 +90,7 @@ def supervise(command: Command, console: Console) -> int:
         units = pool.plan()
         if isinstance(units, int):
             return units
-        job = job.planned(units)
+        job = pool.job
         command = job.command
         _check_folders(command)
         count = job_count(command, units)

@@ -102,11 +102,11 @@ def _print(kind: bytes, data: bytes | bytearray) -> None:
 
 
 class Pool:
-    """The children of one command. A context manager, which ends them."""
+    """The children of one command, and their job. A context manager, which ends them."""
 
     def __init__(self, job: Job, limits: Limits, *, is_direct: bool, cache: Cache | None = None) -> None:
         self._cache = cache
-        self._job, self._limits = job, limits
+        self.job, self._limits = job, limits
         self._is_direct = is_direct
         self._writable = _writable(job.command)
         self._idle: list[Child] = []
@@ -131,13 +131,13 @@ class Pool:
     def restart(self, job: Job, limits: Limits) -> None:
         """Ends all children; later ones get another job and other limits."""
         self.end()
-        self._job, self._limits = job, limits
+        self.job, self._limits = job, limits
 
     def plan(self) -> Sequence[Unit] | int:
         """Returns the units of the command, or its exit code where there is nothing more to do."""
         child = self._forked(is_planner=True)
         # The modules of a directory are found by the content of its files.
-        child.has_worked = any(map(os.path.isdir, self._job.command.files or ()))
+        child.has_worked = any(map(os.path.isdir, self.job.command.files or ()))
         child.begin(_PLAN_SECONDS, _PLAN_SECONDS)
         self._busy[child] = _Task(None, 0, is_direct=True)
         while True:
@@ -150,7 +150,7 @@ class Pool:
                     event.child.end()
                     return self._lost(event.task, event.child, Lost(f"the process that plans sent {error}")).status
                 self._idle.append(event.child)
-                self._job = self._job.planned(found if isinstance(found, Sequence) else ())
+                self.job = self.job.planned(found if isinstance(found, Sequence) else ())
                 return found
 
     def results(self, units: Sequence[Unit], count: int) -> Generator[Result]:
@@ -171,12 +171,12 @@ class Pool:
     def _forked(self, *, is_planner: bool) -> Child:
         main = partial(
             serve,
-            job=self._job,
+            job=self.job,
             limits=self._limits,
             is_planner=is_planner,
             empty=self._empty,
         )
-        command = self._job.command
+        command = self.job.command
         return Child(
             main,
             self._writable,
@@ -201,12 +201,12 @@ class Pool:
                 child = self._forked(is_planner=False)
         self._busy[child] = _Task(unit, number, is_direct=False)
         # A limit of the command line is exact; a default limit supposes a machine that does nothing else.
-        credit = 0.0 if self._job.command.limits.timeout else unit.seconds
+        credit = 0.0 if self.job.command.limits.timeout else unit.seconds
         child.begin(unit.seconds, credit, format_unit(unit), has_items=not unit.inputs, entry=entry)
 
     def _entry(self, unit: Unit) -> Entry | None:
         """Returns the unit's entry in the cache, None for a command or a unit without one."""
-        selected = None if self._cache is None else self._job.command.cached(unit)
+        selected = None if self._cache is None else self.job.command.cached(unit)
         if self._cache is None or selected is None:
             return None
         # Imported here: most commands compile nothing.
@@ -280,8 +280,8 @@ class Pool:
         """Reports a unit whose child is lost: one line, and the result that the command prints for it."""
         diagnostic = _diagnostic_of(task.unit, child.item, lost)
         text = render(diagnostic) + "\n"
-        task.write(ERRORS, (colour(text) if self._job.colour == "always" else text).encode(errors="backslashreplace"))
-        command = self._job.command
+        task.write(ERRORS, (colour(text) if self.job.colour == "always" else text).encode(errors="backslashreplace"))
+        command = self.job.command
         said = "" if task.unit is None else command.lost(task.unit, diagnostic.message)
         task.write(OUTPUT, said.encode(errors="backslashreplace"))
         return Result(command.lost_status, bytes(task.output), bytes(task.errors))
