@@ -268,7 +268,15 @@ OPERATIONS: tuple[Opcode, ...] = (
     op("get-tuple-element", 1, _TUPLED, integers("index", needed=True), result=element),
     op("tuple", ANY, _TUPLED, result=made_tuple),
     op("add-dependency", 2, _FORWARDED | Trait.PURE, mlir="", result=first_operand, check=check_second_token),
-    op("after-all", ANY, NO_TRAITS, mlir="after_all create_token", result=token, check=check_tokens),
+    op(
+        "after-all",
+        ANY,
+        NO_TRAITS,
+        mlir="after_all create_token",
+        result=token,
+        check=check_tokens,
+        factors="a token has no dimensions",
+    ),
     op("domain", 1, _FORWARDED, *texts("domain", needed=True), mlir="", result=first_operand),
     op("opt-barrier", 1, _FORWARDED, mlir="optimization_barrier", result=first_operand),
     op(
@@ -309,6 +317,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         *texts("api_version literal operand_layout_constraints output_to_operand_aliasing padding_type schedule"),
         *flags("custom_call_has_side_effect"),
         check=check_custom_call,
+        factors="it is a function of another program",
     ),
     op(
         "fusion",

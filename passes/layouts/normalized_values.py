@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dialect_utils.ir import Operation, Value, array_shape
-from dialect_utils.ir.permuted import permuted_shape
+from dialect_utils.ir.factors import permuted_shape
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.moves.steps import Stage, inverse_permutation
 
