@@ -23,7 +23,6 @@ from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.arrays.dtypes import as_bits
 from dialect_utils.text import DiagnosticError
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from dialect_utils.verdict.sampling import random_inputs
 from dialect_utils.verdict.sampling.faults import choose_mutants
@@ -99,7 +98,7 @@ def read(text: str) -> Module:
 def prove(first: Module, second: Module) -> ProofResult | None:
     """Returns what a proof says, or None for modules that have no common signature."""
     try:
-        return try_prove([first, second], *entry_ports([first, second]), over_reals=True)
+        return try_prove([first, second], over_reals=True)
     except DiagnosticError:
         return None
 

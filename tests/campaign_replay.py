@@ -24,7 +24,6 @@ from dialect_utils.execution import Worker
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, certificate_text, read_certificate
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import try_prove
 from dialect_utils.verdict.replay import Replayed, replay
 from dialect_utils.verdict.sampling.faults import choose_mutants
@@ -168,14 +167,14 @@ def unsound() -> Iterator[None]:
 def proved(first: Module, second: Module) -> Certificate | None:
     """Returns the certificate of a prover; None where it has none."""
     try:
-        return try_prove([first, second], *entry_ports([first, second])).certificate
+        return try_prove([first, second]).certificate
     except DiagnosticError:
         return None
 
 
 def replayed(first: Module, second: Module, certificate: Certificate) -> Replayed:
     """Returns what a replay says of two modules."""
-    return replay([first, second], *entry_ports([first, second]), certificate)
+    return replay([first, second], certificate)
 
 
 Plain = dict[str, Any]

@@ -34,7 +34,7 @@ def _layout(*names: str) -> tuple[str, ...]:
 
 # The imports from this project that each package may have, beside itself. A file belongs to the longest name that fits,
 # so a package without a row may import nothing.
-_WRITTEN = (
+_OF_TERMS = (
     *_BASE,
     *(f"dialect_utils.{name}" for name in ("hlo.text", "execution", "verdict.certificate", "verdict.rules")),
 )
@@ -109,16 +109,16 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "dialect_utils.lazy_names",
     ),
     "dialect_utils.verdict.rules": tuple(f"dialect_utils.{name}" for name in ("text", "layout", "ops", "hlo.text")),
-    "dialect_utils.verdict.written": _WRITTEN,
+    "dialect_utils.verdict.terms": _OF_TERMS,
     # Nothing of the proof, nor of the field.
     "dialect_utils.verdict.replay": (
-        *_WRITTEN,
-        *(f"dialect_utils.verdict.{name}" for name in ("chlo", "ports", "written")),
+        *_OF_TERMS,
+        *(f"dialect_utils.verdict.{name}" for name in ("chlo", "entry", "terms")),
     ),
     "dialect_utils.verdict": (
         *_BASE,
         *(f"dialect_utils.{name}" for name in ("hlo", "stablehlo", "execution", "engine_names", "lazy_names")),
-        *(f"dialect_utils.verdict.{name}" for name in ("replay", "rules", "written")),
+        *(f"dialect_utils.verdict.{name}" for name in ("replay", "rules", "terms")),
     ),
     "passes": (),
     "passes.framework": tuple(f"dialect_utils.{name}" for name in ("text", "ir", "io")),
@@ -258,8 +258,6 @@ ALLOWED_CIRCLES = {
     # A module holds computations, these instructions, and each knows what holds it.
     "dialect_utils.hlo": {"computation", "instruction", "module"},
     "dialect_utils.stablehlo": {"function", "module", "operation", "value"},
-    # Loops, branches, maps and collectives evaluate the functions that they call.
-    "dialect_utils.verdict.proof": {"evaluation", "exchanges", "loops", "rules", "symbols", "wholes"},
     # A term of an elementwise operation or a constant is lifted by a part of its own.
     "dialect_utils.verdict.field": {"constants", "elementwise", "lift"},
     # Terms are made by rules, and rules make terms.
@@ -281,8 +279,8 @@ ALLOWED_CIRCLES = {
         "proof.algebra.total_order",
         "proof.algebra.widening",
     },
-    # An operation without a definition is recorded by the recorder that it is given; only types go the other way.
-    "dialect_utils.verdict.written": {"loops", "record", "structure"},
+    # Handlers, loops and makers use the walker that they are given; only types go the other way.
+    "dialect_utils.verdict.terms": {"handlers", "loops", "maker", "scans", "walker"},
 }
 
 
@@ -291,7 +289,7 @@ ALLOWED_ROOM_CIRCLES = (
     # Steps and plans are below the index map, bitcasts above it; proofs of bitcasts have their witnesses below both.
     {"dialect_utils.layout.index", "dialect_utils.layout.moves", "dialect_utils.layout.proof"},
     # `verdict` itself is the files directly in it: certificates and arrays of the entry, and the verdicts above all.
-    {"dialect_utils.verdict", *(f"dialect_utils.verdict.{name}" for name in ("replay", "rules", "written"))},
+    {"dialect_utils.verdict", *(f"dialect_utils.verdict.{name}" for name in ("replay", "rules", "terms"))},
     # `relayout` itself is the files directly in it: what the others print with, and the command line above them.
     {"relayout", "relayout.api", "relayout.jax"},
 )
@@ -474,7 +472,7 @@ PLANTED = {
     "dialect_utils.execution": "from dialect_utils.verdict import Verdict",
     "dialect_utils.verdict": "from passes.framework.base import Pass",
     "dialect_utils.verdict.rules": "from dialect_utils.verdict.proof import try_prove",
-    "dialect_utils.verdict.written": "from dialect_utils.verdict.proof import try_prove",
+    "dialect_utils.verdict.terms": "from dialect_utils.verdict.proof import try_prove",
     "dialect_utils.verdict.replay": "from dialect_utils.verdict.proof.terms import Terms",
     "passes": "from passes.framework.base import Pass",
     "passes.framework": "from passes.layouts.verify_layouts import verify_layouts",

@@ -11,9 +11,8 @@ from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Join, Module, Operand, Operation, Yielded
 from dialect_utils.ir.control_flow import merged
 from dialect_utils.text import DiagnosticError
-from dialect_utils.verdict.guarantees import result_guarantees
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof.decide import try_prove
+from dialect_utils.verdict.rounding.guarantees import result_guarantees
 from passes.framework.base import BUILTIN_PASSES, load_pass
 
 LOOP = """HloModule loop
@@ -148,7 +147,7 @@ def test_roles_do_not_depend_on_the_order(swapped: bool) -> None:
 
 def test_the_order_changes_no_proof_and_no_guarantee() -> None:
     stages = [parse_module(loop(swapped=swapped), "loop.hlo") for swapped in (True, False)]
-    assert try_prove(stages, *entry_ports(stages)).answer == "equal"
+    assert try_prove(stages).answer == "equal"
     assert result_guarantees(stages[0]) == result_guarantees(stages[1])
 
 
@@ -164,7 +163,7 @@ def test_the_order_changes_no_proof_and_no_guarantee() -> None:
 def test_another_loop_in_the_other_order_is_not_proved_equal(old: str, new: str) -> None:
     stages = [parse_module(loop(swapped=True).replace(old, new), "a.hlo"), parse_module(loop(swapped=False), "b.hlo")]
     assert old in LOOP
-    assert try_prove(stages, *entry_ports(stages)).answer != "equal"
+    assert try_prove(stages).answer != "equal"
 
 
 def test_exchanged_functions_are_not_proved_equal() -> None:
@@ -172,7 +171,7 @@ def test_exchanged_functions_are_not_proved_equal() -> None:
         "true_computation=minus, false_computation=sine", "true_computation=sine, false_computation=minus"
     )
     stages = [parse_module(exchanged, "a.hlo"), parse_module(loop(swapped=False), "b.hlo")]
-    assert try_prove(stages, *entry_ports(stages)).answer != "equal"
+    assert try_prove(stages).answer != "equal"
 
 
 def test_a_loop_without_a_condition_is_a_problem_and_no_crash() -> None:

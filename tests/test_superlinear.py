@@ -17,7 +17,6 @@ from benchmarks import inputs
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.memory import MemoryReport
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof.decide import try_prove
 from passes.framework.pipeline import Pipeline, verify
 from relayout.cli import main
@@ -130,7 +129,7 @@ def test_the_proof_is_linear(make: Callable[[int], str], kind: str) -> None:
     def work(size: int) -> Callable[[], object]:
         module = Pipeline.parse(TPU).run(read(make(size)), verify_each=False).module
         stages = (module, Pipeline.parse("expand-tiling").run(module, verify_each=False).module)
-        return lambda: expect(try_prove(stages, *entry_ports(stages)).answer == "equal")
+        return lambda: expect(try_prove(stages).answer == "equal")
 
     large = LARGE if kind == "instructions" else (100, 200, 400)
     assert_linear(work, large if IS_LARGE else (100, 200, 400) if kind == "instructions" else (25, 50, 100))

@@ -68,9 +68,8 @@ def all_gather_start(instance: Instance) -> Shape:
     parts = shape.elements if isinstance(shape, TupleShape) else ()
     if len(parts) < len(("operands", "results")):
         raise ShapeError(f"all-gather-start gives its operands and results, but the shape is {shape}", "shape")
-    gathered = parts[1]
-    results = gathered.elements if isinstance(gathered, TupleShape) else (gathered,)
-    return TupleShape((one_or_tuple(instance), _resharded(instance, results, is_gather=True), *parts[2:]))
+    made = _resharded(instance, parts[1].parts, is_gather=True)
+    return TupleShape((one_or_tuple(instance), made, *parts[2:]))
 
 
 def reduce_scatter(instance: Instance) -> Shape:
@@ -158,7 +157,7 @@ def _check_in_place(instance: Instance) -> None:
     if len(instance.operands) != _IN_PLACE:
         raise ShapeError(f"{instance.opcode} in place takes {_IN_PLACE} operands", "operands")
     source, target, *offsets = instance.operands
-    buffers = [shape.elements if isinstance(shape, TupleShape) else (shape,) for shape in (source, target)]
+    buffers = [shape.parts for shape in (source, target)]
     if isinstance(source, TupleShape) != isinstance(target, TupleShape) or len(buffers[0]) != len(buffers[1]):
         message = f"{instance.opcode} in place has unmatching input buffers {source} and output buffers {target}"
         raise ShapeError(message, "operands")
@@ -461,11 +460,11 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "recv",
         1,
-        Trait.COMMUNICATES,
+        Trait.COMMUNICATES | Trait.CHANNELED,
         *_HOST,
         result=received,
         check=check_tokens,
         on_done=finished_receive,
     ),
-    op("send", 2, Trait.COMMUNICATES, *_HOST, result=sent, check=check_second_token),
+    op("send", 2, Trait.COMMUNICATES | Trait.CHANNELED, *_HOST, result=sent, check=check_second_token),
 )

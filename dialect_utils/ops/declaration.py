@@ -29,6 +29,8 @@ class Trait(Flag):
     BOUNDED = auto()
     # The operands may be in any order, also when many values are combined, rounding aside.
     COMMUTATIVE = auto()
+    # The first two operands, if they have one type, may not be exchanged.
+    ORDERED = auto()
     # Combining a value with itself gives the value: the maximum of x and x is x.
     IDEMPOTENT = auto()
     # Arithmetic whose floating-point result is rounded.
@@ -37,6 +39,8 @@ class Trait(Flag):
     PURE = auto()
     # Combines many elements by an embedded computation, in an order that the engine chooses.
     COMBINES = auto()
+    # Combines the elements of windows, or along dimensions, by an embedded computation.
+    FOLDS = auto()
     # Sums products, in an order that the engine chooses.
     CONTRACTS = auto()
     # The engine chooses the algorithm or the random numbers.
@@ -55,6 +59,41 @@ class Trait(Flag):
     COLLECTIVE = auto()
     # The result depends on which devices run the module.
     AMONG_DEVICES = auto()
+    # Counts as a transcendental function, not as flops (xla/service/hlo_cost_analysis.cc, HandleElementwiseOp).
+    TRANSCENDENTAL = auto()
+    # Computes nothing and accesses no memory in hlo_cost_analysis.cc, or has no known cost, as a custom call.
+    FREE = auto()
+    # Runs the functions that it calls in sequence with itself (xla/service/call_graph.cc, CallContext::kControlFlow).
+    CONTROL_FLOW = auto()
+    # Writes the result over the first operand where it may (hlo_dataflow_analysis.cc, IsInPlaceOperation).
+    IN_PLACE = auto()
+    # With a suitable layout of the result no byte moves (xla/shape_util.h, ReshapeIsBitcast and TransposeIsBitcast).
+    MAY_BE_BITCAST = auto()
+    # Only compilers write it, and only their own backend executes it.
+    COMPILED = auto()
+    # Fused into operations that read the result (xla/service/instruction_fusion.cc), beside elementwise operations.
+    FUSIBLE = auto()
+    # Sends to or receives from a channel, in two operations: itself and its -done.
+    CHANNELED = auto()
+    # Combines bits at each position of two integers, or of one, without a carry.
+    BITWISE = auto()
+    # Moves the bits of an integer by a number of positions.
+    SHIFTS = auto()
+    # The quotient of a division or what it leaves; engines differ on integers divided by 0.
+    DIVIDES = auto()
+    # The result of a real number is a whole number.
+    WHOLE = auto()
+    # The order of the elements decides their positions.
+    SORTS = auto()
+    # The result jumps where an operand changes by a rounding error.
+    JUMPS = auto()
+    # A function of complex numbers that jumps at a branch cut.
+    CUT = auto()
+    # f(-x) = -f(x); f(-x) = f(x).
+    ODD = auto()
+    EVEN = auto()
+    # Normalizes a batch; BatchNormExpander writes it as other operations.
+    NORMALIZES = auto()
 
 
 NO_TRAITS = Trait(0)
@@ -124,11 +163,11 @@ class ElementTypes:
 
 FLOATS = ElementTypes("floats", lambda kind: kind.is_floating)
 INTEGERS = ElementTypes("integers", lambda kind: kind.is_integral)
-INEXACT = ElementTypes("floats or complex numbers", lambda kind: kind.is_floating or kind.is_complex)
+INEXACT = ElementTypes("floats or complex numbers", lambda kind: kind.is_inexact)
 LOGICAL = ElementTypes("integers or truth values", lambda kind: kind.is_integral or kind.name == "pred")
 NUMBERS = ElementTypes("numbers", lambda kind: kind.name != "pred")
 REAL_NUMBERS = ElementTypes("real numbers", lambda kind: kind.is_floating or kind.is_integral)
-SIGNED = ElementTypes("signed numbers", lambda kind: kind.is_signed or kind.is_floating or kind.is_complex)
+SIGNED = ElementTypes("signed numbers", lambda kind: kind.is_signed or kind.is_inexact)
 COMPLEX_PARTS = ElementTypes("f32 or f64", lambda kind: kind.name in ("f32", "f64"))
 TRANSFORMED = ElementTypes("f32, f64, c64 or c128", lambda kind: kind.name in ("f32", "f64", "c64", "c128"))
 

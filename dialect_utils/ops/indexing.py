@@ -7,7 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.ops.declaration import ANY, COMBINED, DATA, TO_APPLY, Opcode, dims, flags, integers, op, size_list
+from dialect_utils.ops.declaration import (
+    ANY,
+    COMBINED,
+    DATA,
+    TO_APPLY,
+    Opcode,
+    Trait,
+    dims,
+    flags,
+    integers,
+    op,
+    size_list,
+)
 from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
 from dialect_utils.ops.elementwise import HOST_MEMORY
 from dialect_utils.ops.factors import RESULT, Factor, Kind, Position, aligned, shared, sizes_at
@@ -313,7 +325,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "dynamic-slice",
         ANY,
-        DATA,
+        DATA | Trait.ORDERED | Trait.FUSIBLE,
         size_list("dynamic_slice_sizes", 0, "slice_sizes"),
         typed=(0,),
         aligned=1,
@@ -326,7 +338,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "dynamic-update-slice",
         ANY,
-        DATA,
+        DATA | Trait.IN_PLACE,
         typed=(0, 1),
         aligned=2,
         indices=(2, None),
@@ -356,7 +368,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "scatter",
         ANY,
-        COMBINED,
+        COMBINED | Trait.IN_PLACE,
         integers("update_window_dims", f"{_SCATTERED}update_window_dims", needed=True, numbers=2),
         dims("inserted_window_dims", 0, f"{_SCATTERED}inserted_window_dims", needed=True),
         dims("input_batching_dims", 0, f"{_SCATTERED}input_batching_dims"),

@@ -298,15 +298,16 @@ def define_known_reshape(domain: Domain[V], operation: Operation, operands: Sequ
     return [reshaped(domain, operands[0], result_array(operation).dimensions)]
 
 
-_STEP = DATA | Trait.IS_STEP
+_STEP = DATA | Trait.IS_STEP | Trait.FUSIBLE
+_BITCAST = Trait.ALIASES | Trait.PURE | Trait.FREE | Trait.COMPILED | Trait.MAY_BE_BITCAST
 
 OPERATIONS: tuple[Opcode, ...] = (
-    op("bitcast", 1, Trait.ALIASES | Trait.PURE, mlir="", check=check_bitcast),
+    op("bitcast", 1, _BITCAST, mlir="", check=check_bitcast),
     op("bitcast-convert", 1, Trait.PURE | Trait.IS_STEP, result=reinterpreted, define=define_step),
     op(
         "broadcast",
         1,
-        DATA,
+        DATA | Trait.FUSIBLE,
         dims("dimensions", None, "broadcast_dimensions"),
         mlir="broadcast broadcast_in_dim",
         typed=(0,),
@@ -317,7 +318,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "concatenate",
         ANY,
-        DATA,
+        DATA | Trait.FUSIBLE,
         dims("dimensions", None, "dimension", is_single=True),
         typed=ALL_OPERANDS,
         aligned=ALL,
@@ -335,11 +336,19 @@ OPERATIONS: tuple[Opcode, ...] = (
         factors="the sizes are not static",
     ),
     op("pad", 2, _STEP, *texts("padding"), typed=(0, 1), aligned=1, result=padded, define=define_step),
-    op("reshape", 1, _STEP, *texts("inferred_dimension"), typed=(0,), result=as_written, define=define_step),
+    op(
+        "reshape",
+        1,
+        _STEP | Trait.MAY_BE_BITCAST,
+        *texts("inferred_dimension"),
+        typed=(0,),
+        result=as_written,
+        define=define_step,
+    ),
     op(
         "reverse",
         1,
-        DATA,
+        DATA | Trait.FUSIBLE,
         dims("dimensions", 0, needed=True),
         typed=(0,),
         aligned=1,
@@ -351,23 +360,23 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "transpose",
         1,
-        _STEP,
+        _STEP | Trait.MAY_BE_BITCAST,
         dims("dimensions", 0, "permutation"),
         typed=(0,),
         result=transposed,
         define=define_step,
     ),
-    op("constant", 0, Trait.PURE, result=written_only, factors=of_constant),
+    op("constant", 0, Trait.PURE | Trait.FREE | Trait.FUSIBLE, result=written_only, factors=of_constant),
     op(
         "iota",
         0,
-        Trait.PURE,
+        Trait.PURE | Trait.FUSIBLE,
         dims("iota_dimension", None, needed=True),
         result=counted,
         define=define_iota,
         factors=along("iota_dimension"),
     ),
-    op("parameter", 0, Trait.PURE, mlir="", result=written_only, factors="the caller gives the value"),
+    op("parameter", 0, Trait.PURE | Trait.FREE, mlir="", result=written_only, factors="the caller gives the value"),
     op(
         "get-dimension-size",
         1,

@@ -138,7 +138,7 @@ def check_scan(instance: Instance) -> None:
 
 
 def _check_scanned(instance: Instance, called: Called, count: int) -> None:
-    returned = called.result.elements if isinstance(called.result, TupleShape) else (called.result,)
+    returned = called.result.parts
     for what, have, want in (
         ("parameters", len(called.parameters), len(instance.operands)),
         ("results", len(returned), count),
@@ -241,7 +241,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "reduce",
         ANY,
-        COMBINED,
+        COMBINED | Trait.FOLDS,
         dims("dimensions", 0, needed=True),
         *TO_APPLY,
         result=reduce,
@@ -265,7 +265,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "sort",
         (1, None),
-        Trait.APPLIES | Trait.BOUNDED | Trait.PURE,
+        Trait.APPLIES | Trait.BOUNDED | Trait.PURE | Trait.SORTS | Trait.JUMPS,
         dims("dimensions", 0, "dimension", needed=True, is_single=True),
         *flags("is_stable"),
         *TO_APPLY,
@@ -277,7 +277,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "topk",
         1,
-        Trait.PURE,
+        Trait.PURE | Trait.SORTS | Trait.JUMPS,
         integers("k"),
         *flags("largest is_stable"),
         mlir="",

@@ -317,7 +317,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "batch-norm-grad",
         5,
-        _ENGINE,
+        _ENGINE | Trait.NORMALIZES,
         *_NORM,
         takes=FLOATS,
         result=normalization,
@@ -328,7 +328,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "batch-norm-inference",
         5,
-        _ENGINE,
+        _ENGINE | Trait.NORMALIZES,
         *_NORM,
         takes=FLOATS,
         result=first_array,
@@ -339,7 +339,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "batch-norm-training",
         3,
-        _ENGINE,
+        _ENGINE | Trait.NORMALIZES,
         *_NORM,
         takes=FLOATS,
         result=normalization,

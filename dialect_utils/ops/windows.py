@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.ops.contractions import widened
 from dialect_utils.ops.convolution import Convolution
 from dialect_utils.ops.declaration import (
@@ -15,6 +16,7 @@ from dialect_utils.ops.declaration import (
     CONTRACTED,
     TO_APPLY,
     Opcode,
+    Trait,
     computations,
     op,
     texts,
@@ -161,7 +163,7 @@ def convolved(
     sizes = tuple(result.dimensions[i] for i in order)
     is_stablehlo = operation.attribute("dim_labels") is None
     convolution = Convolution(domain, operation, window, group_counts(operation), sizes, is_stablehlo)
-    return [transposed(domain, convolution.of(lhs, rhs), sorted(range(len(order)), key=order.__getitem__))]
+    return [transposed(domain, convolution.of(lhs, rhs), inverse_permutation(order))]
 
 
 def define_reduce_window(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
@@ -267,7 +269,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "reduce-window",
         ANY,
-        COMBINED,
+        COMBINED | Trait.FOLDS,
         *texts("window", needed=True),
         *TO_APPLY,
         result=reduce_window,

@@ -16,7 +16,7 @@ from dialect_utils.layout.moves import steps as moves
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.text import Diagnostic, DiagnosticError
-from dialect_utils.verdict.written.terms import Kind, Term
+from dialect_utils.verdict.terms.primitives import Kind, Term
 
 _FORMAT = "relayout certificate 1"
 

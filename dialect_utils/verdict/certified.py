@@ -11,7 +11,6 @@ from dialect_utils.ir import Module
 from dialect_utils.layout.proof.deadline import DeadlineError, deadline
 from dialect_utils.verdict.certificate import Certificate
 from dialect_utils.verdict.outcome import OutputProof
-from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.proof import ProofResult, try_prove
 
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ _OBSERVED = "the programs are equal only up to a choice of the engine, which an 
 
 def prove(
     stages: Sequence[Module],
-    parameters: Sequence[Port],
-    results: Sequence[Port],
     *,
     over_reals: bool = False,
     field_seed: int | None = None,
@@ -37,31 +34,25 @@ def prove(
     """
     try:
         with deadline(seconds):
-            return _replayed(stages, parameters, results, over_reals, field_seed)
+            return _replayed(stages, over_reals, field_seed)
     except DeadlineError:
         return ProofResult("unknown", f"no proof within {seconds:.3g} seconds of computation")
 
 
-def _replayed(
-    stages: Sequence[Module],
-    parameters: Sequence[Port],
-    results: Sequence[Port],
-    over_reals: bool,
-    field_seed: int | None,
-) -> ProofResult:
+def _replayed(stages: Sequence[Module], over_reals: bool, field_seed: int | None) -> ProofResult:
     """Searches a proof and replays its certificate; raises DeadlineError after the deadline."""
-    found = try_prove(stages, parameters, results, over_reals=over_reals, field_seed=field_seed)
+    found = try_prove(stages, over_reals=over_reals, field_seed=field_seed)
     if found.answer != "equal" and not any(each.is_equal for each in found.outputs):
         return found
     # Imported here: `different` and `unknown` need no replay.
     from dialect_utils.verdict.replay import replay
     from dialect_utils.verdict.replay.check import CHOICES
 
-    replayed = replay(stages, parameters, results, found.certificate or Certificate((), ({}, {})))
+    replayed = replay(stages, found.certificate or Certificate((), ({}, {})))
     if found.answer == "equal" and not replayed.is_equal:
         # The proof has changed the bits of a NaN before an operation that observes them.
-        exact = try_prove(stages, parameters, results, keeps_bits=True)
-        again = None if exact.certificate is None else replay(stages, parameters, results, exact.certificate)
+        exact = try_prove(stages, keeps_bits=True)
+        again = None if exact.certificate is None else replay(stages, exact.certificate)
         if exact.answer == "equal" and again is not None and again.is_equal:
             found, replayed = exact, again
     steps = found.certificate.steps if found.certificate is not None else ()

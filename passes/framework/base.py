@@ -203,7 +203,6 @@ class PassFunction(Pass, Generic[M, P, R]):
         return _call(self.function, module, report or Report(), {**dict(self.values), **options})
 
     def with_options(self, *args: P.args, **options: P.kwargs) -> PassFunction[M, P, R]:
-        """Returns the pass with some options changed, as `Pass.with_options` does."""
         return cast("PassFunction[M, P, R]", Pass.with_options(self, **options))
 
 

@@ -146,10 +146,10 @@ def _reduce_modules(arguments: Namespace, modules: Sequence[Module], finder: Fin
     found = finder.find(modules)
     if found is None:
         # Imported here: --help and wrong commands work without numpy.
-        from dialect_utils.verdict.ports import entry_ports
+        from dialect_utils.verdict.entry import entry_interface
 
         # It raises DiagnosticError for modules that cannot be compared.
-        entry_ports(modules)
+        entry_interface(modules)
         subject = "two modules show" if len(modules) > 1 else "module shows"
         raise DiagnosticError(Diagnostic(f"the {subject} no {_FINDINGS[arguments.keep]} to reduce"))
     files, kept = _reduced(arguments, modules, found, finder.find)

@@ -37,11 +37,10 @@ def _run(arguments: Namespace, console: Console) -> int:
     # Imported here: --help and wrong commands work without numpy.
     from dialect_utils.verdict.certificate import read_certificate
     from dialect_utils.verdict.outcome import up_to
-    from dialect_utils.verdict.ports import entry_ports
     from dialect_utils.verdict.replay import replay
 
     certificate = read_certificate(read_bytes(arguments.certificate).decode(errors="replace"))
-    replayed = replay(modules, *entry_ports(modules), certificate)
+    replayed = replay(modules, certificate)
     if not replayed.is_equal:
         open_ = [f"output {i}" for i, level in enumerate(replayed.outputs) if level is None]
         open_ += [] if replayed.effects is not None else ["the side effects"]

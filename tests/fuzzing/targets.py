@@ -36,7 +36,6 @@ from dialect_utils.ops.window import format_window, parse_labels, parse_window
 from dialect_utils.text import DiagnosticError, Source
 from dialect_utils.verdict import Options, compare_modules
 from dialect_utils.verdict.certificate import certificate_text, read_certificate
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.replay import replay
 from passes.dumps.expand_custom_calls import EXPANSIONS
 from passes.framework.pipeline import PassError, Pipeline, read_pipelines, verify
@@ -268,7 +267,7 @@ def _check_certificate(data: bytes) -> None:
     certificate = read_certificate(decode(data))
     assert read_certificate(certificate_text(certificate)).steps.__len__() == len(certificate.steps)
     modules = [parse_module(_NEGATED), parse_module(_COPIED)]
-    replay(modules, *entry_ports(modules), certificate)
+    replay(modules, certificate)
 
 
 def _check_rows(data: bytes) -> None:

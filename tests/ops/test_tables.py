@@ -38,8 +38,8 @@ CHECKED = {"named", "by_opcode"}
 ALLOWED = {
     "passes/dumps/mosaic/vector_ops.py": "the reductions of another dialect, some of them spelled like opcodes",
     "dialect_utils/verdict/field/elementwise.py": "labels of terms, most of which are opcodes",
-    "dialect_utils/verdict/written/interpretation.py": "labels of terms, each of which stands for a primitive",
-    "dialect_utils/verdict/written/wellformed.py": "labels of terms, among them functions and loops",
+    "dialect_utils/verdict/terms/interpretation.py": "labels of terms, each of which stands for a primitive",
+    "dialect_utils/verdict/terms/wellformed.py": "labels of terms, among them functions and loops",
     "dialect_utils/verdict/replay/polynomials.py": "labels of terms, among them sums of many terms",
 }
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.written.combinations import opcode_of_combination, try_combination
-from dialect_utils.verdict.written.relations import try_prove_same_combination
+from dialect_utils.verdict.terms.combinations import opcode_of_combination, try_combination
+from dialect_utils.verdict.terms.relations import try_prove_same_combination
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms

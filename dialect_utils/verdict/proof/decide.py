@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
-from dialect_utils.ir import Function, Module, Operation
+from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
@@ -23,20 +23,20 @@ from dialect_utils.ops import Trait, has
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_of, without_chlo
-from dialect_utils.verdict.outcome import MovedElement, OutputProof, Place, RealEquality, RuleUse
-from dialect_utils.verdict.ports import Port
+from dialect_utils.verdict.differences import MovedElement, Place
+from dialect_utils.verdict.entry import EntryInterface, entry_interface
+from dialect_utils.verdict.outcome import OutputProof, RealEquality, RuleUse
 from dialect_utils.verdict.proof.algebra.numbers import are_nan
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.combining import Combining
 from dialect_utils.verdict.proof.describe import where_apart
-from dialect_utils.verdict.proof.evaluation import BATCH_NORM, NORMS, Evaluation
-from dialect_utils.verdict.proof.loops import UNROLLED
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
+from dialect_utils.verdict.proof.rewriter import Rewriter
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
 from dialect_utils.verdict.proof.ways import SECONDS_OF_WAY, Way
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.written.labels import device_counts
-from dialect_utils.verdict.written.terms import tree_of
+from dialect_utils.verdict.terms.loops import UNROLLED
+from dialect_utils.verdict.terms.walker import BATCH_NORM, walk
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.elements import ElementProof
@@ -78,8 +78,6 @@ class ProofResult:
 
 def try_prove(
     stages: Sequence[Module],
-    parameters: Sequence[Port],
-    results: Sequence[Port],
     *,
     over_reals: bool = False,
     field_seed: int | None = None,
@@ -87,14 +85,15 @@ def try_prove(
 ) -> ProofResult:
     """Decides whether the first and the last of several forms of a module are equal, without executing any.
 
-    `parameters` and `results` say how the last one's arrays are laid out; with `over_reals` outputs that are not proved
-    equal are compared as functions of real numbers, too, by the draw of `field_seed` (None: a new one). Nothing is
-    unspecified but the padding of arrays that are packed there. `different` is said only where results differ for some
-    inputs. With `keeps_bits` no rule about floats is applied, so that the proof holds for the bits of NaN, too.
+    With `over_reals` outputs that are not proved equal are compared as functions of real numbers, too, by the draw of
+    `field_seed` (None: a new one). Only the padding of packed entry arrays is unspecified. `different` is said only
+    where results differ for some inputs. With `keeps_bits` no rule about floats is applied, so that the proof holds for
+    the bits of NaN, too. Raises DiagnosticError where the entries of the modules do not fit.
     """
     started = time.perf_counter()
+    interface = entry_interface(stages)
     try:
-        found = _decided(stages, parameters, results, over_reals, field_seed, keeps_bits)
+        found = _decided(stages, interface, over_reals, field_seed, keeps_bits)
     except (GaveUpError, UndefinedError) as reason:
         found = ProofResult("unknown", str(reason))
     except DiagnosticError as error:
@@ -109,25 +108,24 @@ def try_prove(
 
 def _decided(
     stages: Sequence[Module],
-    parameters: Sequence[Port],
-    results: Sequence[Port],
+    interface: EntryInterface,
     over_reals: bool,
     field_seed: int | None,
     keeps_bits: bool,
 ) -> ProofResult:
     way = Way(keeps_bits)
-    comparison = _Comparison(stages, parameters, results, way)
+    comparison = _Comparison(stages, interface, way)
     is_equal = comparison.is_equal_as_arrays()
     decomposed = stages if is_equal else without_chlo(stages)
-    again = None if decomposed is stages else _Comparison(decomposed, parameters, results, way)
+    again = None if decomposed is stages else _Comparison(decomposed, interface, way)
     if again is not None and again.is_equal_as_arrays():
         return _of_chlo(again.result(over_reals=False))
-    others = [] if is_equal else [*_in_other_ways(stages, parameters, results, comparison.other_ways())]
+    others = [] if is_equal else [*_in_other_ways(stages, interface, comparison.other_ways())]
     if others and others[-1].is_equal_as_arrays():
         return _expanded(stages, others[-1].result(over_reals=False))
     # The slow comparisons come last: element by element, and over the reals.
     if comparison.terms.could_choose and not comparison.is_equal():
-        chosen = _Comparison(stages, parameters, results, replace(way, chooses=True))
+        chosen = _Comparison(stages, interface, replace(way, chooses=True))
         comparison = chosen if chosen.is_equal() else comparison
     found = _expanded(stages, comparison.result(over_reals=over_reals, field_seed=field_seed))
     for other in (each for each in others if (comparison.has_loops and not each.has_loops) or not each.way.expands):
@@ -145,14 +143,12 @@ def _expanded(stages: Sequence[Module], found: ProofResult) -> ProofResult:
     return replace(found, expanded="" if _norms(stages[0]) == _norms(stages[-1]) else BATCH_NORM.name)
 
 
-def _in_other_ways(
-    stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], ways: Iterable[Way]
-) -> Iterator[_Comparison]:
+def _in_other_ways(stages: Sequence[Module], interface: EntryInterface, ways: Iterable[Way]) -> Iterator[_Comparison]:
     """Yields comparisons in other ways, up to the first that finds the modules equal."""
     for way in ways:
         try:
             with deadline(SECONDS_OF_WAY):
-                found = _Comparison(stages, parameters, results, way)
+                found = _Comparison(stages, interface, way)
                 is_equal = found.is_equal_as_arrays()
         except (GaveUpError, UndefinedError, DeadlineError):
             check_deadline()
@@ -171,7 +167,7 @@ def _of_chlo(found: ProofResult) -> ProofResult:
 class _Comparison:
     """The terms of the first and the last module, side by side."""
 
-    def __init__(self, stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], way: Way) -> None:
+    def __init__(self, stages: Sequence[Module], interface: EntryInterface, way: Way) -> None:
         self.way, self.terms = way, Terms()
         self.terms.keeps_bits, self.terms.chooses = way.keeps_bits, way.chooses
         self.terms.combining = Combining(self.terms) if way.regroups else None
@@ -180,36 +176,27 @@ class _Comparison:
         self.cases = Cases(self.terms, self._same)
         self.modules = first, last = stages[0], stages[-1]
         inputs = [
-            self.terms.make("leaf", (_PARAMETER, number), port.shape.without_layout)
-            for number, port in enumerate(parameters)
+            self.terms.make("leaf", (_PARAMETER, number), array.shape.without_layout)
+            for number, array in enumerate(interface.parameters)
         ]
         self.terms.skips_padding = any(stage.dialect == "hlo" for stage in (first, last))
         types, other_types = map(_types_of_dots, (first, last))
         self.terms.widens_dots = types != other_types
         self.terms.expands_dots = way.expands and types.total() != other_types.total()
-        before = Evaluation(self.terms, device_counts(first), iterations=way.iterations)
-        expected = _run(before, first.entry, inputs)
+        before = Rewriter(self.terms)
+        expected, self.effects = self._walked(before, first, inputs)
         self.terms.place, self.terms.side = None, 1
-        packed = [self._packed(term, port) for term, port in zip(inputs, parameters, strict=True)]
-        plans = _plans(stages) if before.loops else {}
-        after = Evaluation(self.terms, device_counts(last), plans, before.loops, way.iterations)
-        found = _run(after, last.entry, packed)
-        found = [self._unpacked(term, port) for term, port in zip(found, results, strict=True)]
-        self.pairs = list(zip(expected, found, strict=True))
-        self.effects, self.other_effects = before.effects, after.effects
+        after = Rewriter(self.terms, before.loops, _plans(stages) if before.loops else {})
+        packed = [after.packed(term, each.layouts) for term, each in zip(inputs, interface.parameters, strict=True)]
+        found, self.other_effects = self._walked(after, last, packed)
+        outputs = (after.unpacked(term, each.layouts) for term, each in zip(found, interface.results, strict=True))
+        self.pairs = list(zip(expected, map(self.terms.term, outputs), strict=True))
         self.has_loops = bool(before.loops or after.loops)
 
-    def _packed(self, term: Term, port: Port) -> Array:
-        value: Array = term
-        for layout in port.layouts:
-            value = self.terms.chain(value).then(physical_plan(layout).with_padding(self.terms.unspecified))
-        return value
-
-    def _unpacked(self, term: Term, port: Port) -> Term:
-        value: Array = term
-        for layout in reversed(port.layouts):
-            value = self.terms.chain(value).then(physical_plan(layout).inverse())
-        return self.terms.term(value)
+    def _walked(self, maker: Rewriter, module: Module, inputs: Sequence[Array]) -> tuple[list[Term], list[Term]]:
+        """Returns the results and the side effects of a module."""
+        results, effects = walk(maker, module, inputs, self.way.iterations)
+        return [*map(self.terms.term, results)], [*map(self.terms.term, effects)]
 
     def is_equal_as_arrays(self) -> bool:
         """Is true where all results and effects are equal without a look at their elements."""
@@ -345,12 +332,6 @@ def _used(applied: Iterable[tuple[str, Operation | None]]) -> tuple[RuleUse, ...
     return tuple(RuleUse(rule, tuple(places)) for rule, places in found.items())
 
 
-def _run(evaluation: Evaluation, entry: Function, arrays: Sequence[Array]) -> list[Term]:
-    leaves = iter(arrays)
-    arguments = [tree_of(parameter.shape, leaves) for parameter in entry.parameters]
-    return [term for tree in evaluation.run(entry, arguments) for term in evaluation.flat(tree)]
-
-
 def _types_of_dots(module: Module) -> Counter[tuple[ElementType, ...]]:
     """Returns how often a module has a dot or a convolution of given types."""
     dots = (each for each in module.operations() if has(each.opcode, Trait.CONTRACTS))
@@ -359,7 +340,7 @@ def _types_of_dots(module: Module) -> Counter[tuple[ElementType, ...]]:
 
 
 def _norms(module: Module) -> int:
-    return sum(each.opcode in NORMS for each in module.operations())
+    return sum(has(each.opcode, Trait.NORMALIZES) for each in module.operations())
 
 
 def _plans(stages: Sequence[Module]) -> Mapping[tuple[Shape, Shape], Sequence[Plan]]:

@@ -17,7 +17,7 @@ from dialect_utils.verdict.proof.slices import Slices
 from dialect_utils.verdict.proof.sources import anchor
 from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.written.terms import swapped_texts, texts_of
+from dialect_utils.verdict.terms.primitives import swapped_texts, texts_of
 
 WINDOW = Rule(
     "window", "The dimensions of a convolution may be in any order, and both dialects describe the same windows."
@@ -112,7 +112,6 @@ class Products(Slices):
         sizes: tuple[int, ...],
         has_padding: bool,
     ) -> Term:
-        """Returns a convolution."""
         self.terms.note(WINDOW)
         operands = self.terms.term(lhs), self.terms.term(rhs)
         is_skipped = self.terms.skips_padding or not has_padding

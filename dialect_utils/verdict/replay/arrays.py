@@ -16,17 +16,17 @@ from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.matching import constant_bits
 from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of, repeats, same_reads, whole_plan
-from dialect_utils.verdict.written.combinations import (
+from dialect_utils.verdict.terms.combinations import (
     absorbs,
     is_exact,
     neutral,
     opcode_of_combination,
     try_combination,
 )
-from dialect_utils.verdict.written.cuts import Cut, operand_cuts
-from dialect_utils.verdict.written.relations import try_prove_same_combination
-from dialect_utils.verdict.written.terms import ANY_ORDER, Term
-from dialect_utils.verdict.written.wellformed import demand
+from dialect_utils.verdict.terms.cuts import Cut, operand_cuts
+from dialect_utils.verdict.terms.primitives import ANY_ORDER, Term
+from dialect_utils.verdict.terms.relations import try_prove_same_combination
+from dialect_utils.verdict.terms.wellformed import demand
 
 
 def _reads(step: Step) -> Level:

@@ -15,9 +15,9 @@ from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.matching import constant_bits
 from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of
 from dialect_utils.verdict.rules.formats import value_of
-from dialect_utils.verdict.written.combinations import is_exact
-from dialect_utils.verdict.written.terms import Term, swapped_texts, texts_of
-from dialect_utils.verdict.written.wellformed import demand
+from dialect_utils.verdict.terms.combinations import is_exact
+from dialect_utils.verdict.terms.primitives import Term, swapped_texts, texts_of
+from dialect_utils.verdict.terms.wellformed import demand
 
 
 def _dot(step: Step) -> Level:

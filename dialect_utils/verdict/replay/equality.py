@@ -14,9 +14,9 @@ from enum import IntEnum
 
 from dialect_utils.layout import Shape
 from dialect_utils.layout.proof.deadline import check_deadline
-from dialect_utils.verdict.written.graph import Graph, Symbol
-from dialect_utils.verdict.written.observed import observes_bits, observes_rounding
-from dialect_utils.verdict.written.terms import Kind
+from dialect_utils.verdict.terms.graph import Graph, Symbol
+from dialect_utils.verdict.terms.observed import observes_bits, observes_rounding
+from dialect_utils.verdict.terms.primitives import Kind
 
 
 class Level(IntEnum):

@@ -7,8 +7,8 @@ from dialect_utils.ops.domain import static_array
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.rules import Level
 from dialect_utils.verdict.rules.arrays import REDUCTIONS, promotion_level
-from dialect_utils.verdict.written.terms import Term
-from dialect_utils.verdict.written.wellformed import RefusedError, demand
+from dialect_utils.verdict.terms.primitives import Term
+from dialect_utils.verdict.terms.wellformed import RefusedError, demand
 
 
 def promoted(step: Step) -> tuple[Level, tuple[Term, str, ElementType, int]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.verdict.rules.formats import word_bits
 from dialect_utils.verdict.rules.pattern import Pattern, element_type
-from dialect_utils.verdict.written.terms import Term
+from dialect_utils.verdict.terms.primitives import Term
 
 
 def constant_bits(term: Term) -> int | None:

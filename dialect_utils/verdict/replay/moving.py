@@ -8,8 +8,8 @@ from typing import Any
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.reads import try_prove_same_reads
-from dialect_utils.verdict.written.terms import Term
-from dialect_utils.verdict.written.wellformed import RefusedError
+from dialect_utils.verdict.terms.primitives import Term
+from dialect_utils.verdict.terms.wellformed import RefusedError
 
 _ANY_TYPE = ELEMENT_TYPES["u8"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dialect_utils.ops import named
+from dialect_utils.ops import BITWISE, EXTREMES, MODULAR, Trait, named, with_trait
 from dialect_utils.verdict.rules.conditions import (
     FLOAT,
     INTEGER,
@@ -44,7 +44,7 @@ LOSSLESS = Rule(
     domain=(Holds("T", "f64"),),
 )
 # The low bits of a result are computed from the low bits of the operands.
-_OF_LOW_BITS = sorted(named("add multiply and or xor"))
+_OF_LOW_BITS = sorted(MODULAR)
 NARROWED = Rule(
     "convert-narrower",
     "The low bits of an integer are those of its wider forms; those of sums, products and bitwise operations are what "
@@ -67,11 +67,11 @@ NARROWED = Rule(
 
 _SIGN_U = Has("sign", "U")
 # Functions whose results are numbers of every type of their operand.
-_WHOLE = sorted(named("ceil floor round-nearest-afz round-nearest-even sign"))
+_WHOLE = sorted(with_trait(Trait.WHOLE))
 # Operations that an operation of a type of twice the digits computes, and rounds once.
 _COMPUTED = sorted(named("add subtract multiply divide remainder"))
 # Operations of integers that commute with a conversion that loses nothing.
-_JOINED = sorted(named("and maximum minimum or xor"))
+_JOINED = sorted(EXTREMES | BITWISE)
 
 
 def _exact(text: str, *guard: Has | Real | WholeEnds) -> Equation:

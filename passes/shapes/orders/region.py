@@ -10,7 +10,7 @@ from dialect_utils.ir import Join, Module, Operation, Value
 from dialect_utils.ir.chains import is_pinned, is_plain
 from dialect_utils.ir.control_flow import merged
 from dialect_utils.ir.factors import Order, identity, orders_of, positions_of, value_at
-from dialect_utils.ops import Trait, has, named
+from dialect_utils.ops import Trait, has, with_trait
 from dialect_utils.ops.factors import Position
 from passes.shapes.known_factors import KnownFactors
 
@@ -20,7 +20,7 @@ Orders = Mapping[Value, Order]
 Fit = Mapping[Position, Order]
 
 # Operations that may pass arrays in another order to their parameters and results.
-_JOINING = named("call conditional fusion while")
+_JOINING = with_trait(Trait.CONTROL_FLOW) | {"fusion"}
 
 
 @dataclass(slots=True)

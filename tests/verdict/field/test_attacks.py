@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
@@ -209,7 +208,7 @@ ATTACKS = {
 def decided(first: E, second: E) -> ProofResult:
     parameters = ex.parameters_of(first, second)
     modules = [parse(ex.module(side, parameters=parameters)) for side in (first, second)]
-    return try_prove(modules, *entry_ports(modules), over_reals=True)
+    return try_prove(modules, over_reals=True)
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -8,7 +8,6 @@ import pytest
 
 from dialect_utils.verdict.field.degree import Size, chance_of_a_round
 from dialect_utils.verdict.field.heights import Heights
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
@@ -31,7 +30,7 @@ def truth(value: str) -> E:
 def decided(first: E, second: E, seed: int | None = None) -> ProofResult:
     parameters = ex.parameters_of(first, second)
     modules = [parse(ex.module(side, parameters=parameters)) for side in (first, second)]
-    return try_prove(modules, *entry_ports(modules), over_reals=True, field_seed=seed)
+    return try_prove(modules, over_reals=True, field_seed=seed)
 
 
 QUOTIENT, ROOT, CONVERSIONS, NOT_NAN = "x/x = 1", "sqrt(x) squared = x", "float conversions", "no NaN"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
@@ -28,7 +27,7 @@ def total(x: E) -> E:
 def decided(first: E, second: E) -> ProofResult:
     parameters = ex.parameters_of(first, second)
     modules = [parse(ex.module(side, parameters=parameters)) for side in (first, second)]
-    return try_prove(modules, *entry_ports(modules), over_reals=True)
+    return try_prove(modules, over_reals=True)
 
 
 S = X * X + Y * Y

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from tests.verdict.proof.dialects import parse
 
@@ -90,7 +89,7 @@ def summed(kind: str) -> str:
 
 def decided(first: str, second: str) -> ProofResult:
     modules = [parse(first), parse(second)]
-    return try_prove(modules, *entry_ports(modules), over_reals=True)
+    return try_prove(modules, over_reals=True)
 
 
 PAIRS = [

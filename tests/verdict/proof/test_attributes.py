@@ -8,10 +8,9 @@ from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Operation
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.certificate import Certificate
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import try_prove
 from dialect_utils.verdict.replay import replay
-from dialect_utils.verdict.written.labels import elementwise_label, is_pure, key_of
+from dialect_utils.verdict.terms.labels import elementwise_label, is_pure, key_of
 
 
 def hlo(line: str, opcode: str) -> Operation:
@@ -83,8 +82,7 @@ def test_a_result_written_in_reverse_is_another_one(operation: str) -> None:
         """Returns the answers of the proof, and of a replay that begins without a step."""
         noted = [f'{operation}, backend_config={{"output_reverse_dimensions":[{each}]}}' for each in dims]
         stages = [parse_bytes(REVERSED.replace("OPERATION", each).encode(), "m") for each in noted]
-        ports = entry_ports(stages)
-        return try_prove(stages, *ports).answer == "equal", replay(stages, *ports, Certificate((), ({}, {}))).is_equal
+        return try_prove(stages).answer == "equal", replay(stages, Certificate((), ({}, {}))).is_equal
 
     assert is_equal("", "") == is_equal('"0"', '"0"') == (True, True)
     assert is_equal('"0"', "") == is_equal('"0"', '"1"') == (False, False)
@@ -129,8 +127,7 @@ def test_an_operation_that_converts_its_operand_moves_no_elements(operation: str
 
     def is_equal(*texts: str) -> tuple[bool, bool]:
         stages = [parse_bytes(each.encode(), "m") for each in texts]
-        ports = entry_ports(stages)
-        return try_prove(stages, *ports).answer == "equal", replay(stages, *ports, Certificate((), ({}, {}))).is_equal
+        return try_prove(stages).answer == "equal", replay(stages, Certificate((), ({}, {}))).is_equal
 
     assert is_equal(texts[0], plain)[0]
     assert is_equal(texts[1], texts[1])[0]

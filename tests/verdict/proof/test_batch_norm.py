@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from tests.verdict.proof.dialects import parse
 
@@ -115,7 +114,7 @@ def decomposed(*, is_by_root: bool = True) -> str:
 
 def prove(first: str, second: str) -> ProofResult:
     modules = [parse(first), parse(second)]
-    return try_prove(modules, *entry_ports(modules), over_reals=True)
+    return try_prove(modules, over_reals=True)
 
 
 @pytest.mark.parametrize("text", [operations(), HLO], ids=["stablehlo", "hlo"])

@@ -8,7 +8,6 @@ import pytest
 from dialect_utils.execution.reference import evaluate
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.verdict.certified import choices_of, prove
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult
 from dialect_utils.verdict.proof.terms import Terms
 from dialect_utils.verdict.replay.scalars import check_scalar
@@ -36,7 +35,7 @@ ENTRY e {{
 
 def _proved(first: str, second: str) -> ProofResult:
     modules = [parse(first), parse(second)]
-    return prove(modules, *entry_ports(modules), seconds=20)
+    return prove(modules, seconds=20)
 
 
 def _choices(first: str, second: str) -> tuple[str, ...]:

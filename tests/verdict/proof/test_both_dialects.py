@@ -6,7 +6,6 @@ import pytest
 from jaxlib import _jax
 
 from dialect_utils.ops.table import HLO_OPCODES
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import try_prove
 from tests.verdict.proof.dialects import parse
 
@@ -283,7 +282,7 @@ def as_hlo(text: str) -> str:
 def test_a_program_is_the_same_in_both_dialects(name: str) -> None:
     text = PROGRAMS[name]
     modules = [parse(text), parse(as_hlo(text))]
-    found = try_prove(modules, *entry_ports(modules))
+    found = try_prove(modules)
     assert found.answer == "equal", found.reason
 
 

@@ -10,9 +10,8 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict import Options, compare_modules
 from dialect_utils.verdict.certificate import ReadTerm, Step
 from dialect_utils.verdict.certified import prove
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.replay.arrays import CHECKS
-from dialect_utils.verdict.written.wellformed import RefusedError
+from dialect_utils.verdict.terms.wellformed import RefusedError
 from tests.verdict.proof.dialects import parse
 
 SMALL = {"n": 6, "k": 4}
@@ -80,7 +79,7 @@ PAIRS = {
 
 def answer(first: str, second: str) -> str:
     modules = [parse(first), parse(second)]
-    return prove(modules, *entry_ports(modules)).answer
+    return prove(modules).answer
 
 
 @pytest.mark.parametrize("name", PAIRS)

@@ -15,7 +15,6 @@ import pytest
 
 from dialect_utils.execution.reference import evaluate
 from dialect_utils.verdict.certified import prove
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult
 from tests.verdict.proof.dialects import parse
 
@@ -47,7 +46,7 @@ class Program:
 
 def proved(first: Program, second: Program) -> ProofResult:
     modules = [parse(first.text), parse(second.text)]
-    return prove(modules, *entry_ports(modules))
+    return prove(modules)
 
 
 def inputs(program: Program) -> list[np.ndarray]:
@@ -269,4 +268,4 @@ def test_windows_of_rank_one_as_windows_of_rank_two(is_wrong: bool) -> None:
         "to_apply=f\n  u = f32[10,1] get-tuple-element(v), index=1\n  ROOT r = f32[10] reshape(u)\n}\n"
     )
     modules = [parse(head + flat + root), parse(head + cubic)]
-    assert (prove(modules, *entry_ports(modules)).answer == "equal") != is_wrong
+    assert (prove(modules).answer == "equal") != is_wrong

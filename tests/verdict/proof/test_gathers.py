@@ -12,7 +12,6 @@ import pytest
 from dialect_utils.execution import Array, Worker, prepare
 from dialect_utils.execution.reference import evaluate
 from dialect_utils.verdict.certified import prove
-from dialect_utils.verdict.ports import entry_ports
 from tests.verdict.proof import gathers
 from tests.verdict.proof.dialects import parse
 
@@ -51,7 +50,7 @@ def result(text: str, case: gathers.Case, seed: int) -> Array:
 
 def are_proved(first: str, second: str) -> bool:
     modules = [module_of(first), module_of(second)]
-    return prove(modules, *entry_ports(modules)).answer == "equal"
+    return prove(modules).answer == "equal"
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.verdict.certified import prove
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from tests.verdict.field.test_types import program
 from tests.verdict.proof.dialects import parse
@@ -15,7 +14,7 @@ ONE = "dynamic_slice_sizes={1}"
 
 def proved(first: str, second: str) -> ProofResult:
     modules = [parse(first), parse(second)]
-    return try_prove(modules, *entry_ports(modules))
+    return try_prove(modules)
 
 
 @pytest.mark.parametrize("kind", ["u8", "s8"])
@@ -100,6 +99,6 @@ def test_a_slice_to_its_start_plus_its_size_is_a_dynamic_slice() -> None:
 }
 """
     modules = [parse(sliced("3", 1)), parse(dynamic)]
-    assert prove(modules, *entry_ports(modules)).answer == "equal"
+    assert prove(modules).answer == "equal"
     for limit, stride in (("2", 1), ("6", 2), ("[3, 4]", 1)):
         assert proved(sliced(limit, stride), dynamic).answer != "equal"

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from dialect_utils.execution import Worker, prepare
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from tests.verdict.proof.dialects import parse
 
@@ -109,7 +108,7 @@ WITHOUT_DEAD = replace(PLAIN, order="ixy")
 
 def prove(first: str, second: str) -> ProofResult:
     modules = [parse(first), parse(second)]
-    return try_prove(modules, *entry_ports(modules))
+    return try_prove(modules)
 
 
 def orders(loop: Loop) -> Sequence[Loop]:

@@ -7,7 +7,6 @@ import pytest
 from dialect_utils.execution import Worker
 from dialect_utils.verdict import Options, compare_modules
 from dialect_utils.verdict.certified import prove
-from dialect_utils.verdict.ports import entry_ports
 from tests.verdict.proof.dialects import parse
 
 PAIR = "(f32[4], s32[2])"
@@ -24,7 +23,7 @@ def call(target: str, attributes: str = "", result: str = "f32[4]") -> str:
 
 def answer(first: str, second: str) -> str:
     modules = [parse(first), parse(second)]
-    return prove(modules, *entry_ports(modules)).answer
+    return prove(modules).answer
 
 
 PLAIN = module("  ROOT r = f32[4] negate(x)")

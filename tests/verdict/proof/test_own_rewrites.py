@@ -8,7 +8,6 @@ from itertools import pairwise
 
 import pytest
 
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import try_prove
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
@@ -295,7 +294,7 @@ REWRITES: dict[str, tuple[E, E]] = {
 def answer(first: E, second: E) -> str:
     parameters = parameters_of(first, second)
     modules = [parse(module(side, parameters=parameters)) for side in (first, second)]
-    return try_prove(modules, *entry_ports(modules)).answer
+    return try_prove(modules).answer
 
 
 @pytest.mark.parametrize("name", REWRITES)

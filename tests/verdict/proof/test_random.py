@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialect_utils.hlo import HloModule
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import DiagnosticError
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from passes.framework.pipeline import Pipeline, verify
 from tests.passes.evaluate import evaluate
@@ -26,7 +24,7 @@ SPECS = [
 
 
 def prove(*stages: Module) -> ProofResult:
-    return try_prove(stages, *entry_ports(stages))
+    return try_prove(stages)
 
 
 def results(module: HloModule, seed: int) -> list[np.ndarray]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.verdict.certified import prove
-from dialect_utils.verdict.ports import entry_ports
 from passes.framework.pipeline import Pipeline
 from tests.verdict.proof.dialects import parse
 
@@ -80,20 +79,20 @@ ENTRY e {
 def test_the_projects_own_pipelines_are_proved(text: str, pipeline: str) -> None:
     module = parse(text)
     stages = [module, *(run.result.module for run in Pipeline.parse(pipeline).run(module).runs)]
-    found = prove(stages, *entry_ports(stages))
+    found = prove(stages)
     assert found.answer == "equal", found.reason
 
 
 def test_a_quotient_before_an_operation_that_observes_nan_is_no_product() -> None:
     stages = [parse(OBSERVED), parse(OBSERVED.replace("divide", "multiply").replace("2.0", "0.5"))]
-    assert prove(stages, *entry_ports(stages)).answer == "unknown"
+    assert prove(stages).answer == "unknown"
 
 
 def test_a_loop_whose_update_is_at_another_row_is_not_equal() -> None:
     other = SHORT_LOOP.replace("%y, %a, %i, %zero", "%y, %a, %zero, %zero")
     expanded = [run.result.module for run in Pipeline.parse(PIPELINES[0]).run(parse(other)).runs]
     stages = [parse(SHORT_LOOP), *expanded]
-    assert prove(stages, *entry_ports(stages)).answer != "equal"
+    assert prove(stages).answer != "equal"
 
 
 def test_an_attribute_that_is_not_relayouts_own_still_counts() -> None:
@@ -101,4 +100,4 @@ def test_an_attribute_that_is_not_relayouts_own_still_counts() -> None:
     other = CUSTOM.replace('"Qr"', '"Qr", frontend_attributes={kernel="x"}')
     for text, answer in ((noted, "equal"), (other, "unknown")):
         stages = [parse(CUSTOM), parse(text)]
-        assert prove(stages, *entry_ports(stages)).answer == answer
+        assert prove(stages).answer == answer

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
@@ -36,7 +35,7 @@ def cases(rewrite: Rewrite, kind: str) -> Iterator[tuple[int, Triple]]:
 def prove(left: ex.E, right: ex.E, *others: ex.E) -> ProofResult:
     parameters = ex.parameters_of(left, right, *others)
     modules = [parse(ex.module(side, parameters=parameters)) for side in (left, right)]
-    return try_prove(modules, *entry_ports(modules), over_reals=True)
+    return try_prove(modules, over_reals=True)
 
 
 @dataclass

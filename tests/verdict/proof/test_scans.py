@@ -9,7 +9,6 @@ import pytest
 
 from dialect_utils.execution.reference import evaluate
 from dialect_utils.verdict.certified import prove
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult
 from tests.verdict.proof.dialects import parse
 
@@ -82,7 +81,7 @@ class Scan:
 
 def proved(first: str, second: str) -> ProofResult:
     modules = [parse(first), parse(second)]
-    return prove(modules, *entry_ports(modules))
+    return prove(modules)
 
 
 def results(text: str, scan: Scan) -> list[np.ndarray]:

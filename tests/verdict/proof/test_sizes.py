@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.verdict.certified import prove
-from dialect_utils.verdict.ports import entry_ports
 from tests.verdict.proof.dialects import parse
 
 HEAD = "func.func @main(%p: tensor<i1>, %x: tensor<3xi32>, %y: tensor<2x3xi32>) -> tensor<2x3xi32> {\n"
@@ -37,7 +36,7 @@ ASSUMED = (
 
 def answer(first: str, second: str) -> str:
     modules = [parse(first), parse(second)]
-    return prove(modules, *entry_ports(modules)).answer
+    return prove(modules).answer
 
 
 def test_a_region_under_a_true_witness_is_its_operations() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from tests.verdict.proof.dialects import parse
 
@@ -51,7 +50,7 @@ FLAT = """func.func public @main(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32
 
 def prove(first: str, second: str) -> ProofResult:
     modules = [parse(first), parse(second)]
-    return try_prove(modules, *entry_ports(modules))
+    return try_prove(modules)
 
 
 def test_nested_loops_are_their_rounds() -> None:

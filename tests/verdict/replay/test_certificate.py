@@ -12,7 +12,6 @@ from dialect_utils.stablehlo.parse import try_decompose_chlo
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, certificate_text, read_certificate
 from dialect_utils.verdict.certified import prove
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import try_prove
 from dialect_utils.verdict.replay import Replayed, replay
 from tests.verdict.proof.dialects import parse
@@ -50,14 +49,14 @@ PAIRS = {"dot": (SWAPPED, DOT), "transposes": (TRANSPOSED_TWICE, PLAIN)}
 
 def proof_of(first: str, second: str) -> Certificate:
     modules = [parse(first), parse(second)]
-    found = try_prove(modules, *entry_ports(modules)).certificate
+    found = try_prove(modules).certificate
     assert found is not None
     return found
 
 
 def replayed(first: str, second: str, certificate: Certificate) -> Replayed:
     modules = [parse(first), parse(second)]
-    return replay(modules, *entry_ports(modules), certificate)
+    return replay(modules, certificate)
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -115,13 +114,13 @@ def test_a_loop_of_a_module_with_chlo_replays_from_a_file() -> None:
     assert isinstance(first, StableHloModule)
     last = try_decompose_chlo(first)
     assert last is not None
-    found = prove([first, last], *entry_ports([first, last]))
+    found = prove([first, last])
     assert found.answer == "equal", found.reason
     assert found.certificate is not None
     assert [len(each) for each in found.certificate.readings] == [1, 1]
     again = read_certificate(certificate_text(found.certificate))
-    assert replay([first, last], *entry_ports([first, last]), again).is_equal
-    assert not replay([other, last], *entry_ports([other, last]), again).is_equal
+    assert replay([first, last], again).is_equal
+    assert not replay([other, last], again).is_equal
 
 
 TOTAL = f"""{HEAD}  x = f32[8] parameter(0)
@@ -137,9 +136,8 @@ NEVER = f"{HEAD}  x = f32[8] parameter(0)\n  ROOT r = pred[] constant(false)\n}}
 
 def test_a_proof_that_does_not_replay_counts_as_none() -> None:
     modules = [parse(TOTAL), parse(NEVER)]
-    ports = entry_ports(modules)
-    assert try_prove(modules, *ports).answer == "equal"
-    found = prove(modules, *ports)
+    assert try_prove(modules).answer == "equal"
+    found = prove(modules)
     assert (found.answer, [each.is_equal for each in found.outputs]) == ("unknown", [False])
     assert found.reason.startswith("internal error: the proof does not replay")
 

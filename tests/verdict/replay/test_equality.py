@@ -8,7 +8,7 @@ import pytest
 
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.verdict.replay.equality import Equality, Level
-from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
+from dialect_utils.verdict.terms.graph import UNSPECIFIED, Graph
 
 F32, S32, PRED = (ArrayShape(ELEMENT_TYPES[name], (4,)) for name in ("f32", "s32", "pred"))
 

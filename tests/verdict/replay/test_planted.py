@@ -8,7 +8,6 @@ from dialect_utils.ir import Module
 from dialect_utils.verdict import certified
 from dialect_utils.verdict.certified import prove
 from dialect_utils.verdict.outcome import OutputProof
-from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from tests.verdict.proof.dialects import parse
 from tests.verdict.proof.expressions import E, compare, reduce, reverse
@@ -19,8 +18,7 @@ from tests.verdict.replay.planting import expression_pair, planted
 def said(first: Module, second: Module) -> tuple[str, str]:
     """Returns what the prover alone says, and what it says with a replay."""
     stages = [first, second]
-    ports = entry_ports(stages)
-    return try_prove(stages, *ports).answer, prove(stages, *ports).answer
+    return try_prove(stages).answer, prove(stages).answer
 
 
 @pytest.mark.parametrize("name", BUGS)
@@ -51,13 +49,13 @@ def test_an_answer_without_a_certificate_counts_for_nothing(
     pair = expression_pair(first, second)
     claimed = ProofResult("equal", "", outputs=(OutputProof(0, is_equal=True),), has_equal_effects=True)
     monkeypatch.setattr(certified, "try_prove", lambda *_, **__: claimed)
-    found = prove(pair, *entry_ports(pair))
+    found = prove(pair)
     assert (found.answer == "equal") == (first is second)
 
 
 def test_effects_of_programs_without_results_are_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = [parse(FED.format(opcode=opcode)) for opcode in ("sine", "cosine")]
-    assert prove([pair[0], pair[0]], *entry_ports([pair[0], pair[0]])).answer == "equal"
+    assert prove([pair[0], pair[0]]).answer == "equal"
     monkeypatch.setattr("dialect_utils.verdict.proof.decide._Comparison._same", lambda *_: True)
     assert said(*pair) == ("equal", "unknown")
 

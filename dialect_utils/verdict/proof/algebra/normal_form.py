@@ -10,7 +10,7 @@ from dialect_utils.verdict.proof.algebra import comparisons, conversions, floats
 from dialect_utils.verdict.proof.algebra.numbers import folded, is_rounded
 from dialect_utils.verdict.rules.arrays import FOLDED
 from dialect_utils.verdict.rules.floats import PARTS
-from dialect_utils.verdict.written.constants import folded as by_definition
+from dialect_utils.verdict.terms.constants import folded as by_definition
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms

@@ -10,7 +10,7 @@ from dialect_utils.verdict.proof.algebra.chains import distributed
 from dialect_utils.verdict.rules.arrays import FOLDED, SPLAT
 from dialect_utils.verdict.rules.conversions import EXACT, LOSSLESS
 from dialect_utils.verdict.rules.formats import has, has_whole_ends, is_lossless, is_nan
-from dialect_utils.verdict.written.constants import folded
+from dialect_utils.verdict.terms.constants import folded
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms

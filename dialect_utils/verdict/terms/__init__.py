@@ -1,0 +1,1 @@
+"""Modules as terms by the definitions of their operations, and the meaning of terms: shared by proof and replay."""

@@ -1,0 +1,218 @@
+"""Collective operations by their definition: each array is exchanged by itself, and each mode has one spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from dialect_utils.ir import Operation
+from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
+from dialect_utils.ops import (
+    DONE,
+    START,
+    UPDATE,
+    Trait,
+    has,
+    is_opcode,
+    named,
+    opcode_of,
+    split_asynchronous,
+    with_trait,
+)
+from dialect_utils.ops.domain import Domain, UndefinedError, section
+from dialect_utils.ops.groups import try_groups
+from dialect_utils.verdict.terms.labels import Devices, Key, Pair, key_of
+from dialect_utils.verdict.terms.primitives import CLOSED, Store, TreeOf, tree_of
+
+V = TypeVar("V")
+Groups = tuple[tuple[int, ...], ...]
+Each = Callable[[str, ElementType, Sequence[V]], V]
+
+# Operations of which several arrays are exchanged as each of them is.
+_EACH = named("all-gather all-reduce collective-broadcast collective-permute reduce-scatter")
+# Operations that give a device alone what it gave.
+_ALONE = named("all-gather all-reduce all-to-all collective-broadcast reduce-scatter")
+# Operations whose groups hold replicas and partitions together where a flag says so.
+_FLAGGED = named("all-gather all-reduce reduce-scatter")
+_SUM = "stablehlo.cross-replica-sum"
+# A channel only distinguishes messages, but its presence decides the mode. A layout does not affect a value.
+_IGNORED = frozenset({"channel_id", "use_global_device_ids", "constrain_layout"})
+_GROUPS, _PAIRS = "replica_groups", "source_target_pairs"
+_IN_PLACE = "slice_sizes"
+_SPLIT, _JOINED, _COUNT = "dimensions", "concat_dimension", "split_count"
+# An array of more parts is not taken apart.
+_MOST_PARTS = 256
+_REPLICAS, _PARTITIONS, _BOTH, _GLOBAL = "replicas", "partitions", "replicas with their partitions", "global devices"
+# A mode that programs do not agree about: it is equal to itself only.
+_UNCLEAR = "unclear"
+
+
+def is_exchange(operation: Operation) -> bool:
+    """Is true for a collective operation, and for the start of an asynchronous one that wraps no computation."""
+    base, phase = split_asynchronous(operation.opcode)
+    is_wrapped = bool(operation.called) and not has(base, Trait.COMBINES)
+    # The start of an exchange in place gives buffers that the operands do not determine.
+    is_plain = phase == "" or (phase == START and operation.attribute(_IN_PLACE) is None)
+    return has(base, Trait.COLLECTIVE) and is_plain and not is_wrapped
+
+
+def is_sum(operation: Operation) -> bool:
+    """Is true for an all-reduce that names no function because it adds."""
+    return operation.opcode == _SUM
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A collective operation: all that distinguishes its results but the operands and the function that it applies.
+
+    `groups` is None where the notation is not known; then `texts` holds it. `shapes` are those of the results, tuples
+    flattened.
+    """
+
+    opcode: str
+    dimensions: tuple[Any, ...]
+    texts: tuple[Pair, ...]
+    mode: str
+    groups: Groups | None
+    shapes: tuple[Shape, ...]
+
+    @property
+    def key(self) -> Key:
+        """Returns the key, which is the same for operations that exchange the same data in the same way."""
+        devices = f"{self.mode}: {self.groups}"
+        return self.opcode, self.dimensions, tuple(sorted((*self.texts, ("devices", devices)))), None, None
+
+    def results(
+        self, domain: Domain[V], arrays: Sequence[V], make: Callable[[Exchange, Sequence[V]], Sequence[V]]
+    ) -> Sequence[V]:
+        """Returns the results, of which `make` makes those of one exchange.
+
+        Each array is exchanged by itself; an all-to-all of one array exchanges its parts.
+        """
+        if self._is_alone() and [domain.dimensions(array) for array in arrays] == [*map(_sizes, self.shapes)]:
+            return arrays
+        if self.opcode == "all-to-all" and dict(self.dimensions)[_SPLIT]:
+            count = self._part_count()
+            return make(self, arrays) if count is None else [self._of_parts(domain, arrays[0], count, make)]
+        is_in_place = _IN_PLACE in dict(self.texts)
+        if self.opcode not in _EACH or is_in_place or len(arrays) != len(self.shapes):
+            return make(self, arrays)
+        pairs = zip(arrays, self.shapes, strict=True)
+        return [each for array, shape in pairs for each in make(replace(self, shapes=(shape,)), [array])]
+
+    def _is_alone(self) -> bool:
+        """Is true where each device exchanges data with itself only."""
+        is_known = self.opcode in _ALONE and self.mode in (_REPLICAS, _PARTITIONS, _GLOBAL)
+        return is_known and bool(self.groups) and all(len(group) == 1 for group in self.groups or ())
+
+    def _part_count(self) -> int | None:
+        """Returns the number of parts of an all-to-all, one for each device of a group; None where it is not known."""
+        sizes = {len(group) for group in self.groups or ()}
+        is_static = isinstance(self.shapes[0], ArrayShape) and self.shapes[0].is_static
+        # A number of parts is written down where it is not that of the devices.
+        is_known = len(sizes) == 1 and is_static and _COUNT not in dict(self.texts)
+        return sizes.pop() if is_known and max(sizes) <= _MOST_PARTS else None
+
+    def _of_parts(
+        self, domain: Domain[V], array: V, count: int, make: Callable[[Exchange, Sequence[V]], Sequence[V]]
+    ) -> V:
+        """Returns an all-to-all of one array: part i goes to device i of the group, and what comes back is joined."""
+        (split,), found = dict(self.dimensions)[_SPLIT], dict(self.texts)
+        size = domain.dimensions(array)[split] // count
+        parts = [section(domain, array, split, size, i * size) for i in range(count)]
+        shape = ArrayShape(domain.element_type(array), domain.dimensions(parts[0]))
+        texts = tuple(pair for pair in self.texts if pair[0] != _JOINED)
+        of_parts = replace(self, dimensions=((_SPLIT, ()),), texts=texts, shapes=(shape,) * count)
+        return domain.concatenate(make(of_parts, parts), int(found.get(_JOINED, split)))
+
+
+def _sizes(shape: Shape) -> tuple[int, ...] | None:
+    return shape.dimensions if isinstance(shape, ArrayShape) else None
+
+
+def exchange_of(operation: Operation, devices: Devices) -> Exchange:
+    """Returns the exchange that an operation is or starts."""
+    opcode, dimensions, pairs, _, _ = key_of(operation)
+    found, base = dict(pairs), split_asynchronous(opcode)[0]
+    mode, groups = _in_common(_mode(operation, base, found), try_groups(found.get(_GROUPS, "")), devices)
+    ignored = _IGNORED if groups is None else {*_IGNORED, _GROUPS}
+    kept = {name: text for name, text in found.items() if name not in ignored}
+    sent = try_groups(kept.get(_PAIRS, ""))
+    if sent:
+        kept[_PAIRS] = str(sorted(sent))
+    shapes = tuple(leaf for shape in _results(operation) for leaf in shape.without_layout.leaves())
+    return Exchange("all-reduce" if base == _SUM else base, dimensions, tuple(kept.items()), mode, groups, shapes)
+
+
+def _results(operation: Operation) -> Sequence[Shape]:
+    """Returns the shapes of the results, also of a start operation, whose tuple holds them."""
+    shapes = [value.shape for value in operation.results]
+    if not _is_wrapped(operation):
+        return shapes
+    if not isinstance(shapes[0], TupleShape) or len(shapes[0].elements) < len(("operands", "results")):
+        raise UndefinedError(f"{operation.opcode} gives {shapes[0]}, which holds no results")
+    return [shapes[0].elements[1]]
+
+
+def _mode(operation: Operation, base: str, found: dict[str, str]) -> str:
+    """Returns a name for the devices that the numbers in the groups stand for."""
+    if operation.attribute("channel_id") == "0":
+        # XLA's parser takes it for a channel, and its serialized form for none.
+        return _UNCLEAR
+    has_channel = int(found.get("channel_id", "0")) > 0
+    is_global = found.get("use_global_device_ids") == "true"
+    if base not in _FLAGGED:
+        return _PARTITIONS if has_channel else _REPLICAS
+    if is_global:
+        return _GLOBAL if has_channel else _UNCLEAR
+    return _BOTH if has_channel else _REPLICAS
+
+
+def _in_common(mode: str, listed: list[list[int]] | None, devices: Devices) -> tuple[str, Groups | None]:
+    """Returns a mode and its groups in one spelling: sorted, and with all devices instead of no group."""
+    replicas, partitions = devices or (1, 1)
+    counts = {_REPLICAS: replicas, _BOTH: replicas, _PARTITIONS: partitions}
+    if listed is None:
+        return mode, None
+    if not listed and counts.get(mode, 1) > 1:
+        listed = [[*range(counts[mode])]]
+    if partitions == 1 < replicas and mode in (_BOTH, _GLOBAL):
+        mode = _REPLICAS
+    if replicas == 1 < partitions and mode == _GLOBAL:
+        mode = _PARTITIONS
+    if replicas == 1 < partitions and mode == _BOTH and listed in ([], [[0]]):
+        mode, listed = _PARTITIONS, [[*range(partitions)]]
+    return mode, tuple(sorted(map(tuple, listed)))
+
+
+def function_of(store: Store[V], each: Each[V], opcode: str, kind: ElementType) -> V:
+    """Returns the function of two scalars of a type that applies one operation, which `each` makes, to them."""
+    scalar = ArrayShape(kind, ())
+    variables = [store.make("leaf", ("bound", CLOSED, i), scalar) for i in range(2)]
+    label = ("function", CLOSED, (scalar, scalar), 1)
+    return store.make("op", label, TupleShape(()), [each(opcode, kind, variables)])
+
+
+def trees(operation: Operation, given: Sequence[TreeOf[V]], results: Sequence[V], nothing: V) -> list[TreeOf[V]]:
+    """Returns the results of an exchange, or the tuple of its start: operands, results, and contexts without values."""
+    rest, shape = iter(results), operation.results[0].shape
+    if not _is_wrapped(operation):
+        return [tree_of(value.shape, rest) for value in operation.results]
+    assert isinstance(shape, TupleShape)  # so its results are found
+    first, second, *contexts = shape.elements
+    operands = tuple(given) if isinstance(first, TupleShape) else given[0]
+    return [(operands, tree_of(second, rest), *[nothing for _ in contexts])]
+
+
+def _is_wrapped(operation: Operation) -> bool:
+    """Is true for a start operation whose tuple holds the results; that of an all-reduce gives them as they are."""
+    base, phase = split_asynchronous(operation.opcode)
+    return phase == START and opcode_of(base).started is not None
+
+
+def by_phase(exchange: V, done: V, update: V) -> Mapping[str, V]:
+    """Returns a table of the collective operations, and of the parts of asynchronous ones."""
+    phases = {"": exchange, START: exchange, DONE: done, UPDATE: update}
+    names = [(name, phase) for name in with_trait(Trait.COLLECTIVE) for phase in phases]
+    return {name + phase: phases[phase] for name, phase in names if not phase or is_opcode(name + phase)}

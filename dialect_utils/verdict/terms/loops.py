@@ -1,0 +1,125 @@
+"""Loops: short ones unrolled; others as functions of their state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic
+
+from dialect_utils.ir import Function, Operation
+from dialect_utils.ir.control_flow import is_unrolled
+from dialect_utils.layout import TupleShape
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.verdict.certificate import Reading
+from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.terms.primitives import V
+
+if TYPE_CHECKING:
+    from dialect_utils.verdict.terms.walker import Walker
+
+UNROLLED = Rule("unrolled", "A loop whose condition is known before every iteration is the sequence of its iterations.")
+Plans = Sequence[Plan | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration(Generic[V]):
+    """One iteration of a loop as a function of its state: condition, next state, effects of condition and body."""
+
+    tested: list[V]
+    ends: list[V]
+    effects: tuple[list[V], list[V]]
+
+    @property
+    def nodes(self) -> list[V]:
+        """Returns all nodes of the iteration."""
+        return [*self.tested, *self.ends, *self.effects[0], *self.effects[1]]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop(Generic[V]):
+    """A loop: the condition and the next state as functions of the state, tuples flattened.
+
+    `body` is the function that decides whether an iteration is short, `results` are the positions in the state of the
+    results of the operation.
+    """
+
+    walker: Walker[V]
+    operation: Operation
+    test: Callable[[Sequence[V]], list[V]]
+    step: Callable[[Sequence[V]], list[V]]
+    body: Function
+    results: Sequence[int]
+
+    def run(self, start: Sequence[V]) -> list[V]:
+        """Returns the results: of the iterations where they are few and known, else of the loop as a function."""
+        unrolled = self._unrolled(start)
+        final = self.walker.maker.final(self, start) if unrolled is None else unrolled
+        return [final[i] for i in self.results]
+
+    def _unrolled(self, start: Sequence[V]) -> Sequence[V] | None:
+        """Returns the final state of a loop of a few known iterations; None for others and those with effects."""
+        walker, state = self.walker, start
+        if not is_unrolled(self.body):
+            return None
+        count = len(walker.effects)
+        for _ in range(walker.iterations + 1):
+            bits = walker.maker.constant_bits(self.test(state)[0])
+            if bits is None or len(walker.effects) > count:
+                break
+            if not bits:
+                walker.maker.note(UNROLLED)
+                return state
+            state = self.step(state)
+        # The attempt leaves no effects.
+        del walker.effects[count:]
+        return None
+
+    def iteration(self, state: Sequence[V], plans: Plans) -> Iteration[V]:
+        """Returns the iteration of a state of logical values, which the loop holds after `plans`."""
+        arrays = self._physical(state, plans)
+        tested, test_effects = self.walker.within(0, lambda: self.test(arrays))
+        ends, effects = self.walker.within(1, lambda: self.step(arrays))
+        return Iteration(tested, self.logical(ends, plans), (test_effects, effects))
+
+    def variables(self, start: Sequence[V], order: Sequence[int]) -> list[V]:
+        """Returns a state in which the elements of `order` are variables, numbered in this order."""
+        state, shape = list(start), self.walker.maker.shape
+        for i, variable in zip(order, self.walker.variables([shape(start[i]) for i in order]), strict=True):
+            state[i] = variable
+        return state
+
+    def final(self, start: Sequence[V], reading: Reading, plain: Iteration[V], short: Iteration[V]) -> list[V]:
+        """Returns the final state of a loop.
+
+        The variables of `plain` are the whole state, those of `short` are first the elements that count.
+        """
+        final = list(start)
+        for i, out in zip(reading.order, self._outs(start, reading.order, short), strict=True):
+            final[i] = out
+        dropped = {*reading.changed} - {*reading.order}
+        outs = self._outs(start, range(len(start)), plain) if dropped else final
+        for i in dropped:
+            final[i] = outs[i]
+        return self._physical(final, reading.plans)
+
+    def _outs(self, start: Sequence[V], order: Sequence[int], iteration: Iteration[V]) -> list[V]:
+        """Returns the final values of some elements of the state."""
+        walker, maker = self.walker, self.walker.maker
+        number = (*walker.scope, len(walker.effects)) if any(iteration.effects) else None
+        parts = [[start[i] for i in order], [iteration.ends[i] for i in order], iteration.tested, *iteration.effects]
+        shapes = [maker.shape(start[i]) for i in order]
+        label = ("while", walker.level, tuple(map(len, parts)), number)
+        made = maker.make("op", label, TupleShape(tuple(shapes)), [node for part in parts for node in part])
+        if number is not None:
+            walker.effects.append(made)
+        return maker.outs(made, shapes)
+
+    def logical(self, state: Sequence[V], plans: Plans) -> list[V]:
+        """Returns the logical values of a state."""
+        maker = self.walker.maker
+        pairs = zip(state, plans, strict=True)
+        return [node if plan is None else maker.term(maker.after(node, plan.inverse())) for node, plan in pairs]
+
+    def _physical(self, state: Sequence[V], plans: Plans) -> list[V]:
+        maker = self.walker.maker
+        return [node if plan is None else maker.after(node, plan) for node, plan in zip(state, plans, strict=True)]

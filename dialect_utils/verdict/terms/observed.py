@@ -1,0 +1,66 @@
+"""Operations that observe the bits of a NaN, and operations whose result jumps by a rounding error."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from dialect_utils.execution.custom_calls import IDENTITIES
+from dialect_utils.hlo.text.literals import FLOAT_FORMATS
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Shape
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops import SOLVED, Trait, has, opcode_of, with_trait
+from dialect_utils.verdict.rules.formats import has as has_property
+
+# Results that jump where an operand of floats changes by a rounding error.
+_JUMPS = with_trait(Trait.JUMPS)
+_WITHOUT_NAN = {name for name in FLOAT_FORMATS if not has_property(ELEMENT_TYPES[name], "nan")}
+# Functions of complex numbers that jump at a branch cut.
+_CUT = with_trait(Trait.CUT)
+# Operations without primitives whose results follow their operands without a jump.
+_SMOOTH = SOLVED | with_trait(Trait.COLLECTIVE)
+
+
+def observes_bits(kind: str, label: Hashable, shape: Shape, types: Sequence[Shape]) -> bool:
+    """Is true for a term whose value depends on the sign or payload of a NaN in an operand."""
+    if not any(shape.is_inexact for shape in types):
+        return False
+    match label:
+        case Plan():
+            return label.regroups_bits
+        case ((str(opcode), *_) as key, *_) if kind == "op":
+            # Operations with a definition treat every NaN as arithmetic does, and so do markers of custom calls.
+            is_known = opcode_of(opcode).define is not None or has(opcode, Trait.AMONG_DEVICES)
+            # A topk orders floats from -NaN to NaN.
+            return opcode == "topk" or (not is_known and not _is_marker(key))
+        case ("compare", _, is_total):
+            return is_total is True
+        case "convert":
+            # A NaN becomes a zero of its sign in a float without NaN.
+            return isinstance(shape, ArrayShape) and shape.element_type.name in _WITHOUT_NAN
+        case ("bitcast-convert", *_) | ("part", _) | "joined":
+            return True
+    return False
+
+
+def observes_rounding(kind: str, label: Hashable, shape: Shape, types: Sequence[Shape]) -> bool:
+    """Is true for a term whose value jumps where an operand changes by a rounding error."""
+    if not any(shape.is_inexact for shape in types):
+        return False
+    match label:
+        case ((str(opcode), *_) as key, *_) if kind == "op":
+            return opcode not in _SMOOTH and not _is_marker(key)
+        case "convert" | "stochastic-convert":
+            return not shape.is_inexact
+        case str(opcode) if kind == "each":
+            is_complex = isinstance(shape, ArrayShape) and shape.element_type.is_complex
+            return opcode in _JUMPS or (is_complex and opcode in _CUT)
+        case ("compare", *_):
+            return True
+    return observes_bits(kind, label, shape, types)
+
+
+def _is_marker(key: Any) -> bool:
+    """Is true for the label of a custom call that only marks a value, and for StableHLO's own checks."""
+    targets = [text for name, text in key[2] if name == "custom_call_target"]
+    return any(text in IDENTITIES or text.startswith("check.") for text in targets)

@@ -1,0 +1,267 @@
+"""Definitions written down: each primitive becomes one term, and nothing is rewritten.
+
+A term is (kind, label, shape, operands); a store makes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Literal, Protocol, Self, TypeAlias, TypeVar
+
+from dialect_utils.hlo.text.literals import parse_scalar
+from dialect_utils.ir import Function, Operation
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, Step, TupleShape
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops.domain import Domain, UndefinedError, static_array
+from dialect_utils.ops.window import WindowDimension
+from dialect_utils.verdict.terms.labels import key_of
+
+V = TypeVar("V")
+_PRED = ELEMENT_TYPES["pred"]
+# each: an elementwise operation. choice: one of several terms by a scalar. moved: the first operand after a plan; the
+# other operands are padding values. op: any other operation. out: one of its results. element: one element of an array,
+# by its number in row-major order. array: an array given by all its elements.
+Kind = Literal["leaf", "constant", "splat", "each", "choice", "moved", "op", "out", "element", "array"]
+
+# The level of the entry. Functions that use no value from outside are on a level of their own, in bodies, too.
+OUTERMOST, CLOSED = 1, 0
+# The label of a result of a scan that the engine may compute in any order, as if its function were associative.
+ANY_ORDER = "any-order"
+
+
+class Term(Hashable, Protocol):
+    """A written term; equal terms are one object."""
+
+    @property
+    def kind(self) -> Kind:
+        """Returns the kind of the term."""
+
+    @property
+    def label(self) -> Hashable:
+        """Returns all that distinguishes the term besides its kind, shape and operands."""
+
+    @property
+    def shape(self) -> Shape:
+        """Returns the shape of the value."""
+
+    @property
+    def operands(self) -> tuple[Self, ...]:
+        """Returns the operands."""
+
+
+class Store(Protocol[V]):
+    """The maker of terms: equal terms are one."""
+
+    def make(self, kind: Kind, label: Hashable, shape: Shape, operands: Sequence[V] = ()) -> V:
+        """Returns the term."""
+
+    def shape(self, term: V) -> Shape:
+        """Returns the shape of a term."""
+
+
+class Primitives(Domain[V]):
+    """The domain whose arrays are terms. `applied` returns the term of a function with variables as parameters."""
+
+    def __init__(self, store: Store[V], applied: Callable[[Function], V]) -> None:
+        self.store = store
+        self._applied = applied
+
+    def made(self, label: tuple[Hashable, ...], shape: Shape, operands: Sequence[V]) -> V:
+        """Returns the term of an operation."""
+        return self.store.make("op", label, shape, operands)
+
+    def literal(self, element_type: ElementType, bits: int, dimensions: tuple[int, ...]) -> V:
+        """Returns an array all of whose elements have these bits."""
+        return self.splat(self.store.make("constant", bits, ArrayShape(element_type, ())), dimensions)
+
+    def splat(self, scalar: V, dimensions: tuple[int, ...]) -> V:
+        """Returns an array all of whose elements are one scalar."""
+        shape = ArrayShape(self.element_type(scalar), dimensions)
+        return self.store.make("splat", None, shape, (scalar,)) if dimensions else scalar
+
+    def dimensions(self, array: V) -> tuple[int, ...]:
+        return static_array(self.store.shape(array)).dimensions
+
+    def element_type(self, array: V) -> ElementType:
+        return static_array(self.store.shape(array)).element_type
+
+    def number(self, element_type: ElementType, value: float, dimensions: tuple[int, ...]) -> V:
+        return self.literal(element_type, parse_scalar(element_type, repr(value)), dimensions)
+
+    def each(self, label: Hashable, element_type: ElementType, operands: Sequence[V]) -> V:
+        return self.store.make("each", label, ArrayShape(element_type, self.dimensions(operands[0])), operands)
+
+    def compare(self, direction: str, left: V, right: V, *, is_total: bool) -> V:
+        return self.each(("compare", direction, is_total), _PRED, [left, right])
+
+    def move(self, array: V, step: Step, padding: V | None = None) -> V:
+        stage = self.element_type(array), self.dimensions(array)
+        if step.regroups_bits:
+            new, _ = step.result(*stage)
+            if stage[0].bits == new.bits:
+                return self.reread(array, new)
+            if "pred" in (stage[0].name, new.name):
+                raise UndefinedError("truth values are not regrouped")
+        plan = Plan(*stage, (step,), (None if padding is None else True,))
+        operands = (array,) if padding is None else (array, padding)
+        return self.store.make("moved", plan, ArrayShape(*plan.result), operands)
+
+    def reread(self, array: V, element_type: ElementType) -> V:
+        """Returns an array whose bits are read as another element type of the same width."""
+        return self.each(("bitcast-convert", element_type), element_type, [array])
+
+    def broadcast(self, array: V, dimensions: Sequence[int], sizes: Sequence[int]) -> V:
+        shape = ArrayShape(self.element_type(array), tuple(sizes))
+        return self.made(("broadcast", tuple(dimensions)), shape, [array])
+
+    def reverse(self, array: V, dimensions: Sequence[int]) -> V:
+        return self.made(("reverse", frozenset(dimensions)), static_array(self.store.shape(array)), [array])
+
+    def concatenate(self, arrays: Sequence[V], dimension: int) -> V:
+        sizes = list(self.dimensions(arrays[0]))
+        sizes[dimension] = sum(self.dimensions(each)[dimension] for each in arrays)
+        return self.made(("concatenate", dimension), ArrayShape(self.element_type(arrays[0]), tuple(sizes)), arrays)
+
+    def iota(self, element_type: ElementType, size: int) -> V:
+        return self.made(("iota",), ArrayShape(element_type, (size,)), [])
+
+    def slice_at(self, array: V, starts: Sequence[V], sizes: tuple[int, ...]) -> V:
+        return self.made(("dynamic-slice",), ArrayShape(self.element_type(array), sizes), [array, *starts])
+
+    def update_at(self, array: V, update: V, starts: Sequence[V]) -> V:
+        return self.made(("dynamic-update-slice",), static_array(self.store.shape(array)), [array, update, *starts])
+
+    def gather(
+        self, operation: Operation, array: V, columns: Sequence[V], windows: tuple[int, ...], order: tuple[int, ...]
+    ) -> V:
+        return self.gathered(array, columns, windows, promise_of(operation, order))
+
+    def gathered(self, array: V, columns: Sequence[V], windows: tuple[int, ...], promise: Hashable) -> V:
+        """Returns a gather with a promise about its indices."""
+        sizes = (*self.dimensions(columns[0]), *windows, self.dimensions(array)[-1])
+        return self.made(("gather", windows, promise), ArrayShape(self.element_type(array), sizes), [array, *columns])
+
+    def scatter_at(
+        self,
+        operation: Operation,
+        function: Function,
+        arrays: Sequence[V],
+        columns: Sequence[V],
+        updates: Sequence[V],
+        order: tuple[int, ...],
+    ) -> list[V]:
+        label = ("scatter", len(arrays), promise_of(operation, order))
+        shapes = [static_array(self.store.shape(array)) for array in arrays]
+        made = self.made(label, TupleShape(tuple(shapes)), [*arrays, *columns, *updates, self._applied(function)])
+        return [self.store.make("out", i, shape, (made,)) for i, shape in enumerate(shapes)]
+
+    def contract(self, operation: Operation, left: V, right: V) -> V:
+        batch, rows, _ = self.dimensions(left)
+        sizes = (batch, rows, self.dimensions(right)[1])
+        shape = ArrayShape(static_array(operation.results[0].shape).element_type, sizes)
+        return self.made(("dot", _texts(operation)), shape, [left, right])
+
+    def convolve(
+        self,
+        operation: Operation,
+        lhs: V,
+        rhs: V,
+        window: tuple[WindowDimension, ...],
+        groups: int,
+        sizes: tuple[int, ...],
+        has_padding: bool,
+    ) -> V:
+        shape = ArrayShape(static_array(operation.results[0].shape).element_type, sizes)
+        return self.made(convolution_label(operation, window, groups, has_padding), shape, [lhs, rhs])
+
+    def combine(self, opcode: str, array: V, initial: V) -> V:
+        shape = ArrayShape(self.element_type(array), self.dimensions(array)[:1])
+        return self.made(("reduce", opcode), shape, [array, initial])
+
+    def reduce(self, operation: Operation, function: Function, arrays: Sequence[V], initial: Sequence[V]) -> list[V]:
+        sizes = self.dimensions(arrays[0])[:1]
+        return self.in_general(("reduce", None), operation, [*arrays, *initial, self._applied(function)], sizes)
+
+    def reduce_window(
+        self,
+        operation: Operation,
+        function: Function,
+        arrays: Sequence[V],
+        initial: Sequence[V],
+        window: tuple[WindowDimension, ...],
+        sizes: tuple[int, ...],
+        has_padding: bool,
+    ) -> list[V]:
+        label = ("reduce-window", None, window, has_padding)
+        return self.in_general(label, operation, [*arrays, *initial, self._applied(function)], sizes)
+
+    def in_any_order(self, array: V) -> V:
+        """Returns a result of a scan whose order the engine chooses, given the result in the order of the slices."""
+        return self.made((ANY_ORDER,), static_array(self.store.shape(array)), [array])
+
+    def in_general(
+        self, label: tuple[Hashable, ...], operation: Operation, operands: Sequence[V], sizes: tuple[int, ...]
+    ) -> list[V]:
+        """Returns a reduction by a function, the last of the operands."""
+        leaves = [leaf for value in operation.results for leaf in value.shape.leaves()]
+        shapes = tuple(ArrayShape(static_array(leaf).element_type, sizes) for leaf in leaves)
+        made = self.made(label, TupleShape(shapes), operands)
+        return [self.store.make("out", i, shape, (made,)) for i, shape in enumerate(shapes)]
+
+
+# An array (or token), or a tuple.
+TreeOf: TypeAlias = V | tuple["TreeOf[V]", ...]
+
+
+def leaves_of(tree: TreeOf[V]) -> Iterator[V]:
+    """Yields the leaves of a tree in order."""
+    if isinstance(tree, tuple):
+        for element in tree:
+            yield from leaves_of(element)
+    else:
+        yield tree
+
+
+def tree_of(shape: Shape, leaves: Iterator[V]) -> TreeOf[V]:
+    """Returns leaves as a tree of a shape's nesting; takes no more than it needs."""
+    if isinstance(shape, TupleShape):
+        return tuple(tree_of(element, leaves) for element in shape.elements)
+    return next(leaves)
+
+
+# Attributes that a convolution's windows, groups and dimension numbers are read from.
+_OF_WINDOWS = frozenset({"feature_group_count", "batch_group_count", "window", "dim_labels", "dimension_numbers"})
+_OF_WINDOWS |= {"window_strides", "padding", "lhs_dilation", "rhs_dilation", "window_reversal"}
+
+
+def promise_of(operation: Operation, order: tuple[int, ...]) -> Hashable:
+    """Returns the guarantees of a gather or scatter about indices, such as sorted ones, and the column order."""
+    texts = key_of(operation)[2]
+    return (texts, order) if texts else ()
+
+
+def _texts(operation: Operation) -> tuple[tuple[str, str], ...]:
+    """Returns the attributes of a dot or convolution besides its dimension numbers and windows."""
+    return tuple(text for text in key_of(operation)[2] if text[0] not in _OF_WINDOWS)
+
+
+def texts_of(label: Hashable) -> tuple[tuple[str, str], ...]:
+    """Returns the attributes in the label of a dot."""
+    assert isinstance(label, tuple)  # so dots are made
+    texts: tuple[tuple[str, str], ...] = label[1]
+    return texts
+
+
+def swapped_texts(texts: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...] | None:
+    """Returns the attributes of a dot whose operands are swapped; None where an attribute may name one of them."""
+    if not all(name == "precision" for name, _ in texts):
+        return None
+    return tuple((name, " ".join(reversed(text.split()))) for name, text in texts)
+
+
+def convolution_label(
+    operation: Operation, window: tuple[WindowDimension, ...], groups: int, has_padding: bool
+) -> tuple[Hashable, ...]:
+    """Returns the label that distinguishes convolutions of the same operands."""
+    is_padded = any(dimension.has_padding for dimension in window)
+    return "convolution", window, groups, has_padding and is_padded, _texts(operation)
