@@ -7,9 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from relayout.causes.page import causes_section
-from relayout.causes.result import Cause, Change, End, Why
-from relayout.causes.stages import PassName
+from relayout.causes.result import Cause, Change, End, PassName, Why, causes_section
 
 ARGUMENT = End("argument", "x", "parameter", "f32[4,8]{1,0}", 0, "argument 0 (x)")
 READER = End("instruction", "d", "dot", "f32[4,8]{0,1}", None, "d (dot)")
