@@ -65,7 +65,7 @@ def _load(path: str, member: str, shape: tuple[int, ...], dtype: np.dtype[Any], 
     Raises DiagnosticError where the data's size is not the header's, and for damaged data.
     """
     size = prod(shape) * dtype.itemsize
-    with readable(path), zipfile.ZipFile(located(path)) as file, _opened(file, member) as stream:
+    with readable(path), zipfile.ZipFile(located(path)) as file, cast(BufferedIOBase, file.open(member)) as stream:
         if file.getinfo(member).file_size != offset + size:
             raise damaged(path, f"{member} has other data than its header says")
         stream.read(offset)
@@ -75,11 +75,6 @@ def _load(path: str, member: str, shape: tuple[int, ...], dtype: np.dtype[Any], 
         if found != size:
             raise damaged(path, f"{member} has other data than its header says")
     return data.view(dtype).reshape(shape, order=order)
-
-
-def _opened(file: zipfile.ZipFile, member: str) -> BufferedIOBase:
-    """Returns the stream of a member under the type that zipfile gives it, which has `readinto`."""
-    return cast(BufferedIOBase, file.open(member))
 
 
 def arrays_to_npz(prefix: str, arrays: Sequence[Array], shapes: Sequence[ArrayShape]) -> bytes:

@@ -48,7 +48,8 @@ def find_moved(graph: FlatGraph, usage: MemoryUsage) -> list[Moved]:
     for buffer in usage.buffers:
         node = graph.source(buffer.value)
         shape = buffer.shape
-        if buffer.padding_bytes and shape.rank and _is_made_there(node) and node not in found:
+        is_made_there = node.operation is None or node.operation.opcode not in FORWARDING
+        if buffer.padding_bytes and shape.rank and is_made_there and node not in found:
             times = trips.get(_function(graph, node), 1)
             found[node] = Moved(node, "padded array", None, shape, 0, buffer.padding_bytes, times)
     # A fusion that computes something else reads and writes its arrays in any case.
@@ -62,10 +63,6 @@ def describe(graph: FlatGraph, node: Value, usage: MemoryUsage) -> Moved | None:
         return None
     padding = usage.allocation.held(shape) - usage.allocation.payload(shape)
     return Moved(node, "instruction", None, shape, 0, padding, trip_counts(usage.schedule).get(_function(graph, node)))
-
-
-def _is_made_there(node: Value) -> bool:
-    return node.operation is None or node.operation.opcode not in FORWARDING
 
 
 def _moved(graph: FlatGraph, node: Value, usage: MemoryUsage, trips: dict[Function, int | None]) -> Moved | None:
@@ -82,7 +79,9 @@ def _moved(graph: FlatGraph, node: Value, usage: MemoryUsage, trips: dict[Functi
     assert isinstance(source, ArrayShape)
     held = usage.allocation.held
     fusion = _name_of_caller(graph, node) if graph.is_fused(node) else ""
-    is_alone = not fusion or _only_moves(node.function)
+    is_alone = not fusion or all(
+        has(each.opcode, Trait.MAY_BE_BITCAST) or each.opcode in FORWARDING for each in node.function.operations
+    )
     padding = held(result) - usage.allocation.payload(result)
     times = trips.get(_function(graph, node), 1)
     return Moved(node, kind, source, result, held(source) + held(result), padding, times, fusion, is_alone)
@@ -102,10 +101,6 @@ def kind_of_move(operation: Operation) -> Kind | None:
         spaces = (each.memory_space if each is not None else 0 for each in (one, other))
         return "memory space" if len(set(spaces)) > 1 else "copy"
     return "relayout"
-
-
-def _only_moves(body: Function) -> bool:
-    return all(has(each.opcode, Trait.MAY_BE_BITCAST) or each.opcode in FORWARDING for each in body.operations)
 
 
 def _name_of_caller(graph: FlatGraph, node: Value) -> str:
