@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dialect_utils.history.flat import FlatGraph
-from dialect_utils.history.moved import Moved
+from dialect_utils.history.moved import Moved, Side, consumers, opcode_of, producer
 from dialect_utils.history.removal import Removal, removal
-from dialect_utils.history.sides import Side, consumers, opcode_of, producer
 from dialect_utils.history.tracing import Introduced
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Value
 from dialect_utils.layout.targets.tpu import laid_out
+from dialect_utils.memory.advice import known_remedy
 from dialect_utils.memory.allocation import Allocation, padded_dimensions
 from dialect_utils.memory.relayouts import Origin
-from dialect_utils.memory.remedies import known_remedy
 from dialect_utils.text import format_bytes
 from relayout.causes.result import Cause, Change, End
 from relayout.causes.stages import pass_between

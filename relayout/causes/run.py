@@ -7,8 +7,7 @@ from functools import partial
 from tempfile import TemporaryDirectory
 
 from dialect_utils.history.flat import FlatGraph
-from dialect_utils.history.moved import Moved, describe, find_moved
-from dialect_utils.history.sides import opcode_of
+from dialect_utils.history.moved import Moved, describe, find_moved, opcode_of
 from dialect_utils.history.tracing import History
 from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.ir import Module, Value
