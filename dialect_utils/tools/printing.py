@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from dialect_utils.hlo import Computation, HloModule
 from dialect_utils.hlo.text.printing import with_sigil
 from dialect_utils.ir import Module, Operation
-from dialect_utils.tools.selection import find_function
+from dialect_utils.tools.extraction import find_function
 
 if TYPE_CHECKING:
     from dialect_utils.stablehlo.function import StableHloFunction
