@@ -93,7 +93,7 @@ def find_problems(
 def problem_among(instructions: Iterable[Instruction]) -> str | None:
     """Returns which constraint of its opcode one of the instructions violates, or None.
 
-    The instructions of the computations that they call, directly or through others, count, too.
+    The instructions of all called computations, also of indirectly called ones, are verified, too.
     """
     waiting, seen = list(instructions), set[Computation]()
     while waiting:
@@ -134,7 +134,7 @@ class _Verifier:
         self.sound_texts: set[Signature] = set()
         # The shapes of the module whose sizes fit into 64 bits, by identity.
         self._fitting: set[int] = set()
-        # Instructions that have to agree with others.
+        # Instructions that are verified with others: asynchronous starts and dones, and joins of values.
         self.asynchronous: list[Instruction] = []
         self.joining: list[Instruction] = []
 

@@ -42,7 +42,7 @@ class Source:
 
     @cached_property
     def _line_starts(self) -> array[int]:
-        # A list would take 40 bytes for each line, and a line may have one.
+        # An array takes 8 bytes for each line, a list 40; a line may be a single byte.
         starts = array("q", [0])
         starts.extend(match.end() for match in _LINE_BREAK.finditer(self.text))
         return starts

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dialect_utils.stablehlo.module import StableHloModule
 
 
-# So many locations of one name, and names like an unknown one, are listed.
+# The most locations of a name, and the most names similar to an unknown name, that an error lists.
 _LISTED = 3
 
 
@@ -125,7 +125,7 @@ def _used_by(operation: Operation) -> tuple[Value, ...]:
 
 
 def _grow(chosen: set[Operation], steps: int | None, neighbours: Callable[[Operation], Iterable[Operation]]) -> None:
-    """Adds operations that are at most so many steps away; None stands for any number."""
+    """Adds operations that are at most `steps` steps away; None stands for any number of steps."""
     border: Collection[Operation] = set(chosen)
     taken = 0
     while border and (steps is None or taken < steps):
@@ -219,8 +219,8 @@ def extract(
     """Returns a part of a module as a module of its own; the values that it needs are its parameters.
 
     `value` names an operation (by its value) or a computation. `computation` names the computation that has the value,
-    or without a value the one to extract. Of an operation, those at most `before` steps before it (None: all that it
-    needs) and `after` steps after it are extracted, too, with the computations that they call. Several values that
+    or without a value the one to extract. With an operation, the operations at most `before` steps before it (None: all
+    that it needs) and `after` steps after it are extracted, with the computations that they call. Several values that
     leave the part are a tuple. Raises DiagnosticError for a name that the module does not have, and ValueError for
     steps around a whole computation.
 

@@ -71,7 +71,7 @@ def _digest(path: str) -> str | None:
 
 @cache
 def _program() -> tuple[list[object], ...]:
-    """Returns the sizes and times of the files of this program and of jaxlib: other versions have others."""
+    """Returns the sizes and times of the files of this program and of jaxlib, which identify their versions."""
     own = Path(__file__).parents[2]
     found = [sorted(_stamps(str(own / package), (_SOURCE,), is_deep=True)) for package in _OWN]
     for package in _FOREIGN:
@@ -161,7 +161,7 @@ class Cache:
         return True
 
     def open(self, key: str) -> int | None:
-        """Returns a descriptor of an entry's content, or None where there is none, or a damaged one."""
+        """Returns a descriptor of an entry's content, or None where no entry exists or it is damaged."""
         try:
             entry = os.open(key, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self._directory)
         except OSError:
