@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo import HloModule
 from dialect_utils.hlo.ops import Ops, format_ints, instructions, rebuild
 from dialect_utils.hlo.text.attributes import reversed_dimensions
 from dialect_utils.hlo.verification.entry import unknown_header_attributes
 from dialect_utils.hlo.verify import unknown_attributes
-from dialect_utils.ir import Module, array_shape
+from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape, TokenShape, TupleShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import ExpandedBitcast, expand_bitcasts
 from passes.dumps.collectives import combine_scalars, permute_one_by_one, reduce_elements_of_words, replicate_partitions
 from passes.dumps.convert_async_to_sync import convert_async_to_sync
+from passes.dumps.executable import is_elided, take_constants
 from passes.dumps.expand_custom_calls import expand_custom_calls, read_hlo
 from passes.dumps.host_callbacks import replace_host_callbacks
 from passes.dumps.inline_fusions import inline_fusions
@@ -29,51 +30,6 @@ from passes.dumps.portable_ops import (
 )
 from passes.framework.base import Report, module_pass
 from passes.layouts.strip_layouts import strip_layouts
-
-
-def elided_constants(module: HloModule) -> list[Instruction]:
-    """Returns the constants printed as `constant({...})`."""
-    return [item for item in instructions(module, "constant") if is_elided(item)]
-
-
-def is_elided(item: Instruction) -> bool:
-    """Is true for a constant whose values are elided."""
-    return item.literal is not None and "..." in item.literal
-
-
-def take_constants(module: HloModule, other: HloModule) -> None:
-    """Gives every elided constant of a module the value of that constant in another dump of the module, in place.
-
-    Constants correspond by name, computation, type and dimensions. Raises DiagnosticError that names each one that the
-    other dump lacks, elides too, or has with another shape.
-    """
-    errors = []
-    elided = list(elided_constants(module))
-    if not elided:
-        raise DiagnosticError(Diagnostic("no constant of the module is elided, so another dump has nothing to give"))
-    for item in elided:
-        found = _same_constant(item, other)
-        if isinstance(found, str):
-            errors.append(Diagnostic(f"constant {item.name} {found}", item.location))
-            continue
-        ops = Ops(item)
-        ops.finish(ops.emit("constant", item.shape, inner=found.literal or ""))
-    if errors:
-        raise DiagnosticError(errors)
-
-
-def _same_constant(item: Instruction, other: HloModule) -> Instruction | str:
-    """Returns the corresponding constant of the other dump, or the reason why it has none."""
-    computation = other.find(item.computation.name)
-    found = None if computation is None else computation.find(item.name)
-    if found is None or found.opcode != "constant":
-        return f"is not in {item.computation.name} of module {other.name}"
-    if is_elided(found):
-        return f"is elided in module {other.name}, too"
-    if array_shape(found).without_layout != array_shape(item).without_layout:
-        return f"is {item.shape}, but {found.shape} in module {other.name}"
-    return found
-
 
 # Attributes of the TPU compiler and its schedule. `is_scheduled` forbids the order of ops that the passes produce.
 _MODULE_ATTRIBUTES = (

@@ -9,9 +9,9 @@ import pytest
 from dialect_utils.execution import run_module
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.text import DiagnosticError
-from passes.dumps.executable import executable_form
+from passes.dumps.executable import executable_form, take_constants
 from passes.dumps.expand_custom_calls import EXPANSIONS
-from passes.dumps.make_portable import make_portable, take_constants
+from passes.dumps.make_portable import make_portable
 from passes.framework.pipeline import verify
 from tests.conftest import Workers
 from tests.passes.dump_files import OWN, SHARED, Dump, difference, dumps, run
