@@ -47,7 +47,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic
 
 from dialect_utils.ops.domain import grouped
-from dialect_utils.ops.window import Role, classify
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
