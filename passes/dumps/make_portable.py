@@ -15,7 +15,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import ExpandedBitcast, expand_bitcasts
 from passes.dumps.collectives import combine_scalars, permute_one_by_one, reduce_elements_of_words, replicate_partitions
 from passes.dumps.convert_async_to_sync import convert_async_to_sync
-from passes.dumps.executable import is_elided, take_constants
+from passes.dumps.elided import is_elided, take_constants
 from passes.dumps.expand_custom_calls import expand_custom_calls, read_hlo
 from passes.dumps.host_callbacks import replace_host_callbacks
 from passes.dumps.inline_fusions import inline_fusions

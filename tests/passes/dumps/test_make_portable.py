@@ -9,7 +9,8 @@ import pytest
 from dialect_utils.execution import run_module
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.text import DiagnosticError
-from passes.dumps.executable import executable_form, take_constants
+from passes.dumps.elided import take_constants
+from passes.dumps.executable import executable_form
 from passes.dumps.expand_custom_calls import EXPANSIONS
 from passes.dumps.make_portable import make_portable
 from passes.framework.pipeline import verify
