@@ -14,7 +14,8 @@ from dialect_utils.hlo.text.literals import format_scalar, parse_scalar
 from dialect_utils.ir import Module, array_shape
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.executable import checked_form, elided_constants
+from passes.dumps.elided import elided_constants
+from passes.dumps.executable import checked_form
 
 if TYPE_CHECKING:
     from dialect_utils.execution import Worker
