@@ -1,4 +1,4 @@
-"""Makes HLO instructions of any opcode that replace one."""
+"""Makes HLO instructions of any opcode that replace an instruction."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def zero_of(element_type: ElementType) -> str:
 
 
 class Ops:
-    """The instructions that replace one: they are inserted before it and named after it.
+    """The instructions that replace an instruction: they are inserted before it and named after it.
 
     New arrays get the descending layout if the replaced instruction has layouts.
     An op that would change nothing is not made: the method returns its operand.

@@ -12,7 +12,7 @@ from dialect_utils.layout import ArrayShape, Layout, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, with_trait
 
-# Not fusions: the compiler chose their arrays.
+# Fusions pass arrays, too, but the compiler chose those arrays.
 _PASSING = with_trait(Trait.CONTROL_FLOW)
 
 

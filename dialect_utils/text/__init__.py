@@ -1,6 +1,5 @@
 """Source text, spans of it, and diagnostics."""
 
-from dialect_utils.text.comments import without_comments as without_comments
 from dialect_utils.text.diagnostics import (
     Diagnostic as Diagnostic,
     DiagnosticError as DiagnosticError,
@@ -19,6 +18,7 @@ from dialect_utils.text.diagnostics import (
     nearest as nearest,
     printable as printable,
     render as render,
+    without_comments as without_comments,
 )
 from dialect_utils.text.input_file import (
     LARGEST_TEXT as LARGEST_TEXT,

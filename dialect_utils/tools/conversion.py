@@ -68,7 +68,7 @@ def write(module: Module, form: Form, *, locations: bool = False) -> bytes:
 
 
 def lost_layouts(module: Module, form: Form) -> tuple[Diagnostic, ...]:
-    """Returns a note where the form does not hold all layouts: HLO made of StableHLO has those of the entry only."""
+    """Returns a note where the form does not hold all layouts: HLO made of StableHLO has the entry's only."""
     if module.dialect == "hlo" or FORMS[form][0] == "stablehlo":
         return ()
     kept = {*module.entry.parameters, *module.entry.results}

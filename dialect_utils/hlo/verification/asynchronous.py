@@ -33,7 +33,7 @@ _MAX_STEPS = 64
 def find_asynchronous_problems(
     module: HloModule, found: Sequence[Instruction], *, is_lenient: bool
 ) -> Iterator[Diagnostic]:
-    """Yields the errors of asynchronous instructions and with sends and receives.
+    """Yields the errors of asynchronous instructions, of sends and of receives.
 
     `is_lenient` skips aliases: the TPU compiler writes those of the wrapped instruction.
     """

@@ -14,7 +14,7 @@ from dialect_utils.ops.inference import Instance, ShapeError
 from dialect_utils.text import Diagnostic
 
 _Place = tuple[int, tuple[int, ...]]
-# They pass buffers on without writing them.
+# Opcodes that pass buffers on without writing them.
 _FORWARDING = with_trait(Trait.TUPLES) | {"parameter", "opt-barrier"}
 
 

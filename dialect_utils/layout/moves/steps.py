@@ -101,10 +101,10 @@ class Step(ABC):
         yield from ()
 
     def try_merged(self, dimensions: tuple[int, ...], dimension: int, result: tuple[int, ...]) -> Step | None:
-        """Returns the step for arrays where a dimension and the next one are one, of which it keeps the second whole.
+        """Returns the step for arrays in which `dimension` and the next dimension are merged.
 
-        `dimensions` and `dimension` are those before this step, `result` those after the new one. Returns None for a
-        step that has no counterpart.
+        The step has to keep the next dimension whole. `dimensions` are those before this step, `result` the dimensions
+        after the new step. Returns None for a step that has no counterpart.
         """
         return None
 
