@@ -7,7 +7,7 @@ import re
 import pytest
 
 from dialect_utils.history.flat import FlatGraph
-from dialect_utils.history.matching import Counterparts, op_name
+from dialect_utils.history.tracing import Counterparts, op_name
 from tests.history.texts import PROGRAM, entry, graph, value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.history.flat import FlatGraph
-from dialect_utils.history.sides import Side, consumers, producer, result_numbers, through_same_bytes
+from dialect_utils.history.moved import Side, consumers, producer, result_numbers, through_same_bytes
 from dialect_utils.history.tracing import Introduced
 from tests.history.texts import PROGRAM, entry, graph, value
 
