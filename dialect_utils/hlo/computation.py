@@ -175,7 +175,7 @@ class Computation:
         return item.number < 0 or item in self.edits.instructions
 
     def mark_edited(self, *items: Instruction) -> None:
-        """Notes that instructions changed since they were read; without arguments, that something else changed."""
+        """Marks instructions as changed since they were read; without arguments, another part of the computation."""
         self.edits.any = True
         if items:
             if self.written.inline:

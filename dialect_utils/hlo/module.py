@@ -282,7 +282,7 @@ class HloModule:
     # Computations
 
     def mark_edited(self) -> None:
-        """Notes that the module changed since it was read."""
+        """Marks the module as changed since it was read."""
         self._is_edited = True
         self._printed = None
 

@@ -10,7 +10,7 @@ from passes.framework.options import OptionError
 def value_names(module: Module) -> dict[Value, str]:
     """Returns the names of the values of a module, without `%`; a value that shares all its names has none.
 
-    A name that the entry, or a function before, has too follows the name of its function: `helper:3`.
+    A value whose name an earlier function has too is named with its function, `helper:3`; the entry comes first.
     """
     found: dict[str, Value] = {}
     for function in sorted(module.functions, key=lambda function: not function.is_entry):
