@@ -359,11 +359,11 @@ class Computation:
         return self._row[1]
 
     def add_caller(self, caller: Instruction) -> None:
-        """Notes that an instruction calls it."""
+        """Records that an instruction calls it."""
         self._callers[caller] = None
 
     def remove_caller(self, caller: Instruction) -> None:
-        """Notes that an instruction no longer calls it."""
+        """Records that an instruction no longer calls it."""
         self._callers.pop(caller, None)
 
     # Effects of an edit
