@@ -33,12 +33,12 @@ from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, r
 from dialect_utils.ops.inference import (
     Instance,
     ShapeError,
-    UnwrittenError,
     Written,
     is_same_kind,
     made,
     of_type,
     wider,
+    written_only,
 )
 from dialect_utils.text import without_comments
 
@@ -241,13 +241,6 @@ def check_bitcast(instance: Instance) -> None:
     have, want = byte_size(source), byte_size(shape)
     if have != want:
         raise ShapeError(f"bitcast reads {have} bytes of {source} as {want} bytes of {shape}", "shape")
-
-
-def written_only(instance: Instance) -> Shape:
-    """Returns the written shape, which nothing else determines."""
-    if instance.shape is None:
-        raise UnwrittenError(f"{instance.opcode} needs a written shape")
-    return instance.shape
 
 
 def define_step(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
