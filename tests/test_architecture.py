@@ -258,8 +258,6 @@ ALLOWED_CIRCLES = {
     # A module holds computations, these instructions, and each knows what holds it.
     "dialect_utils.hlo": {"computation", "instruction", "module"},
     "dialect_utils.stablehlo": {"function", "module", "operation", "value"},
-    # Loops, branches, maps and collectives evaluate the functions that they call.
-    "dialect_utils.verdict.proof": {"evaluation", "exchanges", "loops", "rules", "symbols", "wholes"},
     # A term of an elementwise operation or a constant is lifted by a part of its own.
     "dialect_utils.verdict.field": {"constants", "elementwise", "lift"},
     # Terms are made by rules, and rules make terms.
@@ -281,8 +279,8 @@ ALLOWED_CIRCLES = {
         "proof.algebra.total_order",
         "proof.algebra.widening",
     },
-    # An operation without a definition is recorded by the recorder that it is given; only types go the other way.
-    "dialect_utils.verdict.terms": {"loops", "record", "structure"},
+    # Handlers, loops and makers use the walker that they are given; only types go the other way.
+    "dialect_utils.verdict.terms": {"handlers", "loops", "maker", "scans", "walker"},
 }
 
 

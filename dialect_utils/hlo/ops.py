@@ -305,6 +305,18 @@ def rebuild(
     return made
 
 
+def add_computation(module: HloModule, name: str, *lines: str) -> str:
+    """Adds a computation whose instructions are the lines; returns a new name like `name`."""
+    text = "\n".join(f"  {line}" for line in lines)
+    return module.add_computation(f"%{module.fresh_name(name)} {{\n{text}\n}}").name
+
+
+def add_scalar_computation(module: HloModule, name: str, opcode: str, element_type: ElementType) -> str:
+    """Adds the computation that applies an operation to two scalars; returns a new name like `name`."""
+    x, y = (f"{each} = {element_type}[] parameter({number})" for number, each in enumerate("xy"))
+    return add_computation(module, name, x, y, f"ROOT r = {element_type}[] {opcode}(x, y)")
+
+
 def erase_unused(module: HloModule, candidates: Iterable[Computation]) -> None:
     """Removes computations without callers, and then their callees that have no other callers."""
     waiting = list(candidates)

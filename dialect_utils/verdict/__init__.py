@@ -11,20 +11,22 @@ from dialect_utils.lazy_names import import_name
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.cause import Cause as Cause
-    from dialect_utils.verdict.comparator import DotPrecision as DotPrecision, Method as Method, Options as Options
     from dialect_utils.verdict.compare import compare_modules as compare_modules, compare_stages as compare_stages
-    from dialect_utils.verdict.entry import pack_by_index as pack_by_index, unpack_by_index as unpack_by_index
-    from dialect_utils.verdict.evidence import Verdict as Verdict
-    from dialect_utils.verdict.outcome import (
-        Answer as Answer,
-        Closeness as Closeness,
+    from dialect_utils.verdict.differences import (
         Counterexample as Counterexample,
         MovedElement as MovedElement,
         Place as Place,
-        Planted as Planted,
-        Power as Power,
         Tolerance as Tolerance,
         first_difference as first_difference,
+    )
+    from dialect_utils.verdict.entry import pack_by_index as pack_by_index, unpack_by_index as unpack_by_index
+    from dialect_utils.verdict.evidence import Verdict as Verdict
+    from dialect_utils.verdict.options import DotPrecision as DotPrecision, Method as Method, Options as Options
+    from dialect_utils.verdict.outcome import (
+        Answer as Answer,
+        Closeness as Closeness,
+        Planted as Planted,
+        Power as Power,
     )
     from dialect_utils.verdict.proof import ProofResult as ProofResult, try_prove as try_prove
     from dialect_utils.verdict.sampling import (

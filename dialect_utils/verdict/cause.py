@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from dialect_utils.execution import Array
 from dialect_utils.layout import ElementType
-from dialect_utils.verdict.outcome import Mask, MovedElement, OutputProof
+from dialect_utils.verdict.differences import Mask, MovedElement
+from dialect_utils.verdict.outcome import OutputProof
 
 # Forms of a difference that are not found element by element.
 PADDING: Final = "values that depend on padding"

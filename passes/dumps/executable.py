@@ -9,7 +9,7 @@ from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import Module, Operation, array_shape
 from dialect_utils.ops import Trait, split_asynchronous, with_trait
 from dialect_utils.text import Diagnostic
-from passes.dumps.stable_topk import expand_stable_topk, with_stability
+from passes.dumps.sorts import expand_stable_topk, with_stability
 from passes.framework.base import Pass, load_pass
 
 _PORTABLE = "make-portable"

@@ -11,8 +11,7 @@ from dialect_utils.hlo.ops import Ops
 from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.memory.trips import trip_count
 from dialect_utils.ops import Trait, has
-from passes.dumps.inline_fusions import body_of, use_elements
-from passes.dumps.inlining import inline_body
+from passes.dumps.inline_fusions import body_of, inline_body, use_elements
 
 # The calls and loops of larger entries stay as they are.
 _MOST_INSTRUCTIONS = 20_000

@@ -190,7 +190,7 @@ MUTANTS = (
         ("tests/relayout/test_execution.py",),
     ),
     Mutant(
-        "_Comparison._counterparts",
+        "_Comparison._known_arrays",
         "first + max(count, 1)",
         "total",
         ("tests/relayout/test_first_difference.py",),

@@ -13,8 +13,8 @@ from dialect_utils.ir import permuted as permuted_ops
 from dialect_utils.ops import HLO_NAMES, OPCODES, START, Opcode, Trait
 from dialect_utils.ops.declaration import op
 from dialect_utils.ops.domain import Domain
-from dialect_utils.verdict.proof.rules import RULES
 from dialect_utils.verdict.proof.symbols import Symbols
+from dialect_utils.verdict.terms.handlers import HANDLERS
 
 COLUMNS = ("result", "check", "definition", "proof", "field", "permutation")
 _ENGINES = "the algorithm is that of an engine; the values are opaque"
@@ -96,7 +96,7 @@ def primitives(define: Callable[..., Any], seen: set[Callable[..., Any]]) -> set
 
 def is_proved(opcode: Opcode) -> bool:
     """Is true where the proof has a rule, or terms for all primitives of the definition."""
-    if opcode.name in RULES or f"{opcode.name}{START}" in RULES or opcode.has(Trait.PASSES_OPERANDS):
+    if opcode.name in HANDLERS or f"{opcode.name}{START}" in HANDLERS or opcode.has(Trait.PASSES_OPERANDS):
         return True
     if opcode.define is None:
         return False

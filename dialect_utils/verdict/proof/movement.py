@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Hashable, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,11 @@ from dialect_utils.ir import Function
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Step
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import inverse_permutation
-from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
+from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
 from dialect_utils.verdict.proof.sources import CONCATENATE, array_order, concatenated
 from dialect_utils.verdict.proof.terms import BROADCAST, Array, Moved, Term, Terms
 from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.terms.maker import Maker
 from dialect_utils.verdict.terms.primitives import Primitives
 
 if TYPE_CHECKING:
@@ -34,12 +35,16 @@ PADDED = "broadcast-moved"
 IOTA = "iota"
 
 
-class Movement(Domain[Array]):
+class Movement(Maker[Array]):
     """The primitives that select elements, on terms."""
 
-    def __init__(self, terms: Terms, applied: Callable[[Function], Term]) -> None:
+    def __init__(self, terms: Terms) -> None:
         self.terms = terms
-        self.written: Primitives[Term] = Primitives(terms, applied)
+        self.written: Primitives[Term] = Primitives(terms, self.function)
+
+    def function(self, function: Function) -> Term:
+        """Returns the function that an operation applies; raises UndefinedError where it has effects."""
+        return self.terms.term(self.applied(function))
 
     def _made(self, label: tuple[object, ...], shape: ArrayShape, operands: Sequence[Array]) -> Term:
         return self.terms.make("op", label, shape, [self.terms.term(each) for each in operands])
@@ -65,8 +70,8 @@ class Movement(Domain[Array]):
     def number(self, element_type: ElementType, value: float, dimensions: tuple[int, ...]) -> Term:
         return self.terms.literal(element_type, parse_scalar(element_type, repr(value)), dimensions)
 
-    def each(self, opcode: str, element_type: ElementType, operands: Sequence[Array]) -> Term:
-        return self.terms.each(opcode, element_type, [self.terms.term(each) for each in operands])
+    def each(self, label: Hashable, element_type: ElementType, operands: Sequence[Array]) -> Term:
+        return self.terms.each(label, element_type, [self.terms.term(each) for each in operands])
 
     def compare(self, direction: str, left: Array, right: Array, *, is_total: bool) -> Term:
         operands = [self.terms.term(left), self.terms.term(right)]

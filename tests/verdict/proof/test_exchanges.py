@@ -266,8 +266,8 @@ def test_a_type_that_loses_something_is_another(kind: str, wide: str, function: 
 def test_the_replay_refuses_a_promotion_that_changes_the_order() -> None:
     # A prover that widens s8 to u32 turns -1 into the largest number.
     edits = [
-        Edit("exchanges:_wide", '"s32" if kind.is_signed else "u32"', '"u32"'),
-        Edit("_widened", "promotion_level(opcode, kind, wide) is None", "False"),
+        Edit("rewriter:_wide", '"s32" if kind.is_signed else "u32"', '"u32"'),
+        Edit("Rewriter._wide_exchange", "promotion_level(opcode, kind, wide) is None", "False"),
     ]
     first, second = parse(narrow("s8", MAXIMUM)), parse(reduced("s8", "u32", MAXIMUM))
     with planted(Bug(edits, first, second)):

@@ -415,7 +415,9 @@ BUGS = {
         transpose(M, (1, 0)),
         M,
     ),
-    "an unrolled loop ends at once": Bug([Edit("_unrolled", "not bits", "True")], THRICE, NEVER),
+    "an unrolled loop ends at once": Bug(
+        [Edit("Rewriter.constant_bits", "self.terms.constant_bits(self.terms.term(array))", "0")], THRICE, NEVER
+    ),
     "branches do not count": Bug(
         [
             Edit(
@@ -458,13 +460,15 @@ BUGS = {
         unary("sine", A),
     ),
     "a state that changes is fixed": Bug(
-        [Edit("_Loop.run", "plain.ends[i] is not variable", "plain.ends[i] is not variable and i != 2")], GROWING, KEPT
+        [Edit("Reader.final", "plain.ends[i] is not variable", "plain.ends[i] is not variable and i != 2")],
+        GROWING,
+        KEPT,
     ),
     "a state that is read is dropped": Bug(
         [
-            Edit("_Loop._order", "return order", "return [i for i in order if i != 2]"),
+            Edit("Reader._order", "return order", "return [i for i in order if i != 2]"),
             Edit(
-                "_Loop._reordered",
+                "Reader._reordered",
                 "not any(mask >> len(order) for mask in (*masks, tested))",
                 "True or any(mask >> len(order) for mask in (*masks, tested))",
             ),
@@ -475,9 +479,11 @@ BUGS = {
     "results of a loop are in the order of its state": Bug(
         [
             Edit(
-                "_Loop.run",
-                "zip(order, self._outs(start, order, iteration), strict=True)",
-                "zip(sorted(order), self._outs(start, order, iteration), strict=True)",
+                "Reader.final",
+                "return loop.final(logical, reading, plain, short)",
+                "final = loop.final(logical, reading, plain, short)\n"
+                "outs = dict(zip(sorted(order), (final[i] for i in order)))\n"
+                "return [outs.get(i, each) for i, each in enumerate(final)]",
             )
         ],
         *IN_ANOTHER_ORDER,

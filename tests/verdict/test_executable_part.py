@@ -8,7 +8,7 @@ from dialect_utils.execution import Worker
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.verdict import Counterexample, compare as comparing, compare_modules
-from dialect_utils.verdict.parts import executable_part, with_outputs
+from dialect_utils.verdict.executable_part import executable_part, with_outputs
 from dialect_utils.verdict.proof import ProofResult
 
 # The second output waits for another program.
@@ -91,7 +91,7 @@ def test_outputs_that_depend_on_it_are_executed_with_ones(
     verdict = compare_modules(parse(text), parse(wrong), worker=worker)
     assert (verdict.verdict, verdict.counterexample and verdict.counterexample.output) == ("unknown", 1)
     assert "with ones for the data of other programs" in verdict.reason
-    monkeypatch.setattr("dialect_utils.verdict.feeding.fed_stages", lambda stages: [])
+    monkeypatch.setattr("dialect_utils.verdict.executable_part.with_ones_received", lambda stages: [])
     unfed = compare_modules(parse(text), parse(wrong), worker=worker)
     assert unfed.verdict == "equal"
     assert unfed.reason.count(" alone") == 1

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dialect_utils.execution import Array
 from dialect_utils.layout import ElementType
-from dialect_utils.verdict.outcome import Mask
+from dialect_utils.verdict.differences import Mask
 
 Numbers = NDArray[Any]
 

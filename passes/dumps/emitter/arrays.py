@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
 from dialect_utils.ops import by_opcode
-from passes.dumps.mosaic.code import PRED, S32, Code, Number, Update, Val, constant, index, wrapped
+from passes.dumps.emitter.code import PRED, S32, Code, Number, Update, Val, constant, index, wrapped
 
 # Float types of 8 bits or more, except the narrowest, represent integers up to this magnitude.
 _EXACT = 8

@@ -12,16 +12,23 @@ from math import ceil
 
 import numpy as np
 
-from dialect_utils.execution import Array, Engine, ExecutionError, Worker
+from dialect_utils.execution import ExecutionError
 from dialect_utils.ir import Module
 from dialect_utils.layout import ElementType
-from dialect_utils.layout.arrays.dtypes import element_type_of
 from dialect_utils.verdict.comparator import Finding
-from dialect_utils.verdict.judge import Compared, Judge
-from dialect_utils.verdict.outcome import Closeness, Mask
-from dialect_utils.verdict.runs import Runs, Unrounded
-from dialect_utils.verdict.sampling import DataSet
-from dialect_utils.verdict.ulps import Numbers, digits, epsilon, largest, smallest_normal, ulps_of
+from dialect_utils.verdict.differences import Mask
+from dialect_utils.verdict.judge import Judge
+from dialect_utils.verdict.outcome import Closeness
+from dialect_utils.verdict.rounding.floats import (
+    Numbers,
+    digits,
+    epsilon,
+    largest,
+    smallest_normal,
+    ulps_of,
+    without_subnormals,
+)
+from dialect_utils.verdict.runs import Results, Runs, Unrounded
 
 # Neither program may be farther off: five bits, or a quarter of the digits of a type with fewer than twenty.
 _MOST_ULPS = 32.0
@@ -32,21 +39,23 @@ _NEARLY = 1 / 16
 _ORDINARY = "random"
 
 
-def close_finding(runs: Runs, judge: Judge, worker: Worker, engine: Engine, found: Finding) -> Finding | None:
+def close_finding(runs: Runs, judge: Judge, found: Finding) -> Finding | None:
     """Returns the finding `close` in place of a difference that was found, or None where results are not close.
 
     Runs both programs again, and the original in higher precision.
     """
     kinds = judge.comparator.element_types
     try:
-        results = _compared(replace(runs, data=[*runs.data, *_without_subnormals(runs.data)]), worker, engine)
+        # One engine flushes subnormal numbers, and another does not.
+        flushed = [replace(each, arrays=[*map(without_subnormals, each.arrays)]) for each in runs.data]
+        results = replace(runs, data=[*runs.data, *flushed]).compared()
         if not all(judge.keeps_promises(each) for each in results):
             return None
-        outputs = judge.differing(engine, results)
+        outputs = frozenset(output for each in results for output in judge.differing(each))
         if not outputs or any(not kinds[output].is_floating for output in outputs):
             return None
         measured = results[len(runs.data) :]
-        exact = replace(runs, data=[each.data for each in measured]).unrounded(worker, engine)
+        exact = replace(runs, data=[each.data for each in measured]).unrounded()
     except ExecutionError:
         return None
     measures = [
@@ -55,7 +64,7 @@ def close_finding(runs: Runs, judge: Judge, worker: Worker, engine: Engine, foun
             [
                 _Sample.of(*each, output)
                 for each in zip(measured, exact, strict=True)
-                if judge.is_heard(engine, output, each[0].data)
+                if judge.is_heard(each[0], output)
             ],
         )
         for output in sorted(outputs)
@@ -64,24 +73,6 @@ def close_finding(runs: Runs, judge: Judge, worker: Worker, engine: Engine, foun
     if len(close) < len(measures):
         return None
     return Finding("close", "", found.counterexample, outputs, closeness=max(close))
-
-
-def _compared(runs: Runs, worker: Worker, engine: Engine) -> list[Compared]:
-    expected, rewritten = runs.original_on(worker, engine), runs.rewrite_on(worker, engine)
-    return [Compared(*each) for each in zip(runs.data, expected, rewritten, strict=True)]
-
-
-def _without_subnormals(data: Sequence[DataSet]) -> list[DataSet]:
-    """Returns data with zeros for subnormal numbers, which one engine flushes and another does not."""
-    return [replace(each, arrays=[_flushed(array) for array in each.arrays]) for each in data]
-
-
-def _flushed(array: Array) -> Array:
-    kind = element_type_of(array.dtype)
-    if not kind.is_floating:
-        return array
-    with np.errstate(invalid="ignore"):
-        return np.where(np.abs(array.astype(np.float64)) < smallest_normal(kind), array * 0, array).astype(array.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +93,9 @@ class _Sample:
     is_ordinary: bool
 
     @classmethod
-    def of(cls, compared: Compared, unrounded: Unrounded, output: int) -> _Sample:
+    def of(cls, results: Results, unrounded: Unrounded, output: int) -> _Sample:
         """Returns the numbers of an output."""
-        programs = compared.expected, compared.rewritten.zeros
+        programs = results.expected, results.zeros
         others = unrounded.exact, unrounded.numbers, unrounded.finite
         with np.errstate(invalid="ignore"):
             first, second, exact, numbers, finite = (each[output].astype(np.float64) for each in (*programs, *others))
@@ -113,7 +104,7 @@ class _Sample:
         depends = ~_are_same(exact, numbers), ~_are_same(exact, finite)
         # Beyond the range of 64 bits the original is the best that is known.
         exact = np.where(np.isfinite(exact), exact, first)
-        return cls(first, second, exact, moves, *depends, compared.data.kind == _ORDINARY)
+        return cls(first, second, exact, moves, *depends, results.data.kind == _ORDINARY)
 
     @property
     def is_finite(self) -> Mask:

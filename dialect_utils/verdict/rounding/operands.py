@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dialect_utils.execution import Array, Engine, Program, Worker
+from dialect_utils.execution import Array, Program
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.arrays.dtypes import element_type_of
 from dialect_utils.ops import Trait, has
-from dialect_utils.verdict.rounding import ROUNDED, Rounding
+from dialect_utils.verdict.outcome import ROUNDED, Rounding
 from dialect_utils.verdict.runs import Runs
 from dialect_utils.verdict.sampling import DataSet
 
@@ -55,13 +55,11 @@ class RoundedOperands:
     """The search for the operands that the second of two programs rounds; it may round at most `most` operands."""
 
     runs: Runs
-    worker: Worker
-    engine: Engine
     most: int
 
     def found(self) -> tuple[Rounding, Program] | None:
         """Returns the operands, and the original in which these are rounded; None for none. Raises ExecutionError."""
-        _, numbers = self.worker.rewrite("round", self.runs.programs[0], operands=0)
+        _, numbers = self.runs.worker.rewrite("round", self.runs.programs[0], operands=0)
         products = _products(numbers)
         if not 0 < _SIDES * len(products) <= _MOST_OPERANDS:
             return None
@@ -76,19 +74,19 @@ class RoundedOperands:
 
     def _rounded(self, products: Sequence[_Product], chosen: frozenset[int]) -> Program:
         operands = _rounding(products, chosen).operands
-        return self.worker.rewrite("round", self.runs.programs[0], operands=operands)[0]
+        return self.runs.worker.rewrite("round", self.runs.programs[0], operands=operands)[0]
 
     def _decided(self, products: Sequence[_Product], chosen: frozenset[int]) -> frozenset[int]:
         """Returns the operands whose roundings add up to the difference from the original with the chosen ones."""
         number = range(_SIDES * len(products))
         runs = replace(self.runs, programs=(self._rounded(products, chosen), self.runs.programs[1]))
-        base = runs.original_on(self.worker, self.engine)
-        wanted = [each.zeros for each in runs.rewrite_on(self.worker, self.engine)]
+        base = runs.original()
+        wanted = [zeros for zeros, _ in runs.rewrite()]
         vector = _vectors(base)
         columns = []
         for begin in range(0, len(number), _TOGETHER):
             others = [self._rounded(products, chosen ^ {each}) for each in number[begin : begin + _TOGETHER]]
-            found = runs.of_others(self.worker, self.engine, others)
+            found = runs.of_others(others)
             columns += [vector(base if each is None else each) for each in found]
         present = _coefficients(np.stack(columns, axis=1), vector(wanted)) > _PRESENT
         return chosen ^ {each for each in number if present[each]}

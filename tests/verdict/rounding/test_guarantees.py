@@ -1,7 +1,7 @@
 import pytest
 
 from dialect_utils.io.files import parse_bytes
-from dialect_utils.verdict.guarantees import Guarantee, result_guarantees
+from dialect_utils.verdict.rounding.guarantees import Guarantee, result_guarantees
 
 ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n"
 MAX = ADD.replace("add(", "maximum(")

@@ -1,14 +1,13 @@
-"""HLO computations built for a kernel: values, folded constants, and captures of outer values.
+"""HLO computations under construction: values, folded constants, and captures of outer values.
 
-A kernel becomes text, not instructions of a module, because the computation of a loop or branch is complete before the
+A program becomes text, not instructions of a module, because the computation of a loop or branch is complete before the
 computation that calls it. Equal instructions are written once; unused ones are omitted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from math import isinf, isnan
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
 
@@ -56,17 +55,14 @@ def literal(kind: ElementType, value: Number) -> str:
     """Returns a number as HLO text; reading a float gives the same bits."""
     if kind == PRED:
         return "true" if value else "false"
-    if kind.is_integral:
-        return str(int(value))
-    number = float(value)
-    if isnan(number):
-        return "nan"
-    return ("inf" if number > 0 else "-inf") if isinf(number) else repr(number)
+    # `repr` writes nan, inf and -inf as HLO does.
+    text = str(int(value)) if kind.is_integral else repr(float(value))
+    return f"({text}, 0)" if kind.is_complex else text
 
 
 @dataclass(slots=True)
 class Program:
-    """The computations of one kernel by name, each after those that it calls."""
+    """The computations of one program by name, each after those that it calls."""
 
     name: str
     texts: dict[str, str] = field(default_factory=dict)
@@ -117,10 +113,15 @@ class Code:
         # The dynamic-update-slice that computes an array.
         self.updates: dict[Val, Update] = {}
         self.elements: list[Val] = []  # the types of the tuple's elements
+        # The outer values in the tuple, in the order of its elements, and the elements.
         self.captured: dict[Val, Val] = {}
         self._lines: dict[str, _Line] = {}
         self._written: dict[str, Val] = {}
         self._parameters: list[str] = []
+
+    def inner(self, name: str) -> Code:
+        """Returns a nested computation, whose state grows with the values that it captures."""
+        return Code(self.program, f"{self.program.name}.{name}", self)
 
     def emit(
         self,
@@ -245,6 +246,30 @@ class Code:
         return live
 
 
-def captures(code: Code) -> Iterator[Val]:
-    """Yields the outer values of a computation's tuple, in the order of its elements."""
-    yield from code.captured
+def while_loop(
+    code: Code,
+    initial: Sequence[Val],
+    step: Callable[[Code, list[Val]], Sequence[Val]],
+    goes_on: Callable[[Code, list[Val]], Val],
+) -> list[Val]:
+    """Makes a loop over a state; returns the final state.
+
+    `step` makes the body and returns the next state, `goes_on` makes the condition. Both may use values of `code`,
+    which become further elements of the state.
+    """
+    body = code.inner("body")
+    following = step(body, [body.element(value) for value in initial])
+    condition = code.inner("condition")
+    tested = [condition.element(value) for value in initial]
+    # Both computations have the same state: the condition gets the elements that the body captured, and vice versa.
+    for value in body.captured:
+        condition.local(value)
+    answer = goes_on(condition, tested)
+    for value in list(condition.captured):
+        body.local(value)
+    body.finish([*following, *(body.local(value) for value in body.captured)])
+    condition.finish([answer], as_tuple=False)
+    whole = [*initial, *body.captured]
+    name = code.tuple(whole)
+    made = code.emit_tuple("while", whole, [name], f", condition=%{condition.name}, body=%{body.name}")
+    return made[: len(initial)]

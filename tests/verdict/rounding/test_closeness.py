@@ -7,8 +7,8 @@ import pytest
 
 from dialect_utils.execution import Worker
 from dialect_utils.verdict import Options, Verdict, compare_modules
-from dialect_utils.verdict.closeness import narrows
 from dialect_utils.verdict.outcome import Closeness
+from dialect_utils.verdict.rounding.closeness import narrows
 from tests.verdict.formulas import Array, Formula, exp, log, module, sqrt, tanh
 
 POWERS = (0.3, -1.2, 0.7, 2.1, -0.4)

@@ -8,16 +8,16 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from dialect_utils.verdict.counterparts import Counterparts, is_close, is_informative
+from dialect_utils.verdict.expectation import KnownArrays, is_close, is_informative
 
 RNG = np.random.default_rng(0)
 CUBE = RNG.standard_normal((3, 4, 5)).astype(np.float32)
 
 
 def distance(array: object, *known: object, share: float = 1e-5) -> float:
-    counterparts = Counterparts(share)
-    counterparts.add([np.asarray(each) for each in known])
-    return counterparts.distance(np.asarray(array))
+    arrays = KnownArrays(share)
+    arrays.add([np.asarray(each) for each in known])
+    return arrays.distance(np.asarray(array))
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
