@@ -231,7 +231,7 @@ def check_dynamic_reshape(instance: Instance) -> None:
 def check_bitcast(instance: Instance) -> None:
     """Raises ShapeError where a bitcast changes the size in bytes."""
     # Sizes of layouts are needed here only.
-    from dialect_utils.layout.index.sizes import byte_size
+    from dialect_utils.layout.index.index_map import byte_size
 
     source, shape = instance.operands[0], instance.shape
     if not isinstance(source, ArrayShape) or not isinstance(shape, ArrayShape):

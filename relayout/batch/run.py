@@ -99,7 +99,7 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
     is_direct = not (records or is_for_ci or command.conclusion)
     if command.shared:
         # Imported here: most commands execute nothing.
-        from relayout.supervisor.forking import import_shared
+        from relayout.supervisor.programs import import_shared
 
         import_shared(command.shared)
     with ExitStack() as stack:
