@@ -262,7 +262,7 @@ def validate(
     ('equal', None)
     """
     from dialect_utils.verdict import Options
-    from relayout.validation.run import Judged, validate_directory, validate_module
+    from relayout.validation.judging import Judged, validate_directory, validate_module
 
     judged = Judged(Options(engines, power=0, precision=precision), only, reduces, assume_elided_equal)
     if isinstance(program, str | os.PathLike) and os.path.isdir(program):
