@@ -304,4 +304,8 @@ MUTANTS = (
         "found is None or self.selected.grows",
         ("tests/relayout/supervisor/test_cache.py",),
     ),
+    Mutant("tuning:figure", "figures.seconds > 0", "True", ("tests/relayout/tuning/test_objective.py",)),
+    Mutant("tuning:score", "(needed,)", "()", ("tests/relayout/tuning/test_objective.py",)),
+    Mutant("tuning:orders", ">", ">=", ("tests/relayout/tuning/test_changes.py",)),
+    Mutant("Change.with_mode", "entry.is_result", "False", ("tests/relayout/tuning/test_changes.py",), occurrence=1),
 )

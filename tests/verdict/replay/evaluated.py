@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from math import prod
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,6 +23,8 @@ from dialect_utils.verdict.terms.primitives import Term
 
 # Whole numbers of small magnitude: their sums and products are exact in any order.
 _LARGEST = 4
+# Combinations of one array are that array.
+_COMBINING = ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
 # Raised by the definitions for operands of other types and sizes.
 _ILL_FORMED = (AssertionError, AttributeError, LookupError, StopIteration, TypeError, ValueError)
 # Distances of functions from their rounded values, and of the results of narrow types.
@@ -66,11 +69,9 @@ class Evaluated(Bits, Interpretation[Term, Array]):
     def _leaf(self, term: Term) -> Array:
         shape = _array(term)
         label: Any = term.label
-        if label[0] == "bound":
-            if label[1:] not in self._bound:
-                raise UndefinedError("a variable of a function has no value")
+        if label[0] == "bound" and label[1:] in self._bound:
             return self._bound[label[1:]]
-        if label[0] != "parameter":
+        if label[0] not in ("bound", "parameter"):
             raise UndefinedError("undefined padding has no value")
         random = np.random.default_rng(zlib.crc32(f"{self.seed} {label} {shape}".encode()))
         if shape.element_type.name == "pred":
@@ -80,6 +81,8 @@ class Evaluated(Bits, Interpretation[Term, Array]):
 
     def _each(self, term: Term, operands: list[Array]) -> Array:
         kind, label = _array(term).element_type, term.label
+        if label in _COMBINING and len(operands) == 1:
+            return operands[0]
         if isinstance(label, str):
             return elementwise.each(label, kind, operands)
         match label:
@@ -87,12 +90,16 @@ class Evaluated(Bits, Interpretation[Term, Array]):
                 return compare(direction, *operands, is_total=is_total)
             case ("bitcast-convert", ElementType() as other):
                 return Bits.move(self, operands[0], BitcastConvert(other))
+            case ("ring", *products):
+                return _polynomial(kind, products, operands)
         raise UndefinedError(f"{label} has no value")
 
     def _operation(self, term: Term, operands: list[Any]) -> Any:
         match term.label:
             case ("function", *_):
                 return term
+            case ("any-order",):
+                return operands[0]
             case ("scatter", int(count), _):
                 *arrays, function = operands
                 columns, updates = arrays[count:-count], arrays[-count:]
@@ -101,7 +108,11 @@ class Evaluated(Bits, Interpretation[Term, Array]):
                 *arrays, function = operands
                 half = len(arrays) // 2
                 return self.reduce(None, function, arrays[:half], arrays[half:])  # type: ignore[arg-type]
-        return self.computed(term)
+        if not isinstance(term.shape, ArrayShape):
+            raise UndefinedError("a loop has no value here")
+        label: Any = term.label
+        found = self.computed(term)
+        return found + _mark(label[-1]) if label[0] == "gather" else found
 
     def _applied(self, function: Any, arguments: Sequence[Array]) -> list[Array]:
         """Returns the results of a function, a term, for the elements at each index."""
@@ -123,7 +134,7 @@ class Evaluated(Bits, Interpretation[Term, Array]):
 
     def contract(self, operation: Any, left: Array, right: Array, present: Any = None) -> Array:
         results = SimpleNamespace(results=[SimpleNamespace(shape=operation.shape)])
-        return Bits.contract(self, results, left, right, present)
+        return Bits.contract(self, results, left, right, present) + _mark(operation.label[-1])
 
     def combine(self, opcode: str, element_type: Any, array: Array, initial: Any) -> Array:  # type: ignore[override]
         return Bits.combine(self, opcode, array, initial)
@@ -137,6 +148,21 @@ class Evaluated(Bits, Interpretation[Term, Array]):
     def padding(self, written: Any, sizes: tuple[int, ...], position: tuple[Term, int]) -> Array:
         found: Array = self.values[written]
         return found
+
+
+def _polynomial(kind: ElementType, products: Sequence[Any], operands: Sequence[Array]) -> Array:
+    """Returns the sum of coefficients times powers of operands, in the ring of an integer type."""
+    wide = [widened(each).astype(object) for each in operands]
+    total = np.zeros(operands[0].shape, object)
+    for coefficient, powers in products:
+        total = total + coefficient * prod(wide[number] ** power for number, power in powers)
+    bits = np.asarray(total % (1 << kind.bits)).astype(np.uint64).astype(f"u{kind.storage_bytes}")
+    return from_bits(bits, kind)
+
+
+def _mark(texts: Any) -> int:
+    """Returns a number by which operations with other attributes differ, in whatever order these name operands."""
+    return zlib.crc32("".join(sorted(str(texts))).encode()) % 61 if texts else 0
 
 
 def _array(term: Term) -> ArrayShape:

@@ -10,7 +10,16 @@ from functools import cache
 from itertools import permutations
 from typing import Any
 
-from dialect_utils.layout import ArrayShape, Pad, Reshape, Slice, Step as MovementStep, Transpose
+from dialect_utils.layout import (
+    ArrayShape,
+    Pad,
+    Reshape,
+    Slice,
+    Step as MovementStep,
+    Transpose,
+    TupleShape,
+    parse_element_type,
+)
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, ReadTerm, Step, certificate_text, read_certificate
@@ -22,8 +31,8 @@ from tests.verdict.proof.test_array_rules import INSTANCES
 from tests.verdict.proof.test_own_rewrites import REWRITES as OWN
 from tests.verdict.replay.forging import array, constant, in_order, moved, parameter, step, term
 
-# Steps of one rule, the smallest ones, and changed forms of one step.
-_STEPS, _DEEPEST = 6, 3
+# For each rule, so many kinds of steps, and steps of one kind; and the depth of the parts that change.
+_STEPS, _ALIKE, _DEEPEST = 8, 2, 3
 _SWAPPED = {
     "add": "subtract",
     "subtract": "add",
@@ -37,6 +46,10 @@ _SWAPPED = {
     "convert": "negate",
     "negate": "abs",
 }
+
+
+# Element types that hold other numbers.
+_OTHER_TYPES = {"f32": "bf16", "bf16": "f32", "f16": "bf16", "s32": "s8", "s8": "s32", "u8": "u32", "u32": "u8"}
 
 
 def _pairs() -> Iterator[tuple[str, str]]:
@@ -62,6 +75,13 @@ def _texts(*sides: ex.E) -> tuple[str, str]:
 LEFT, RIGHT = parameter(0, "f32", 1, 4, 6), parameter(1, "f32", 1, 6, 6)
 MATRIX, TABLE, ROWS = parameter(0, "f32", 6, 6), parameter(0, "s32", 4, 4, 6), parameter(1, "s32", 3)
 PRODUCT, ZERO, CHOICE = array("f32", 1, 4, 6), constant(0, "f32"), parameter(2, "pred")
+LINES = parameter(2, "s32", 3)
+SQUARE, UPDATES = parameter(0, "s32", 4, 4, 4), parameter(3, "s32", 3, 1, 1, 4)
+_BOUND = [term("leaf", ("bound", 0, i), array("s32")) for i in range(2)]
+ADDED = term(
+    "op", ("function", 0, (array("s32"), array("s32")), 1), TupleShape(()), term("each", "add", array("s32"), *_BOUND)
+)
+TURNED = (1, 0, 2)
 NEGATED = term("each", "negate", array("f32", 6, 6), MATRIX)
 _HALVES = (0, 2, 1)
 
@@ -72,6 +92,11 @@ def _dot(left: ReadTerm, right: ReadTerm) -> ReadTerm:
 
 def _total(matrix: ReadTerm) -> ReadTerm:
     return term("op", ("reduce", "add"), array("f32", 6), matrix, ZERO)
+
+
+def _scattered(into: ReadTerm, columns: tuple[ReadTerm, ...], updates: ReadTerm) -> ReadTerm:
+    made = term("op", ("scatter", 1, ()), TupleShape((into.shape,)), into, *columns, updates, ADDED)
+    return term("out", 0, into.shape, made)
 
 
 def _gathered(table: ReadTerm) -> ReadTerm:
@@ -108,6 +133,43 @@ WRITTEN = (
         ),
     ),
     step(
+        "indexed-dimensions",
+        _scattered(SQUARE, (ROWS, LINES), UPDATES),
+        moved(
+            _scattered(moved(SQUARE, Transpose(TURNED)), (LINES, ROWS), moved(UPDATES, Transpose((0, 2, 1, 3)))),
+            Transpose(TURNED),
+        ),
+    ),
+    step(
+        "window-order",
+        _scattered(SQUARE, (ROWS, LINES), UPDATES),
+        moved(
+            _scattered(
+                in_order(SQUARE, (4, 4, 2, 2), (0, 1, 3, 2)), (ROWS, LINES), in_order(UPDATES, (3, 2, 2), (0, 2, 1))
+            ),
+            Reshape((4, 4, 2, 2)),
+            Transpose((0, 1, 3, 2)),
+            Reshape((4, 4, 4)),
+        ),
+    ),
+    step(
+        "columns",
+        _scattered(SQUARE, (ROWS, LINES), UPDATES),
+        term(
+            "op",
+            ("concatenate", 2),
+            array("s32", 4, 4, 4),
+            *(
+                _scattered(
+                    moved(SQUARE, Slice((0, 0, i), (4, 4, i + 1))),
+                    (ROWS, LINES),
+                    moved(UPDATES, Slice((0, 0, 0, i), (3, 1, 1, i + 1))),
+                )
+                for i in range(4)
+            ),
+        ),
+    ),
+    step(
         "branches",
         term("each", "select", array("f32", 6, 6), term("splat", None, array("pred", 6, 6), CHOICE), MATRIX, NEGATED),
         term("choice", None, array("f32", 6, 6), CHOICE, MATRIX, NEGATED),
@@ -121,14 +183,31 @@ def steps_of_proofs() -> dict[str, list[Step]]:
     """Returns the smallest steps of each rule in proofs of our rewrites and of the instances of all rules."""
     found: dict[str, dict[str, Step]] = {}
     for written in WRITTEN:
-        found.setdefault(written.rule, {})[str(len(found))] = written
+        texts = found.setdefault(written.rule, {})
+        texts[str(len(texts))] = written
     for first, second in _pairs():
         certificate = try_prove([parse(first), parse(second)]).certificate
         if certificate is not None:
             for one in read_certificate(certificate_text(certificate)).steps:
                 text = certificate_text(Certificate((replace(one, place=None),), ({}, {})))
                 found.setdefault(one.rule, {})[text] = one
-    return {rule: [texts[text] for text in sorted(texts, key=len)[:_STEPS]] for rule, texts in sorted(found.items())}
+    return {rule: _chosen(texts) for rule, texts in sorted(found.items())}
+
+
+def _chosen(texts: dict[str, Step]) -> list[Step]:
+    """Returns the smallest steps for each pair of kinds of operations, and not too many."""
+    chosen: dict[str, list[Step]] = {}
+    for text in sorted(texts, key=len):
+        kinds = str([_head(part) for side in (texts[text].before, texts[text].after) for part in _parts(side, 1)])
+        if len(same := chosen.setdefault(kinds, [])) < _ALIKE:
+            same.append(texts[text])
+    return [one for same in [*chosen.values()][:_STEPS] for one in same]
+
+
+def _head(term: ReadTerm) -> tuple[str, str]:
+    """Returns the kind and the operation of a term."""
+    head = term.label[0] if isinstance(term.label, tuple) and term.label else term.label
+    return term.kind, head if isinstance(head, str) else ""
 
 
 def varied(one: Step) -> Iterator[Step]:
@@ -152,10 +231,14 @@ def _changed(term: ReadTerm, others: list[ReadTerm], depth: int) -> Iterator[Rea
     yield from (each for each in others if each is not term and each.shape == term.shape)
     if isinstance(term.shape, ArrayShape) and term.kind in ("leaf", "constant"):
         yield ReadTerm("leaf", ("parameter", 7), term.shape, ())
+        yield from (ReadTerm("leaf", ("parameter", 7), shape, ()) for shape in _shapes(term))
         return
     for label in _labels(term.label):
         shape = ArrayShape(*label.result) if isinstance(label, Plan) else term.shape
         yield replace(term, label=label, shape=shape)
+        if depth == _DEEPEST and not isinstance(label, Plan):
+            yield from (replace(term, label=label, shape=shape) for shape in _shapes(term))
+    yield from (replace(term, shape=shape) for shape in _shapes(term))
     for i, operand in enumerate(term.operands):
         if len(term.operands) > 1:
             yield replace(term, operands=(*term.operands[:i], *term.operands[i + 1 :]))
@@ -168,25 +251,33 @@ def _changed(term: ReadTerm, others: list[ReadTerm], depth: int) -> Iterator[Rea
                 yield replace(term, operands=(*term.operands[:i], other, *term.operands[i + 1 :]))
 
 
+def _shapes(term: ReadTerm) -> Iterator[ArrayShape]:
+    """Yields shapes with one size or the element type changed."""
+    if isinstance(term.shape, ArrayShape):
+        kind, sizes = term.shape.element_type, term.shape.dimensions
+        for i, size in enumerate(sizes):
+            for other in (size - 1, size + 1):
+                yield ArrayShape(kind, (*sizes[:i], other, *sizes[i + 1 :]))
+        yield ArrayShape(parse_element_type(_OTHER_TYPES.get(kind.name, "f32")), sizes)
+
+
 def _labels(label: Hashable) -> Iterator[Any]:
     """Yields labels with one part changed."""
-    if isinstance(label, bool):
-        yield not label
-    elif isinstance(label, int):
-        yield from (label + 1, label - 1)
-    elif isinstance(label, str):
-        if label in _SWAPPED:
-            yield _SWAPPED[label]
-    elif isinstance(label, frozenset):
-        yield from (label - {each} for each in label)
-        yield from (label | {i} for i in range(3) if i not in label)
-    elif isinstance(label, Plan):
-        yield from _plans(label)
-    elif isinstance(label, tuple):
-        for i, part in enumerate(label):
-            for other in _labels(part):
-                yield (*label[:i], other, *label[i + 1 :])
-        yield label[::-1]
+    match label:
+        case bool():
+            yield not label
+        case int():
+            yield from (label + 1, label - 1)
+        case str():
+            yield from (_SWAPPED[each] for each in [label] if each in _SWAPPED)
+        case frozenset():
+            yield from (label ^ {i} for i in range(3))
+        case Plan():
+            yield from _plans(label)
+        case tuple():
+            yield label[::-1] if label else (("operand_precision", "highest"),)
+            for i, part in enumerate(label):
+                yield from ((*label[:i], other, *label[i + 1 :]) for other in _labels(part))
 
 
 def _plans(plan: Plan) -> Iterator[Plan]:
