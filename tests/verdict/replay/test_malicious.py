@@ -543,7 +543,18 @@ def dot_of(left: ReadTerm, right: ReadTerm, *sizes: int, kind: str = "f32") -> R
     return term("op", ("dot", ()), array(kind, *sizes), left, right)
 
 
+def products_of(left: ReadTerm, right: ReadTerm) -> ReadTerm:
+    """Returns the products of a dot as rows."""
+    sizes = array("f32", 1, 4, 5, 6)
+    first = term("op", ("broadcast", (0, 1, 3)), sizes, left)
+    second = term("op", ("broadcast", (0, 2, 3)), sizes, right)
+    return moved(each("multiply", sizes, first, second), Reshape((20, 6)))
+
+
+SUMMANDS = parameter(0, "f32", 4), parameter(1, "f32", 4)
+SCALARS = parameter(0, "f32"), parameter(1, "f32")
 LEFT, RIGHT = parameter(0, "f32", 1, 4, 6), parameter(1, "f32", 1, 5, 6)
+OTHER_RIGHT = parameter(3, "f32", 1, 5, 6)
 PRODUCT, SQUARE = dot_of(LEFT, RIGHT, 1, 4, 5), parameter(2, "f32", 6, 6)
 EMPTY, SQUARES = parameter(0, "f32", 5, 0), parameter(0, "f32", 1, 3, 3)
 SUMMED = in_order(LEFT, (4, 2, 3), (0, 2, 1))
@@ -612,6 +623,65 @@ CONTRACTIONS = {
         moved(term("op", ("reduce", "add"), array("f32", 20), parameter(2, "f32", 20, 6), ZERO), Reshape((1, 4, 5))),
     ),
 }
+
+
+BATCHED, OTHER_BATCHED = parameter(0, "f32", 4, 2, 3), parameter(1, "f32", 4, 2, 3)
+SPLIT_LEFT, SPLIT_RIGHT = parameter(0, "f32", 1, 6, 2), parameter(1, "f32", 1, 2, 2)
+HALF_LEFT, HALF_RIGHT = parameter(0, "bf16", 1, 2, 3), parameter(1, "bf16", 1, 2, 3)
+CONTRACTIONS |= {
+    "the batch of one operand has another order": (
+        "dot-order",
+        dot_of(BATCHED, OTHER_BATCHED, 4, 2, 2),
+        moved(
+            dot_of(in_order(BATCHED, (2, 2, 2, 3), (1, 0, 2, 3)), OTHER_BATCHED, 4, 2, 2),
+            Reshape((2, 2, 2, 2)),
+            Transpose((1, 0, 2, 3)),
+            Reshape((4, 2, 2)),
+        ),
+    ),
+    "parts that are larger than a dimension": (
+        "dot-order",
+        dot_of(SPLIT_LEFT, SPLIT_RIGHT, 1, 6, 2),
+        moved(
+            dot_of(in_order(SPLIT_LEFT, (4, 3), (1, 0)), SPLIT_RIGHT, 1, 6, 2),
+            Reshape((3, 4)),
+            Transpose((1, 0)),
+            Reshape((1, 6, 2)),
+        ),
+    ),
+    "another array of the wider type": (
+        "wider-dot",
+        dot_of(HALF_LEFT, HALF_RIGHT, 1, 2, 2, kind="bf16"),
+        each(
+            "convert",
+            array("bf16", 1, 2, 2),
+            dot_of(parameter(2, "f32", 1, 2, 3), each("convert", array("f32", 1, 2, 3), HALF_RIGHT), 1, 2, 2),
+        ),
+    ),
+    "a sum of numbers that is their maximum": (
+        "dot-as-sum",
+        PRODUCT,
+        moved(term("op", ("reduce", "maximum"), array("f32", 20), products_of(LEFT, RIGHT), ZERO), Reshape((1, 4, 5))),
+    ),
+    "products of other factors": (
+        "dot-as-sum",
+        PRODUCT,
+        moved(
+            term("op", ("reduce", "add"), array("f32", 20), products_of(LEFT, OTHER_RIGHT), ZERO), Reshape((1, 4, 5))
+        ),
+    ),
+    "a sum instead of an update": ("dynamic-slice", each("add", array("f32", 4), *SUMMANDS), SUMMANDS[1]),
+    "a sum of scalars instead of an update": (
+        "dynamic-slice",
+        term("op", ("dynamic-update-slice",), array("f32"), *SCALARS),
+        each("add", array("f32"), *SCALARS),
+    ),
+}
+
+
+def test_the_products_of_a_dot_are_its_definition() -> None:
+    total = term("op", ("reduce", "add"), array("f32", 20), products_of(LEFT, RIGHT), ZERO)
+    assert not told((TRUE, TRUE), step("dot-as-sum", PRODUCT, moved(total, Reshape((1, 4, 5))))).refused
 
 
 @pytest.mark.parametrize("name", CONTRACTIONS)

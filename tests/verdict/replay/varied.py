@@ -229,8 +229,9 @@ def _parts(term: Any, depth: int) -> Iterator[ReadTerm]:
 def _changed(term: ReadTerm, others: list[ReadTerm], depth: int) -> Iterator[ReadTerm]:
     """Yields forms of a term: replaced by a part of the step, with another label, type or operands."""
     yield from (each for each in others if each is not term and each.shape == term.shape)
-    if isinstance(term.shape, ArrayShape) and term.kind in ("leaf", "constant"):
+    if isinstance(term.shape, ArrayShape):
         yield ReadTerm("leaf", ("parameter", 7), term.shape, ())
+    if term.kind in ("leaf", "constant"):
         yield from (ReadTerm("leaf", ("parameter", 7), shape, ()) for shape in _shapes(term))
         return
     for label in _labels(term.label):
