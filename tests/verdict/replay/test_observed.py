@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 import pytest
 
-from dialect_utils.layout import ELEMENT_TYPES, BitcastConvert, Reshape
+from dialect_utils.layout import ELEMENT_TYPES, BitcastConvert, Reshape, Shape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.terms.observed import observes_bits, observes_rounding
 from tests.verdict.replay.forging import array
@@ -50,10 +50,10 @@ REREAD = Plan(F32.element_type, (4,), (BitcastConvert(ELEMENT_TYPES["u8"]),))
     ],
 )
 def test_the_bits_of_a_nan_are_observed(
-    kind: str, label: Hashable, result: object, operand: object, is_observed: bool
+    kind: str, label: Hashable, result: Shape, operand: Shape, is_observed: bool
 ) -> None:
-    assert observes_bits(kind, label, result, [operand]) is is_observed  # type: ignore[arg-type]  # shapes
-    assert observes_bits(kind, label, result, [S32, operand]) is is_observed  # type: ignore[arg-type]  # shapes
+    assert observes_bits(kind, label, result, [operand]) is is_observed
+    assert observes_bits(kind, label, result, [S32, operand]) is is_observed
 
 
 @pytest.mark.parametrize(
@@ -79,6 +79,6 @@ def test_the_bits_of_a_nan_are_observed(
     ],
 )
 def test_a_rounding_error_is_observed(
-    kind: str, label: Hashable, result: object, operand: object, is_observed: bool
+    kind: str, label: Hashable, result: Shape, operand: Shape, is_observed: bool
 ) -> None:
-    assert observes_rounding(kind, label, result, [operand]) is is_observed  # type: ignore[arg-type]  # shapes
+    assert observes_rounding(kind, label, result, [operand]) is is_observed
