@@ -20,8 +20,7 @@ from dialect_utils import processes
 from dialect_utils.io.files import is_url
 from dialect_utils.text import DiagnosticError
 from relayout.output import new_file, write_to_file
-from relayout.process import fork
-from relayout.supervisor.clock import Clock
+from relayout.process import Clock, fork
 from relayout.supervisor.frames import (
     ANSWER,
     CANDIDATE,
