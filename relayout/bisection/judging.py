@@ -14,7 +14,8 @@ from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Options
 from dialect_utils.verdict.cause import Cause
 from dialect_utils.verdict.comparator import Finding
-from dialect_utils.verdict.definition import ByDefinition, compared_values
+from dialect_utils.verdict.definition import ByDefinition
+from dialect_utils.verdict.judge import compared_arrays
 from passes.dumps.executable import checked_form
 from relayout.bisection.search import Names, single_passes, smallest_set
 from relayout.findings import reduce_finding
@@ -213,7 +214,7 @@ def operation_of(module: Module, cause: Cause | None) -> str:
     """Returns the opcode that computes the output of a difference, through operations that forward its value."""
     if cause is None or cause.output is None:
         return ""
-    value = compared_values(checked_form(module))[cause.output]
+    value, _ = compared_arrays(checked_form(module))[cause.output]
     while value.operation is not None:
         operation = value.operation
         if operation.opcode == "fusion" or (operation.opcode == "call" and len(operation.called) == 1):
