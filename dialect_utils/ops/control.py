@@ -274,7 +274,15 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=first_operand,
         check=check_second_token,
     ),
-    op("after-all", ANY, Trait.FREE, mlir="after_all create_token", result=token, check=check_tokens),
+    op(
+        "after-all",
+        ANY,
+        Trait.FREE,
+        mlir="after_all create_token",
+        result=token,
+        check=check_tokens,
+        factors="a token has no dimensions",
+    ),
     op("domain", 1, _FORWARDED | Trait.FREE, *texts("domain", needed=True), mlir="", result=first_operand),
     op("opt-barrier", 1, _FORWARDED, mlir="optimization_barrier", result=first_operand),
     op(
@@ -315,6 +323,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         *texts("api_version literal operand_layout_constraints output_to_operand_aliasing padding_type schedule"),
         *flags("custom_call_has_side_effect"),
         check=check_custom_call,
+        factors="it is a function of another program",
     ),
     op(
         "fusion",

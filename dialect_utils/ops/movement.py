@@ -30,6 +30,7 @@ from dialect_utils.ops.declaration import (
     texts,
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, reshaped, result_array
+from dialect_utils.ops.factors import Kind, along, of_broadcast, of_constant
 from dialect_utils.ops.inference import (
     Instance,
     ShapeError,
@@ -312,6 +313,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         typed=(0,),
         result=broadcasted,
         define=define_broadcast,
+        factors=of_broadcast,
     ),
     op(
         "concatenate",
@@ -322,8 +324,17 @@ OPERATIONS: tuple[Opcode, ...] = (
         aligned=ALL,
         result=concatenated,
         define=define_concatenate,
+        factors=along("dimensions", Kind.CUT),
     ),
-    op("dynamic-reshape", ANY, DATA, typed=(0,), check=check_dynamic_reshape, define=define_known_reshape),
+    op(
+        "dynamic-reshape",
+        ANY,
+        DATA,
+        typed=(0,),
+        check=check_dynamic_reshape,
+        define=define_known_reshape,
+        factors="the sizes are not static",
+    ),
     op("pad", 2, _STEP, *texts("padding"), typed=(0, 1), aligned=1, result=padded, define=define_step),
     op(
         "reshape",
@@ -343,6 +354,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         aligned=1,
         result=flipped,
         define=define_reverse,
+        factors=along("dimensions"),
     ),
     op("slice", 1, _STEP, *texts("slice"), typed=(0,), aligned=1, result=sliced, define=define_step),
     op(
@@ -354,7 +366,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=transposed,
         define=define_step,
     ),
-    op("constant", 0, Trait.PURE | Trait.FREE | Trait.FUSIBLE, result=written_only),
+    op("constant", 0, Trait.PURE | Trait.FREE | Trait.FUSIBLE, result=written_only, factors=of_constant),
     op(
         "iota",
         0,
@@ -362,8 +374,9 @@ OPERATIONS: tuple[Opcode, ...] = (
         dims("iota_dimension", None, needed=True),
         result=counted,
         define=define_iota,
+        factors=along("iota_dimension"),
     ),
-    op("parameter", 0, Trait.PURE | Trait.FREE, mlir="", result=written_only),
+    op("parameter", 0, Trait.PURE | Trait.FREE, mlir="", result=written_only, factors="the caller gives the value"),
     op(
         "get-dimension-size",
         1,
@@ -371,6 +384,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         dims("dimensions", 0, "dimension", needed=True, is_single=True),
         result=dimension_size,
         define=define_dimension_size,
+        factors="the result is a scalar",
     ),
     op(
         "set-dimension-size",
@@ -380,5 +394,6 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=resized,
         check=check_resized,
         define=define_known_reshape,
+        factors="the sizes are not static",
     ),
 )

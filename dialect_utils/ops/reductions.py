@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape, parse_element_type
 from dialect_utils.ops.declaration import ANY, COMBINED, TO_APPLY, Opcode, Trait, dims, flags, integers, op, texts
 from dialect_utils.ops.domain import Domain, V, grouped, only_function, required_ints, reshaped, section
+from dialect_utils.ops.factors import Factor, Kind, aligned, along, of_equal_arrays, result_positions, shared, sizes_at
 from dialect_utils.ops.inference import (
     Called,
     Instance,
@@ -206,6 +207,25 @@ def _stacked(domain: Domain[V], arrays: Sequence[V], dimension: int) -> V:
     return domain.concatenate([reshaped(domain, array, longer) for array in arrays], dimension)
 
 
+def reduce_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the dimensions of the arrays; the results have those that are left."""
+    arrays, results = range(len(operation.operands) // 2), result_positions(operation)
+    reduced, kept = operation.ints("dimensions") or (), 0
+    for dimension, _ in enumerate(sizes_at(operation, 0)):
+        own = dict.fromkeys(arrays, dimension)
+        if dimension in reduced:
+            yield shared(operation, own, Kind.COMBINED)
+        else:
+            yield shared(operation, {**own, **dict.fromkeys(results, kept)})
+            kept += 1
+
+
+def topk_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the dimensions, of which the last one is needed as a whole."""
+    last = len(sizes_at(operation, 0)) - 1
+    return aligned(operation, [0, *result_positions(operation)], {last: Kind.WHOLE})
+
+
 OPERATIONS: tuple[Opcode, ...] = (
     op(
         "map",
@@ -216,6 +236,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=map_elements,
         check=check_map,
         define=define_map,
+        factors=of_equal_arrays,
     ),
     op(
         "reduce",
@@ -226,6 +247,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=reduce,
         check=check_reducer,
         define=define_reduce,
+        factors=reduce_factors,
     ),
     op(
         "scan",
@@ -238,6 +260,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         mlir="",
         check=check_scan,
         define=define_scan,
+        factors="its computation takes whole slices",
     ),
     op(
         "sort",
@@ -249,6 +272,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=one_or_tuple,
         check=check_sort,
         define=define_sort,
+        factors=along("dimensions"),
     ),
     op(
         "topk",
@@ -259,5 +283,6 @@ OPERATIONS: tuple[Opcode, ...] = (
         mlir="",
         result=top_k,
         define=define_topk,
+        factors=topk_factors,
     ),
 )

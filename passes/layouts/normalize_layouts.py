@@ -10,7 +10,14 @@ from typing import NamedTuple
 from dialect_utils.ir import Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import emit_plan
 from dialect_utils.ir.control_flow import in_program_order
-from dialect_utils.ir.permuted import NamedInts, permute_op, permuted_shape
+from dialect_utils.ir.factors import (
+    NamedInts,
+    groups_of,
+    orders_for_result,
+    permuted_shape,
+    regrouped_ints,
+    regrouped_operands,
+)
 from dialect_utils.layout import ArrayShape, Shape, Step, Transpose
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import Plan
@@ -162,14 +169,17 @@ class _Normalization:
 
     def _permuted(self, operation: Operation) -> Value | None:
         """Makes an op again, on operands whose dimensions are in the physical order of its result."""
-        permuted = permute_op(operation, order_of(operation.results[0]))
-        if permuted is None:
+        orders = orders_for_result(operation, order_of(operation.results[0]))
+        if orders is None:
             return None
         needed = [
-            operand if order is None else self.in_order(operand, order)
-            for operand, order in zip(operation.operands, permuted.orders, strict=True)
+            self.in_order(operand, orders[i]) if i in orders else operand
+            for i, operand in enumerate(operation.operands)
         ]
-        return self._remade(operation, [needed[i] for i in permuted.operands], permuted.ints)
+        groups = groups_of(orders)
+        return self._remade(
+            operation, regrouped_operands(operation, needed, groups), [*regrouped_ints(operation, groups)]
+        )
 
     def _remade(self, operation: Operation, operands: Sequence[Value], ints: Sequence[NamedInts] = ()) -> Value:
         """Returns the result of an op on other operands: of the op itself if the order is descending, else a clone."""
