@@ -73,7 +73,7 @@ COMMANDS = [
     Imports("report two.hlo -o page.html", 138, (*HEAVY, *EXECUTING, "relayout.causes", "zipfile", "ssl")),
     Imports(f"explain {SHAPE}", 66, (*HEAVY, *EXECUTING, "dialect_utils.hlo")),
     Imports(
-        "check two.hlo -p expand-tiling", 232, ("jaxlib", "jax", "islpy", "zipfile", "dialect_utils.verdict.field")
+        "check two.hlo -p expand-tiling", 230, ("jaxlib", "jax", "islpy", "zipfile", "dialect_utils.verdict.field")
     ),
     Imports("run two.hlo --inputs random", 141, ("jaxlib", "jax", "islpy", "dialect_utils.verdict.proof")),
 ]
