@@ -226,13 +226,13 @@ MUTANTS = (
         ("tests/rules/test_table.py::test_the_equations_hold_for_all_bits_of_small_formats",),
     ),
     Mutant(
-        "dialect_utils/verdict/replay/matching.py",
+        "dialect_utils/verdict/rules/matching.py",
         "and all(sizes_of(operand) == sizes_of(term) for operand in term.operands)",
         "and True",
         ("tests/verdict/replay/test_scalars.py",),
     ),
     Mutant(
-        "dialect_utils/verdict/replay/matching.py",
+        "dialect_utils/verdict/rules/matching.py",
         "return self.values.setdefault(pattern.name, term) is term",
         "return True",
         ("tests/verdict/replay/test_scalars.py",),
