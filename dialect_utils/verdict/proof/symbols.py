@@ -15,8 +15,8 @@ from dialect_utils.layout import ArrayShape, ElementType, TupleShape
 from dialect_utils.ops import Trait, with_trait
 from dialect_utils.ops.domain import UndefinedError, reshaped, static_array
 from dialect_utils.ops.window import WindowDimension
-from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits, value_of
 from dialect_utils.verdict.proof.algebra.matching import converted
+from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits, value_of
 from dialect_utils.verdict.proof.algebra.widening import all_unconverted, narrowed, of_extreme
 from dialect_utils.verdict.proof.contractions import (
     INITIAL_ZERO,

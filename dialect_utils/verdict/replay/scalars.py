@@ -12,10 +12,10 @@ from typing import Any
 
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import named
-from dialect_utils.verdict.rules.matching import Use, constant_bits, sizes_of
 from dialect_utils.verdict.replay.polynomials import is_narrowed_ring, is_same_polynomial
 from dialect_utils.verdict.rules import Equation, Level, Pattern, try_rule
 from dialect_utils.verdict.rules.formats import has, is_nan, word_bits
+from dialect_utils.verdict.rules.matching import Use, constant_bits, sizes_of
 from dialect_utils.verdict.terms.constants import folded
 from dialect_utils.verdict.terms.primitives import Term
 
@@ -26,7 +26,7 @@ def check_scalar(rule: str, before: Any, after: Any) -> Level | None:
         return None
     for first, second in ((before, after), (after, before)):
         for equation, left, right in _oriented(rule, _root(first)):
-            use = Use()
+            use = Use[Term]()
             if use.matches(left, first) and use.matches(right, second) and equation.holds(use.types, use.constants):
                 return equation.level_of(use.types)
     procedure = _PROCEDURES.get(rule)

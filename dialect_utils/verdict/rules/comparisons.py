@@ -151,7 +151,8 @@ NEGATIVES = Rule(
     "compare-negatives",
     "A change of both signs turns the order of floats around.",
     tuple(
-        bits(f"compare[{each}](negate(x), negate(y)) -> compare[{each}](y, x)", OPPOSITES) for each in ("LT", "LE", "EQ")
+        bits(f"compare[{each}](negate(x), negate(y)) -> compare[{each}](y, x)", OPPOSITES)
+        for each in ("LT", "LE", "EQ")
     ),
     wrong=("compare[LT](negate(x), negate(y)) = compare[LT](x, y)",),
     examples=("compare[EQ](negate(x), negate(y)) = compare[EQ](x, y)",),

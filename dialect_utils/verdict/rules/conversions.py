@@ -56,7 +56,9 @@ NARROWED = Rule(
     (
         bits("convert[V](convert[U](x)) -> convert[V](x)", INTEGER, _INTEGER_U, _INTEGER_V, NoWider("V", "U")),
         *(
-            bits(f"convert[U]({each}(x, y)) {sign} {each}(convert[U](x), convert[U](y))", INTEGER, _INTEGER_U, NoWider())
+            bits(
+                f"convert[U]({each}(x, y)) {sign} {each}(convert[U](x), convert[U](y))", INTEGER, _INTEGER_U, NoWider()
+            )
             for sign, opcodes in (("->", _BITWISE), ("=", _POLYNOMIALS))
             for each in opcodes
         ),
@@ -159,6 +161,8 @@ FUNCTION_ROUNDING = Rule(
         for each in sorted(USES[Choice.FUNCTION_ROUNDING])
         for wide, narrow in (_OPERANDS[opcode_of(each).operand_count],)
     ),
+    wrong=("convert[T](sine(convert[f64](x))) = cosine(x)",),
+    domain=(FLOAT, Holds("T", "f64")),
 )
 REREAD = Rule(
     "bits-read-again",

@@ -6,34 +6,66 @@ from collections.abc import Hashable, Iterator, Mapping
 from functools import lru_cache
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
+from dialect_utils.ops import named
 from dialect_utils.verdict.rules.conditions import Condition
 from dialect_utils.verdict.rules.formats import word_bits
+from dialect_utils.verdict.rules.matching import Node
 from dialect_utils.verdict.rules.pattern import Pattern, element_type
 from dialect_utils.verdict.rules.rule import Equation, Rule, all_rules
 
 Found = tuple[Rule, Equation]
 Kinds = tuple[ElementType, ...]
+Roots = tuple[Hashable, ...]
+
+_PAIR = 2
+# Operations whose labels have attributes that equations bind, or none of them names.
+_OF_ATTRIBUTES = ("bitcast-convert", "ring")
+# Operations that a constant may be written as, and those that a polynomial may be.
+_OF_CONSTANTS, _OF_POLYNOMIALS = named("negate convert"), named("add subtract multiply negate")
 
 
-@lru_cache(maxsize=4096)
-def rewrites(root: Hashable, kind: ElementType, operands: Kinds) -> tuple[Found, ...]:
-    """Returns the equations that rewrite an operation with a result and operands of some types, in their order."""
+def root_of(term: Node) -> Hashable:
+    """Returns the operation that equations about a term are looked up by; `constant` for numbers, None for others."""
+    if term.kind == "splat":
+        return root_of(term.operands[0])
+    if term.kind != "each":
+        return "constant" if term.kind == "constant" else None
+    return term.label[0] if isinstance(term.label, tuple) and term.label[0] in _OF_ATTRIBUTES else term.label
+
+
+@lru_cache(maxsize=65536)
+def rewrites(root: Hashable, kind: ElementType, operands: Kinds, operand_roots: Roots) -> tuple[Found, ...]:
+    """Returns the equations that may rewrite an operation of some types on operations of some roots, in their order."""
+    is_pair = len(operands) == _PAIR and commutative_law(root, kind, operands[0]) is not None
+    orders = [operand_roots, operand_roots[::-1]] if is_pair else [operand_roots]
     return tuple(
         (rule, equation)
         for rule, equation in _equations()
-        if equation.is_rewriting and _may_be(equation, equation.left, root, (kind, *operands))
+        if equation.is_rewriting
+        and _may_be(equation, equation.left, root, (kind, *operands))
+        and any(_may_match(equation.left, order) for order in orders)
     )
+
+
+def _may_match(pattern: Pattern, roots: Roots) -> bool:
+    """Is true where the operands of a pattern may be operations of some roots."""
+    return len(roots) != len(pattern.operands) or all(map(_may_have, pattern.operands, roots))
+
+
+def _may_have(pattern: Pattern, root: Hashable) -> bool:
+    if pattern.kind != "each":
+        return pattern.kind == "variable" or root == "constant"
+    if root in (pattern.root, "constant", "ring"):
+        # A constant may be a negative number, or a conversion.
+        return root == pattern.root or pattern.name in (_OF_CONSTANTS if root == "constant" else _OF_POLYNOMIALS)
+    return pattern.name == "convert" and has_conversion_law(root)
 
 
 @lru_cache(maxsize=4096)
 def commutative_law(root: Hashable, kind: ElementType, operand: ElementType) -> Rule | None:
     """Returns the rule by which an operation of two operands commutes; None for others."""
-    for rule, equation in _equations():
-        left, right = equation.left, equation.right
-        is_law = left.operands == right.operands[::-1] and [each.kind for each in left.operands] == ["variable"] * 2
-        if is_law and left.root == right.root and _may_be(equation, left, root, (kind, operand, operand)):
-            return rule
-    return None
+    laws = (found for found in _equations() if is_commutative_law(found[1]))
+    return next((rule for rule, law in laws if _may_be(law, law.left, root, (kind, operand, operand))), None)
 
 
 @lru_cache(maxsize=4096)
@@ -68,6 +100,13 @@ def completed(equation: Equation, types: tuple[tuple[str, ElementType], ...]) ->
 @lru_cache(maxsize=1)
 def _equations() -> tuple[Found, ...]:
     return tuple((rule, equation) for rule in all_rules() for equation in rule.equations)
+
+
+def is_commutative_law(equation: Equation) -> bool:
+    """Is true for `f(x, y) = f(y, x)`."""
+    left, right = equation.left, equation.right
+    is_of_variables = [each.kind for each in left.operands] == ["variable"] * _PAIR
+    return is_of_variables and left.root == right.root and left.operands == right.operands[::-1]
 
 
 def _is_conversion_law(equation: Equation, root: Hashable) -> bool:

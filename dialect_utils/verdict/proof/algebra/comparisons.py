@@ -63,7 +63,9 @@ def _without_common_terms(terms: Terms, left: Term, right: Term) -> tuple[Term, 
     return None
 
 
-def _of_difference(terms: Terms, pair: tuple[Term, Term], found: tuple[Term, Term], in_order: bool) -> tuple[Term, Term]:
+def _of_difference(
+    terms: Terms, pair: tuple[Term, Term], found: tuple[Term, Term], in_order: bool
+) -> tuple[Term, Term]:
     """Returns two integers that differ by the same as others, or by its opposite."""
     kind = pair[0].array.element_type
     zero = terms.literal(kind, 0, pair[0].array.dimensions)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # The operands of a term as it may also be written, and the rule that says so.
 _View = tuple[Sequence["Term"], Rule | str | None]
 _PAIR = 2
+# The operands of the largest left side.
+_MOST = 3
 # Operations around a conversion that are looked through.
 _DEEPEST = 40
 
@@ -135,9 +137,10 @@ def _rank(pair: tuple[Pattern, Term]) -> int:
 
 def rewritten(terms: Terms, term: Term) -> Term | None:
     """Returns the normal form of an operation that an equation rewrites, None where none does."""
-    kinds = tuple(operand.array.element_type for operand in term.operands[:3])
-    root = term.label[0] if isinstance(term.label, tuple) and term.label[0] == "bitcast-convert" else term.label
-    for rule, equation in index.rewrites(root, term.array.element_type, kinds):
+    operands = term.operands[:_MOST]
+    kinds = tuple(operand.array.element_type for operand in operands)
+    roots = tuple(map(index.root_of, operands))
+    for rule, equation in index.rewrites(index.root_of(term), term.array.element_type, kinds, roots):
         match = _instance(terms, equation, term)
         if match is not None and (equation.level != "order" or terms.may_choose()):
             match.certify(rule, equation.left, equation.right)

@@ -38,11 +38,12 @@ def build(terms: Terms, label: Hashable, element_type: ElementType, operands: Se
 def _folded(terms: Terms, before: Term) -> Term | None:
     """Returns the result of an operation on constants of one type, None for others."""
     values = [terms.constant_bits(operand) for operand in before.operands]
-    types = {operand.array.element_type for operand in before.operands}
     known = tuple(value for value in values if value is not None)
-    if not values or len(known) < len(values) or len(types) > 1:
+    if len(known) < len(values):
         return None
-    label, element_type, kind = before.label, before.array.element_type, types.pop()
+    label, element_type, kind = before.label, before.array.element_type, before.operands[0].array.element_type
+    if any(operand.array.element_type != kind for operand in before.operands):
+        return None
     bits = folded(label, element_type, kind, known) if isinstance(label, str) else None
     if bits is None:
         bits = by_definition(label, element_type, tuple((kind, each) for each in known))

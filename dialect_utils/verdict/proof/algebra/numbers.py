@@ -12,7 +12,6 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import Trait, by_opcode, has, named, with_trait
 from dialect_utils.verdict.rules.arrays import FOLDED
 from dialect_utils.verdict.rules.formats import (
-    has as has_property,
     float_bits,
     highest_bits,
     is_nan,
@@ -20,6 +19,9 @@ from dialect_utils.verdict.rules.formats import (
     number_bits,
     sign_bit,
     value_of,
+)
+from dialect_utils.verdict.rules.formats import (
+    has as has_property,
 )
 from dialect_utils.verdict.terms.constants import folded as by_definition
 
