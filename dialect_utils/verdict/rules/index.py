@@ -34,15 +34,19 @@ def root_of(term: Node) -> Hashable:
 
 
 @lru_cache(maxsize=65536)
-def rewrites(root: Hashable, kind: ElementType, operands: Kinds, operand_roots: Roots) -> tuple[Found, ...]:
-    """Returns the equations that may rewrite an operation of some types on operations of some roots, in their order."""
+def rewrites(
+    root: Hashable, kind: str, operands: tuple[str, ...], operand_roots: Roots, has_equal_operands: bool
+) -> tuple[Found, ...]:
+    """Returns the equations that may rewrite an operation of types of some names on operations of some roots."""
+    kinds = tuple(ELEMENT_TYPES[name] for name in (kind, *operands))
     is_pair = len(operands) == _PAIR and commutative_law(root, kind, operands[0]) is not None
     orders = [operand_roots, operand_roots[::-1]] if is_pair else [operand_roots]
     return tuple(
         (rule, equation)
         for rule, equation in _equations()
         if equation.is_rewriting
-        and _may_be(equation, equation.left, root, (kind, *operands))
+        and (has_equal_operands or len({*equation.left.operands}) == len(equation.left.operands))
+        and _may_be(equation, equation.left, root, kinds)
         and any(_may_match(equation.left, order) for order in orders)
     )
 
@@ -62,10 +66,11 @@ def _may_have(pattern: Pattern, root: Hashable) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def commutative_law(root: Hashable, kind: ElementType, operand: ElementType) -> Rule | None:
-    """Returns the rule by which an operation of two operands commutes; None for others."""
+def commutative_law(root: Hashable, kind: str, operand: str) -> Rule | None:
+    """Returns the rule by which an operation on two operands of a type of some name commutes; None for others."""
+    kinds = ELEMENT_TYPES[kind], *[ELEMENT_TYPES[operand]] * _PAIR
     laws = (found for found in _equations() if is_commutative_law(found[1]))
-    return next((rule for rule, law in laws if _may_be(law, law.left, root, (kind, operand, operand))), None)
+    return next((rule for rule, law in laws if _may_be(law, law.left, root, kinds)), None)
 
 
 @lru_cache(maxsize=4096)
@@ -85,15 +90,12 @@ def has_conversion_law(root: Hashable) -> bool:
     return any(_is_conversion_law(equation, root) for _, equation in _equations())
 
 
-@lru_cache(maxsize=4096)
-def completed(equation: Equation, types: tuple[tuple[str, ElementType], ...]) -> dict[str, ElementType] | None:
-    """Returns types of all names of an equation for which the guard may hold, given those of some; None without any."""
-    known = dict(types)
-    missing = {part.type for part in equation.right.parts()} - known.keys() - ELEMENT_TYPES.keys()
-    if not missing:
-        return known
-    (name,) = missing
-    candidates = ({**known, name: kind} for kind in ELEMENT_TYPES.values())
+def completed(equation: Equation, types: dict[str, ElementType]) -> dict[str, ElementType] | None:
+    """Returns types of all names of an equation for which the guard may hold, given those of the left side, or None."""
+    if not equation.types_of_right:
+        return types
+    (name,) = equation.types_of_right
+    candidates = ({**types, name: kind} for kind in ELEMENT_TYPES.values())
     return next((each for each in candidates if _is_possible(equation, each)), None)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from dialect_utils.layout import ElementType
+from dialect_utils.layout import ELEMENT_TYPES, ElementType
 from dialect_utils.verdict.rules.conditions import Condition
 from dialect_utils.verdict.rules.formats import has
 from dialect_utils.verdict.rules.pattern import Pattern, element_type, parse_pattern
@@ -30,11 +30,15 @@ class Equation:
     level: Level = "bits"
     left: Pattern = field(init=False)
     right: Pattern = field(init=False)
+    # The names of types that only the right side has.
+    types_of_right: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         left, right = self.text.split(" -> " if self.is_rewriting else " = ")
         object.__setattr__(self, "left", parse_pattern(left))
         object.__setattr__(self, "right", parse_pattern(right))
+        types = [{part.type for part in side.parts()} for side in (self.left, self.right)]
+        object.__setattr__(self, "types_of_right", frozenset(types[1] - types[0] - ELEMENT_TYPES.keys()))
 
     @property
     def is_rewriting(self) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.proof.algebra.joins import REGROUPED
@@ -42,15 +42,20 @@ class Match(Use["Term"]):
 
     def matches_operation(self, pattern: Pattern, term: Term) -> bool:
         """Is true where a term is the operation of a pattern, or may be written as such."""
-        for operands, rule in self._views(pattern, term):
-            saved = dict(self.types), dict(self.values), dict(self.constants), len(self.steps)
+        views = [*self._views(pattern, term)]
+        saved = (dict(self.types), dict(self.values), dict(self.constants)) if len(views) > 1 else None
+        count = len(self.steps)
+        for operands, rule in views:
             if rule is not None:
                 self.steps.append((rule, term, pattern.label(self.types), operands))
-            pairs = sorted(zip(pattern.operands, operands, strict=True), key=_rank)
+            pairs = [*zip(pattern.operands, operands, strict=True)]
+            if len(pairs) > 1:
+                pairs.sort(key=_rank)
             if all(self.matches(*pair) for pair in pairs):
                 return True
-            self.types, self.values, self.constants, count = saved
             del self.steps[count:]
+            if saved is not None:
+                self.types, self.values, self.constants = map(dict[str, Any].copy, saved)
         return self._is_polynomial(pattern, term)
 
     def certify(self, rule: Rule, before: Pattern, after: Pattern) -> None:
@@ -99,7 +104,8 @@ class Match(Use["Term"]):
     def _orders(self, pattern: Pattern, term: Term) -> Iterator[_View]:
         yield term.operands, None
         if len(term.operands) == _PAIR:
-            law = index.commutative_law(pattern.root, term.array.element_type, term.operands[0].array.element_type)
+            kinds = term.array.element_type.name, term.operands[0].array.element_type.name
+            law = index.commutative_law(pattern.root, *kinds)
             if law is not None:
                 yield term.operands[::-1], law
 
@@ -138,9 +144,10 @@ def _rank(pair: tuple[Pattern, Term]) -> int:
 def rewritten(terms: Terms, term: Term) -> Term | None:
     """Returns the normal form of an operation that an equation rewrites, None where none does."""
     operands = term.operands[:_MOST]
-    kinds = tuple(operand.array.element_type for operand in operands)
+    kinds = tuple(operand.array.element_type.name for operand in operands)
     roots = tuple(map(index.root_of, operands))
-    for rule, equation in index.rewrites(index.root_of(term), term.array.element_type, kinds, roots):
+    has_equal = len({*operands}) < len(operands)
+    for rule, equation in index.rewrites(index.root_of(term), term.array.element_type.name, kinds, roots, has_equal):
         match = _instance(terms, equation, term)
         if match is not None and (equation.level != "order" or terms.may_choose()):
             match.certify(rule, equation.left, equation.right)
@@ -152,7 +159,7 @@ def _instance(terms: Terms, equation: Equation, term: Term) -> Match | None:
     match = Match(terms=terms)
     if not match.matches(equation.left, term):
         return None
-    types = index.completed(equation, tuple(match.types.items()))
+    types = index.completed(equation, match.types)
     if types is None or not equation.holds(types, match.constants):
         return None
     match.types = types

@@ -75,7 +75,7 @@ def _ordered(terms: Terms, before: Term) -> Term | None:
     if len(before.operands) != _PAIR or before.operands[0].number <= before.operands[1].number:
         return None
     kind = before.array.element_type
-    law = index.commutative_law(before.label, kind, before.operands[0].array.element_type)
+    law = index.commutative_law(before.label, kind.name, before.operands[0].array.element_type.name)
     if law is None:
         return None
     found = terms.each_as_is(before.label, kind, before.operands[::-1])
