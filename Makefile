@@ -105,7 +105,7 @@ scale: $(STAMP) ## check 500 modules in an S3 server on a Dask cluster, one of t
 kernels: $(STAMP) ## run every dump with Pallas kernels (make unit runs some of them)
 	RELAYOUT_KERNELS=all python -m pytest tests/passes/dumps/mosaic
 
-mutants: $(STAMP) ## plant the listed one-line mistakes in the product and run the tests that must notice them (LISTS="layout hlo")
+mutants: $(STAMP) ## plant the listed mistakes in the product and run the tests that must notice them (LISTS="layout hlo")
 	python -m tests.mutants $(LISTS)
 
 .PHONY: mutants-sample mutants-map

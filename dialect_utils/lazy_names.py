@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import ast
+import sys
 from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
 
 
-def import_name(name: str, home: Mapping[str, str], package: dict[str, object]) -> object:
-    """Returns a name of a package; `home` has the module that defines each, and `package` is the package's globals.
+def import_name(package: str, name: str) -> object:
+    """Returns a name that a package imports under `if TYPE_CHECKING:`, which type checkers and editors read too.
 
-    For `__getattr__` of the package. Raises AttributeError for a name that is not in `home`.
+    For `__getattr__` of the package. Raises AttributeError for any other name.
     """
-    # Imported here: the package of a command that uses no such name.
-    from importlib import import_module
-
-    if name not in home:
-        raise AttributeError(f"module {package['__name__']} has no attribute {name}")
-    value: object = getattr(import_module(home[name]), name)
-    package[name] = value
+    home = names_for_type_checkers(package).get(name)
+    if home is None:
+        raise AttributeError(f"module {package} has no attribute {name}")
+    value: object = import_module(f"{home}.{name}") if home == package else getattr(import_module(home), name)
+    setattr(sys.modules[package], name, value)
     return value
+
+
+@cache
+def names_for_type_checkers(package: str) -> Mapping[str, str]:
+    """Returns the names that a package imports under `if TYPE_CHECKING:`, with the module that defines each."""
+    tree = ast.parse(Path(str(sys.modules[package].__file__)).read_text("utf-8"))
+    return {
+        alias.name: str(node.module)
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }

@@ -37,7 +37,7 @@ _SYSTEM = (
 )
 # System calls with flags in memory, which no filter sees; libraries fall back to the older calls.
 _UNSEEN = ("clone3", "openat2")
-# Signals to this process only; abort() sends one.
+# Calls that send signals, allowed for this process alone: abort() sends a signal to itself.
 _SIGNALS = ("kill", "tgkill", "rt_tgsigqueueinfo")
 _CLONE_THREAD = 0x10000
 # Pipes to the parent, and the files that libraries hold open; a client of XLA has about a dozen.
@@ -95,7 +95,7 @@ def enter_sandbox(*, is_online: bool = False) -> str | None:
     except OSError as error:
         return f"libseccomp cannot be loaded ({error})"
     filter_ = library.seccomp_init(_ALLOW)
-    # Applies to XLA's threads, too, which run already.
+    # The filter has to apply to XLA's threads, too, which run already.
     library.seccomp_attr_set(filter_, _ATTRIBUTE_ALL_THREADS, 1)
     _deny(library, filter_, is_online)
     code = -library.seccomp_load(filter_)
@@ -170,7 +170,7 @@ def limit_resources(memory_bytes: int) -> None:
 
 def limit_memory(memory_bytes: int) -> None:
     """Limits memory beyond the current use."""
-    # Not the address space: with many cores, stacks and arenas reserve far more of it than they use.
+    # A limit of the address space would be too strict: with many cores, stacks and arenas reserve more than they use.
     with contextlib.suppress(OSError):
         _lower(resource.RLIMIT_DATA, _data_bytes() + memory_bytes)
 

@@ -42,32 +42,6 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# The module that defines each public name.
-_HOME = {
-    "DiagnosticError": "dialect_utils.text",
-    "Layout": "dialect_utils.layout",
-    "Module": "dialect_utils.ir",
-    "Pass": "passes.framework.base",
-    "Pipeline": "passes.framework.pipeline",
-    "Report": "passes.framework.base",
-    "Shape": "dialect_utils.layout",
-    "Verdict": "dialect_utils.verdict",
-    "check": "relayout.api",
-    "draw": "relayout.api",
-    "explain": "relayout.api",
-    "from_jax": "relayout.jax.modules",
-    "linear_index": "relayout.api",
-    "memory_report": "relayout.api",
-    "module_pass": "passes.framework.base",
-    "optimize": "relayout.api",
-    "parse": "relayout.api",
-    "parse_shape": "relayout.api",
-    "read": "relayout.api",
-    "run": "relayout.api",
-    "validate": "relayout.api",
-    "why": "relayout.api",
-    "write": "relayout.api",
-}
 __all__ = [  # noqa: RUF022  # modules, then shapes, then the names that passes are written with
     "read",
     "parse",
@@ -97,20 +71,13 @@ __all__ = [  # noqa: RUF022  # modules, then shapes, then the names that passes 
 find_own_packages()
 
 
-def _import_public(name: str) -> object:
-    """Imports a public name on first use."""
-    # Imported here: `find_own_packages` comes first.
-    from dialect_utils.lazy_names import import_name
-
-    if name == "jax":
-        from importlib import import_module
-
-        return import_module("relayout.jax")
-    return import_name(name, _HOME, globals())
-
-
 if not TYPE_CHECKING:  # type checkers would accept any name of a module with this function
-    __getattr__ = _import_public
+
+    def __getattr__(name: str) -> object:
+        # Imported here: `find_own_packages` comes first.
+        from dialect_utils.lazy_names import import_name
+
+        return import_name(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -14,8 +14,15 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, cast
 from dialect_utils.engine_names import DEFAULT_ENGINE
 from dialect_utils.io.files import Emit, encode, parse_bytes, read_module, serialize
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, BufferShape, OpaqueShape, Shape, TokenShape, TupleShape
-from dialect_utils.layout import parse_shape as shape_of_text
+from dialect_utils.layout import (
+    ArrayShape,
+    BufferShape,
+    OpaqueShape,
+    Shape,
+    TokenShape,
+    TupleShape,
+    parse_shape as shape_of_text,
+)
 from dialect_utils.layout.index.index_map import linear_index as index_of
 from dialect_utils.layout.targets.tpu import Target
 from dialect_utils.layout.text.foreign import read_shape

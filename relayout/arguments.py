@@ -21,7 +21,7 @@ from relayout.habits import option_hint, with_two_dashes
 if TYPE_CHECKING:
     from dialect_utils.io.inputs import Input
     from relayout.batch.unit import Conclusion, Unit, Work
-    from relayout.supervisor.cache_key import Selected
+    from relayout.supervisor.cache import Selected
 
 T = TypeVar("T")
 

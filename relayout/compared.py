@@ -16,15 +16,8 @@ from dialect_utils.execution import (
 )
 from dialect_utils.layout import ArrayShape
 from dialect_utils.verdict import Tolerance
-from dialect_utils.verdict.expectation import (
-    BITS,
-    Allowance,
-    Distance,
-    allow_own_error,
-    allowances,
-    measure,
-    precision_of,
-)
+from dialect_utils.verdict.differences import BITS
+from dialect_utils.verdict.expectation import Allowance, Distance, allow_own_error, allowances, measure, precision_of
 from passes.dumps.executable import is_optimized_dump
 from relayout.ready import Forms
 

@@ -29,8 +29,7 @@ from dialect_utils.ir import Module, array_shape
 from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.relayouts import Origin, find_origins
 from dialect_utils.text import Diagnostic, DiagnosticError
-from dialect_utils.verdict.counterparts import Counterparts, is_close, is_informative
-from dialect_utils.verdict.expectation import precision_of
+from dialect_utils.verdict.expectation import KnownArrays, is_close, is_informative, precision_of
 from passes.dumps.executable import executable_form
 from passes.dumps.observed import Observed, Suspect, observe
 from passes.framework.pipeline import verify
@@ -160,7 +159,7 @@ class _Comparison:
     is_exact: bool
     known: int = 0
     # The values of the source, where one run returns all.
-    _all: Counterparts | None = None
+    _all: KnownArrays | None = None
     outputs: tuple[list[Array], list[Array]] = field(default_factory=lambda: ([], []))
 
     def run(self) -> tuple[dict[Instruction, float], set[Instruction]]:
@@ -173,10 +172,10 @@ class _Comparison:
             self.outputs[0][:] = arrays[:count]
             values = dict(zip(batch, arrays[count:], strict=True))
             uniform.update(each for each, array in values.items() if not is_informative(array))
-            for counterparts in self._counterparts():
+            for known in self._known_arrays():
                 for each, array in values.items():
                     if distances.get(each, 1.0):
-                        distances[each] = min(distances.get(each, float("inf")), counterparts.distance(array))
+                        distances[each] = min(distances.get(each, float("inf")), known.distance(array))
         return distances, uniform
 
     def wrong_outputs(self) -> list[int]:
@@ -197,7 +196,7 @@ class _Comparison:
             size += own
         yield batch
 
-    def _counterparts(self) -> Iterator[Counterparts]:
+    def _known_arrays(self) -> Iterator[KnownArrays]:
         """Yields the values of the source in groups that fit into memory."""
         if self._all is not None:
             yield self._all
@@ -207,7 +206,7 @@ class _Comparison:
             options = {"first": first, "most_elements": self._most_elements, "iterations": self.iterations}
             program, (count, total) = self.worker.rewrite("observe", self._form(self.source), **options)
             arrays = self._run(program)
-            found = Counterparts(self.share)
+            found = KnownArrays(self.share)
             found.add([*self.inputs, *arrays])
             self.outputs[1][:] = arrays[: len(arrays) - count]
             if count == total:

@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import ShapeDtypeStruct as Struct
-from jax import lax
+from jax import ShapeDtypeStruct as Struct, lax
 
 from dialect_utils.execution.tpu_figures import FigureCompiler, Figures, compiler_version
 from dialect_utils.io.files import parse_bytes

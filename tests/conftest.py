@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from dialect_utils.execution import Worker
+from tests.paths import ROOT
 
 # Tests start thousands of processes; each would compile this program again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -26,6 +27,13 @@ def pytest_collection_finish() -> None:
     """Lets the collector look for garbage in what the tests make."""
     gc.freeze()
     gc.enable()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips a test that reads a path beside the repository where that path is absent."""
+    for mark in item.iter_markers("shared"):
+        if not mark.args[0].exists():
+            pytest.skip(f"{mark.args[0].relative_to(ROOT.parent)} is not beside the repository")
 
 
 class Workers(dict[int, Worker]):

@@ -17,8 +17,9 @@ from dialect_utils.execution import Array, Worker, prepare
 from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.layout.arrays.dtypes import as_bits, dtype_of
 from dialect_utils.verdict.proof.cases import Cases
-from dialect_utils.verdict.proof.evaluation import Evaluation
+from dialect_utils.verdict.proof.rewriter import Rewriter
 from dialect_utils.verdict.proof.terms import Term, Terms
+from dialect_utils.verdict.terms.walker import walk
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
 from tests.verdict.proof.expressions import E
@@ -142,11 +143,11 @@ class Source:
 def terms_of(text: str) -> tuple[Terms, list[Term]]:
     """Returns the terms of a module's results, of one graph."""
     module, terms = parse(text), Terms()
-    evaluation = Evaluation(terms)
     inputs = [
         terms.make("leaf", ("parameter", i), p.shape.without_layout) for i, p in enumerate(module.entry.parameters)
     ]
-    return terms, [term for tree in evaluation.run(module.entry, inputs) for term in evaluation.flat(tree)]
+    results, _ = walk(Rewriter(terms), module, inputs)
+    return terms, [*map(terms.term, results)]
 
 
 @dataclass(frozen=True)

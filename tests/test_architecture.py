@@ -55,7 +55,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils.layout.picture": _layout("index", "moves", "text.explain"),
     "dialect_utils.ir": ("dialect_utils.text", "dialect_utils.layout"),
     "dialect_utils.ir.control_flow": ("dialect_utils.ops", "dialect_utils.ir"),
-    "dialect_utils.ir.permuted": tuple(f"dialect_utils.{name}" for name in ("layout", "ops", "ir")),
+    "dialect_utils.ir.factors": tuple(f"dialect_utils.{name}" for name in ("layout", "ops", "ir")),
     "dialect_utils.ir.elementwise": tuple(f"dialect_utils.{name}" for name in ("layout", "ops", "ir")),
     "dialect_utils.ir.chains": _BASE,
     "dialect_utils.ir.passed_arrays": _BASE,
@@ -258,8 +258,6 @@ ALLOWED_CIRCLES = {
     # A module holds computations, these instructions, and each knows what holds it.
     "dialect_utils.hlo": {"computation", "instruction", "module"},
     "dialect_utils.stablehlo": {"function", "module", "operation", "value"},
-    # Loops, branches, maps and collectives evaluate the functions that they call.
-    "dialect_utils.verdict.proof": {"evaluation", "exchanges", "loops", "rules", "symbols", "wholes"},
     # A term of an elementwise operation or a constant is lifted by a part of its own.
     "dialect_utils.verdict.field": {"constants", "elementwise", "lift"},
     # Terms are made by rules, and rules make terms.
@@ -277,8 +275,8 @@ ALLOWED_CIRCLES = {
         "proof.algebra.ring",
         "proof.algebra.widening",
     },
-    # An operation without a definition is recorded by the recorder that it is given; only types go the other way.
-    "dialect_utils.verdict.terms": {"loops", "record", "structure"},
+    # Handlers, loops and makers use the walker that they are given; only types go the other way.
+    "dialect_utils.verdict.terms": {"handlers", "loops", "maker", "scans", "walker"},
 }
 
 
@@ -447,7 +445,7 @@ PLANTED = {
     "dialect_utils.ir": "from dialect_utils.hlo import HloModule",
     "dialect_utils.ir.control_flow": "from dialect_utils.hlo import HloModule",
     "dialect_utils.ir.elementwise": "from dialect_utils.hlo import HloModule",
-    "dialect_utils.ir.permuted": "from dialect_utils.hlo import HloModule",
+    "dialect_utils.ir.factors": "from dialect_utils.hlo import HloModule",
     "dialect_utils.ir.chains": "from dialect_utils.hlo import HloModule",
     "dialect_utils.ir.passed_arrays": "from dialect_utils.hlo import HloModule",
     "dialect_utils.tools": "from dialect_utils.verdict import Verdict",

@@ -11,8 +11,8 @@ from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Join, Module, Operand, Operation, Yielded
 from dialect_utils.ir.control_flow import merged
 from dialect_utils.text import DiagnosticError
-from dialect_utils.verdict.guarantees import result_guarantees
 from dialect_utils.verdict.proof.decide import try_prove
+from dialect_utils.verdict.rounding.guarantees import result_guarantees
 from passes.framework.base import BUILTIN_PASSES, load_pass
 
 LOOP = """HloModule loop

@@ -113,6 +113,46 @@ def test_planted_words_are_found() -> None:
     assert old_words("it stands for what is left behind it, and cannot lie") == []
 
 
+# Docstrings of methods
+
+
+def undocumented_methods(codes: list[str]) -> list[str]:
+    """Returns the public methods that have no docstring, and override no method that has one."""
+    classes = [node for code in codes for node in statements(code) if isinstance(node, ast.ClassDef)]
+    bases: dict[str, set[str]] = {}
+    documented: dict[str, set[str]] = {}
+    for each in classes:
+        bases.setdefault(each.name, set()).update(ast.unparse(base).partition("[")[0] for base in each.bases)
+        documented.setdefault(each.name, set()).update(name for name, is_told in methods(each) if is_told)
+
+    def overrides(name: str, method: str) -> bool:
+        return any(method in documented.get(base, ()) or overrides(base, method) for base in bases.get(name, ()))
+
+    return [
+        f"{each.name}.{name}"
+        for each in classes
+        for name, is_told in methods(each)
+        if not each.name.startswith("_") and not is_told and not overrides(each.name, name)
+    ]
+
+
+def methods(node: ast.ClassDef) -> Iterator[tuple[str, bool]]:
+    """Yields the public methods of a class, and whether each has a docstring."""
+    for each in node.body:
+        if isinstance(each, ast.FunctionDef) and not each.name.startswith("_"):
+            yield each.name, ast.get_docstring(each) is not None
+
+
+def test_methods_have_a_docstring_or_override_a_method_that_has_one() -> None:
+    assert undocumented_methods([file.read_text("utf-8") for file in PRODUCT]) == []
+
+
+def test_a_planted_method_without_a_docstring_is_found() -> None:
+    base = "class A(Generic[T]):\n    def f(self):\n        'Returns.'\n    def _g(self): pass\n"
+    derived = "class B(A[T]):\n    def f(self): pass\n    def h(self): pass\nclass _C:\n    def h(self): pass\n"
+    assert undocumented_methods([base, derived]) == ["B.h"]
+
+
 # Plain English
 
 FOLDERS = ("tests", "benchmarks", "docs_site", "examples")

@@ -21,7 +21,7 @@ from dialect_utils.execution.checkpoints import Path, written_path
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.text.attributes import op_name_in, unescape
 from dialect_utils.ir import Module, Value
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.text.input_file import located
 
@@ -51,10 +51,10 @@ def arguments_of(module: Module) -> list[Argument]:
     found = []
     for parameter in module.entry.parameters:
         name = _name_of(parameter)
-        found += [
-            Argument(name + suffix if name else "", parameter.name + suffix, shape)
-            for suffix, shape in _leaves(parameter.shape)
-        ]
+        for path, shape in parameter.shape.leaves_by_path():
+            if isinstance(shape, ArrayShape):
+                suffix = "".join(f"[{index}]" for index in path)
+                found.append(Argument(name + suffix if name else "", parameter.name + suffix, shape))
     return found
 
 
@@ -66,12 +66,6 @@ def _name_of(parameter: Value) -> str:
 
     match = _LOCATION.match(str(parameter.mlir.location)) if isinstance(parameter, StableHloValue) else None
     return match[1] if match else ""
-
-
-def _leaves(shape: Shape, suffix: str = "") -> list[tuple[str, ArrayShape]]:
-    if isinstance(shape, TupleShape):
-        return [leaf for i, each in enumerate(shape.elements) for leaf in _leaves(each, f"{suffix}[{i}]")]
-    return [(suffix, shape)] if isinstance(shape, ArrayShape) else []
 
 
 def path_of(name: str) -> Path:

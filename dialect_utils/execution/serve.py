@@ -93,7 +93,7 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
     by_definition = header.get("engine") == "reference"
     is_converted = header["dialect"] == "hlo" and not by_definition
     if header.get("rewrite") == "join":
-        from dialect_utils.stablehlo.rewrites.joining import join
+        from dialect_utils.stablehlo.rewrites.repeating import join
 
         made, numbers = join(_of_valid(request.blobs, is_converted=is_converted))
         return Message({"status": "ok", "numbers": numbers}, [made.encode()])

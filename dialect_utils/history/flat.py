@@ -7,13 +7,10 @@ from functools import cached_property
 
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.memory.relayouts import Origin, find_origins
-from dialect_utils.ops import DONE, UPDATE, Trait, named, split_asynchronous, with_trait
+from dialect_utils.ops import DONE, UPDATE, Trait, has, named, split_asynchronous, with_trait
 
 # Operations whose called function runs once, in their place.
 _INLINED = named("fusion call async-start")
-# Operations whose result has the elements of their first operand, perhaps in another order or in another memory.
-MOVES = named("copy copy-start copy-done transpose reshape bitcast")
-_TUPLES = named("tuple get-tuple-element")
 # Operations that neither compute nor move.
 FORWARDING = with_trait(Trait.ALIASES)
 
@@ -139,7 +136,7 @@ class FlatGraph:
 
     def unmoved(self, node: Value) -> Value:
         """Returns the node that a chain of moves begins with."""
-        while (operation := node.operation) is not None and operation.opcode in MOVES:
+        while (operation := node.operation) is not None and has(operation.opcode, Trait.MAY_BE_BITCAST):
             node = self.source(operation.operands[0])
         return node
 
@@ -159,7 +156,7 @@ class FlatGraph:
                     continue
                 seen.add(user)
                 assert user.operation is not None
-                if user.operation.opcode in MOVES or user.operation.opcode in _TUPLES:
+                if has(user.operation.opcode, Trait.MAY_BE_BITCAST) or has(user.operation.opcode, Trait.TUPLES):
                     waiting.append(user)
                 else:
                     found[user] = None

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from dialect_utils.history.flat import MOVES, FlatGraph
+from dialect_utils.history.flat import FlatGraph
 from dialect_utils.hlo.text.attributes import op_name_in
 from dialect_utils.ir import Value
 from dialect_utils.layout import ArrayShape, Shape
-from dialect_utils.ops import named
+from dialect_utils.ops import Trait, has
 
 # Attributes that passes add or change while the instruction stays the same one.
 _UNSTABLE = frozenset({"metadata", "backend_config", "sharding", "frontend_attributes", "origin"}) | frozenset(
@@ -24,9 +24,6 @@ _LONGEST_LITERAL = 64
 _LEAST = 6
 # The same for moves of arrays without counterparts: dimensions, order and readers agree.
 _LEAST_WITHOUT_SOURCE = 12
-
-# Moves that the dimensions of their results define.
-_RESHAPING = named("transpose reshape")
 
 _Key = Callable[[FlatGraph, Value], Hashable]
 
@@ -86,7 +83,7 @@ class Counterparts:
         Equal keys of several nodes need equal numbers of them, but for equal expressions: a pass may duplicate these.
         """
         left, right = (
-            _grouped(key, graph, (each for each in graph.nodes if each not in done and _opcode(each) not in MOVES))
+            _grouped(key, graph, (each for each in graph.nodes if each not in done and not _is_move(each)))
             for key, graph, done in (
                 (of_before, self.before, self._reached),
                 (of_after or of_before, self.after, self._found),
@@ -159,7 +156,8 @@ class Counterparts:
         one, other = _array(old.shape), _array(new.shape)
         if _opcode(old) != _opcode(new) or one is None or other is None or _size(one) != _size(other):
             return 0
-        if _opcode(new) in _RESHAPING and one.dimensions != other.dimensions:
+        # The dimensions of the result define a transpose and a reshape.
+        if has(_opcode(new), Trait.IS_STEP) and one.dimensions != other.dimensions:
             return 0
         score = 5 * bool(readers.intersection(self.before.readers(old))) + 4 * (one.dimensions == other.dimensions)
         score += 3 * (_order(one) == _order(other)) + (one.element_type == other.element_type)
@@ -174,7 +172,12 @@ def op_name(node: Value) -> str:
 
 
 def _moves(graph: FlatGraph) -> list[Value]:
-    return [each for each in graph.nodes if _opcode(each) in MOVES]
+    return [each for each in graph.nodes if _is_move(each)]
+
+
+def _is_move(node: Value) -> bool:
+    """Is true where the result has the elements of the first operand, perhaps in another order or another memory."""
+    return has(_opcode(node), Trait.MAY_BE_BITCAST)
 
 
 def _opcodes_before(graph: FlatGraph, node: Value) -> str:

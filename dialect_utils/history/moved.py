@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from dialect_utils.history.flat import FORWARDING, MOVES, FlatGraph
+from dialect_utils.history.flat import FORWARDING, FlatGraph
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.bitcast import is_bitcast
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.memory import MemoryUsage
 from dialect_utils.memory.trips import trip_counts
-from dialect_utils.ops import named
+from dialect_utils.ops import DONE, Trait, has
 
 Kind = Literal["relayout", "copy", "memory space", "transpose", "reshape", "padded array", "instruction"]
-_COPIES = named("copy copy-start")
-_STEPS: dict[str, Kind] = {"transpose": "transpose", "reshape": "reshape"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,10 @@ def _is_made_there(node: Value) -> bool:
 
 def _moved(graph: FlatGraph, node: Value, usage: MemoryUsage, trips: dict[Function, int | None]) -> Moved | None:
     operation = node.operation
-    if operation is None or (operation.opcode not in _COPIES and operation.opcode not in _STEPS):
+    if operation is None or not has(operation.opcode, Trait.MAY_BE_BITCAST):
+        return None
+    # A bitcast moves nothing, and the start of a copy moves what the done returns.
+    if operation.opcode in FORWARDING or operation.opcode.endswith(DONE):
         return None
     kind = kind_of_move(operation)
     if kind is None:
@@ -92,10 +93,10 @@ def kind_of_move(operation: Operation) -> Kind | None:
     source, result = operation.operands[0].shape, next(operation.results[0].shape.arrays(), None)
     if not isinstance(source, ArrayShape) or result is None:
         return None
-    if operation.opcode in _STEPS:
+    if has(operation.opcode, Trait.IS_STEP):
         step = operation.step
         is_still = step is not None and is_bitcast(source, Plan(*source.type_and_dimensions, (step,)), result)
-        return None if is_still else _STEPS[operation.opcode]
+        return None if is_still else "transpose" if operation.opcode == "transpose" else "reshape"
     one, other = source.layout, result.layout
     if one is None or other is None or (one.minor_to_major, one.tiles) == (other.minor_to_major, other.tiles):
         spaces = (each.memory_space if each is not None else 0 for each in (one, other))
@@ -104,7 +105,7 @@ def kind_of_move(operation: Operation) -> Kind | None:
 
 
 def _only_moves(body: Function) -> bool:
-    return all(each.opcode in MOVES or each.opcode in FORWARDING for each in body.operations)
+    return all(has(each.opcode, Trait.MAY_BE_BITCAST) or each.opcode in FORWARDING for each in body.operations)
 
 
 def _name_of_caller(graph: FlatGraph, node: Value) -> str:

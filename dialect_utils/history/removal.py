@@ -17,11 +17,9 @@ from dialect_utils.ir import Value
 from dialect_utils.ir.elementwise import is_elementwise
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.bitcast import classify_bitcast
-from dialect_utils.ops import named
+from dialect_utils.ops import IN_PLACE, named
 
 Action = Literal["argument layout", "result layout", "donation"]
-# Operations that write into the buffer of their first operand.
-_IN_PLACE = named("dynamic-update-slice scatter")
 # Operands that have any layout for free.
 _FREE = named("broadcast constant iota")
 
@@ -174,6 +172,6 @@ def _donation(graph: FlatGraph, copy: Value) -> Removal | None:
     argument, shape = _argument(made), array_of(made)
     if argument is None or shape is None or argument in {number for _, number, _ in graph.module.aliases}:
         return None
-    updates = [each for each in graph.users(copy) if opcode_of(each) in _IN_PLACE and graph.operands(each)[0] is copy]
+    updates = [each for each in graph.users(copy) if opcode_of(each) in IN_PLACE and graph.operands(each)[0] is copy]
     types = [each.type_and_dimensions for node in graph.results if (each := array_of(node)) is not None]
     return Removal("donation", argument, shape) if updates and shape.type_and_dimensions in types else None

@@ -11,12 +11,9 @@ from dialect_utils.history.moved import kind_of_move
 from dialect_utils.history.tracing import Introduced
 from dialect_utils.ir import Value
 from dialect_utils.layout import ArrayShape
-from dialect_utils.ops import by_opcode, named
+from dialect_utils.ops import Trait, by_opcode, has
 
 Role = Literal["argument", "result", "loop state", "instruction"]
-# Operations that forward the bytes of an array, perhaps in another memory space.
-_SAME_BYTES = named("bitcast copy-start copy-done")
-_STEPS = named("transpose reshape")
 # Operations that ask for layouts, those that fix them most firmly first.
 _DEMANDING = by_opcode(
     {"custom-call": 0, "convolution": 1, "dot": 2, "gather": 3, "scatter": 4, "sort": 5, "fft": 6, "reduce-window": 7}
@@ -80,9 +77,9 @@ def through_same_bytes(graph: FlatGraph, node: Value, end: Value | None = None) 
 def keeps_bytes(node: Value) -> bool:
     """Is true for a bitcast, a prefetch, and a transpose or reshape that leaves every byte where it is."""
     operation = node.operation
-    if operation is None or operation.opcode not in _STEPS:
-        return operation is not None and operation.opcode in _SAME_BYTES
-    return kind_of_move(operation) is None
+    if operation is None or not has(operation.opcode, Trait.MAY_BE_BITCAST):
+        return False
+    return kind_of_move(operation) is None if has(operation.opcode, Trait.IS_STEP) else operation.opcode != "copy"
 
 
 def result_numbers(graph: FlatGraph, node: Value) -> list[int]:

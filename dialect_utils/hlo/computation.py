@@ -78,7 +78,7 @@ class Computation:
         self.control: ControlEdges[Instruction] = ControlEdges()
         self._uses: Uses[Instruction] | None = None
         self._by_number: dict[int, Instruction] | None = None
-        # The first and the last of the consecutive parameters that were found last, until an edit among them.
+        # The first and last of the parameters that `last_parameter_in_row` found; None after an edit of them.
         self._row: tuple[Instruction, Instruction] | None = None
 
     def fill(self, items: list[Instruction], parameters: Sequence[Instruction], root: Instruction | None) -> None:
@@ -318,7 +318,7 @@ class Computation:
         self.mark_edited(item)
 
     def _keep_comment(self, item: Instruction) -> None:
-        """Moves a comment before an instruction to the next one."""
+        """Moves a comment before an instruction to the next instruction."""
         lead, following = text_before(item, self.written, self.edits), self.order.after(item)
         if "/" in lead:
             # A `//` comment keeps its line break.
@@ -349,7 +349,7 @@ class Computation:
         self.edits.header = True
 
     def last_parameter_in_row(self, parameter: Instruction) -> Instruction:
-        """Returns the last of the consecutive parameters that start with one."""
+        """Returns the last of the consecutive parameters from `parameter` on."""
         precedes = self.order.precedes
         if self._row is None or precedes(parameter, self._row[0]) or precedes(self._row[1], parameter):
             last, following = parameter, self.order.after(parameter)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
-# Names instructions that run before one without being operands.
+# The attribute that names instructions that run before an instruction, although they are no operands of it.
 CONTROL = "control-predecessors"
 # Items that were read are numbered in steps of _GAP; items inserted one after another, in steps of _STEP.
 _GAP = 1 << 40
@@ -86,14 +86,14 @@ class Order(Generic[Ordered]):
         return self.before(None)
 
     def before(self, item: Ordered | None) -> Ordered | None:
-        """Returns the item before one; the last for None."""
+        """Returns the item before an item; for None the last item."""
         if item in self._previous:
             return self._previous[item]
         position = len(self._read) if item is None else item.position
         return self._read[position - 1] if position else None
 
     def after(self, item: Ordered | None) -> Ordered | None:
-        """Returns the item after one; the first for None."""
+        """Returns the item after an item; for None the first item."""
         if item in self._next:
             return self._next[item]
         position = 0 if item is None else item.position + 1
@@ -192,7 +192,7 @@ class Uses(Generic[Using]):
                 users[operand] = [user]
 
     def drop_all(self, item: Using, users: Sequence[Using]) -> None:
-        """Notes that some users of an item no longer use it."""
+        """Removes instructions from the users of an item."""
         if users:
             gone = set(map(id, users))
             self._users[item] = [user for user in self._users[item] if id(user) not in gone]
@@ -223,7 +223,7 @@ class ControlEdges(Generic[Item]):
             self._predecessors.pop(item, None)
 
     def users(self, item: Item) -> list[tuple[Item, list[Item]]]:
-        """Returns the instructions that run after one, each with all of its control predecessors."""
+        """Returns the instructions with `item` as a control predecessor, each with all of its control predecessors."""
         return [(user, found) for user, found in self._predecessors.items() if item in found]
 
     def copied(self, copies: dict[Item, Item]) -> ControlEdges[Item]:

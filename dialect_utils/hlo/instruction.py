@@ -86,7 +86,7 @@ class Instruction:
         self.contents = contents
         # The attributes as text, each `, name=value`; split on first use.
         self.attribute_text = attribute_text
-        # Its number in the computation's text, and its position among the instructions that were read; -1: new.
+        # The number of the instruction in the computation's text, and its position among those that were read; -1: new.
         self.number = self.position = number
         # The location of a new instruction.
         self.origin = origin

@@ -1,4 +1,4 @@
-"""Makes HLO instructions of any opcode that replace one."""
+"""Makes HLO instructions of any opcode that replace an instruction."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def zero_of(element_type: ElementType) -> str:
 
 
 class Ops:
-    """The instructions that replace one: they are inserted before it and named after it.
+    """The instructions that replace an instruction: they are inserted before it and named after it.
 
     New arrays get the descending layout if the replaced instruction has layouts.
     An op that would change nothing is not made: the method returns its operand.
@@ -303,6 +303,18 @@ def rebuild(
     replaced.erase()
     made.rename(name)
     return made
+
+
+def add_computation(module: HloModule, name: str, *lines: str) -> str:
+    """Adds a computation whose instructions are the lines; returns a new name like `name`."""
+    text = "\n".join(f"  {line}" for line in lines)
+    return module.add_computation(f"%{module.fresh_name(name)} {{\n{text}\n}}").name
+
+
+def add_scalar_computation(module: HloModule, name: str, opcode: str, element_type: ElementType) -> str:
+    """Adds the computation that applies an operation to two scalars; returns a new name like `name`."""
+    x, y = (f"{each} = {element_type}[] parameter({number})" for number, each in enumerate("xy"))
+    return add_computation(module, name, x, y, f"ROOT r = {element_type}[] {opcode}(x, y)")
 
 
 def erase_unused(module: HloModule, candidates: Iterable[Computation]) -> None:

@@ -23,9 +23,8 @@ from dialect_utils.hlo.text.grammar import (
     scan_attributes,
     scan_shape,
 )
-from dialect_utils.hlo.text.header import Header
+from dialect_utils.hlo.text.header import Header, end_of_tables
 from dialect_utils.hlo.text.provenance import BodyText, Frame
-from dialect_utils.hlo.text.tables import end_of_tables
 from dialect_utils.hlo.text.tokens import RESERVED, Scanner
 from dialect_utils.ir import collector_paused
 from dialect_utils.text import DiagnosticError, Source, Span

@@ -30,7 +30,7 @@ MOST_INFERRED_LEAVES = 1 << 18
 PARAMETER_NUMBER = re.compile(r"\s*\d{1,9}\s*", re.ASCII)
 WITHOUT_OPERANDS = frozenset(("constant", "parameter"))
 
-# An instruction in the operands of another one, and its span if that is known.
+# An instruction in the operands of another instruction, and its span if that is known.
 _Hidden = tuple[Instruction, Span | None]
 
 
@@ -99,7 +99,7 @@ class ReadingContext:
     def inferred_shape(
         self, what: Attributes, operands: Sequence[Instruction], called: Sequence[Called], span: Span, name: str
     ) -> Shape:
-        """Returns a shape that is not written, as XLA infers it; raises DiagnosticError at `span` without one."""
+        """Infers a shape that is not written, as XLA does; raises DiagnosticError at `span` where that fails."""
         shapes = [operand.shape for operand in operands]
         if what.opcode == "tuple":
             self._count_leaves(shapes, span, name)

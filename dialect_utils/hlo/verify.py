@@ -15,10 +15,9 @@ from dialect_utils.hlo.computation import MAIN_THREAD, Computation
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule, callees_first
 from dialect_utils.hlo.reading import interface_of
-from dialect_utils.hlo.verification.attributes import value_problem
+from dialect_utils.hlo.verification.attributes import check_sharding, find_inconsistent_shardings, value_problem
 from dialect_utils.hlo.verification.entry import find_entry_problems, find_header_problems
 from dialect_utils.hlo.verification.literals import literal_problem
-from dialect_utils.hlo.verification.sharding import check_sharding, find_inconsistent_shardings
 from dialect_utils.hlo.verification.signatures import Signature, Signatures, shapes_of
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.index.index_map import physical_element_count
@@ -33,14 +32,15 @@ from dialect_utils.ops import (
     named,
     opcode_of,
     split_asynchronous,
+    with_trait,
 )
 from dialect_utils.ops.checking import check_operation
 from dialect_utils.ops.devices import integer
 from dialect_utils.ops.inference import Instance, ShapeError
 from dialect_utils.text import Diagnostic, DiagnosticError, Severity, nearest
 
-_COMPILED = named("fusion bitcast")
-_TRANSFERS = named("recv send")
+_COMPILED = with_trait(Trait.COMPILED)
+_TRANSFERS = with_trait(Trait.CHANNELED)
 # Instructions that have to agree with each other or with their computations in more than shapes.
 _JOINING = named("all-reduce conditional fusion while")
 _LARGEST_SIZE = (1 << 63) - 1
@@ -93,7 +93,7 @@ def find_problems(
 def problem_among(instructions: Iterable[Instruction]) -> str | None:
     """Returns which constraint of its opcode one of the instructions violates, or None.
 
-    The instructions of the computations that they call, directly or through others, count, too.
+    The instructions of all called computations, also of indirectly called ones, are verified, too.
     """
     waiting, seen = list(instructions), set[Computation]()
     while waiting:
@@ -134,7 +134,7 @@ class _Verifier:
         self.sound_texts: set[Signature] = set()
         # The shapes of the module whose sizes fit into 64 bits, by identity.
         self._fitting: set[int] = set()
-        # Instructions that have to agree with others.
+        # Instructions that are verified with others: asynchronous starts and dones, and joins of values.
         self.asynchronous: list[Instruction] = []
         self.joining: list[Instruction] = []
 

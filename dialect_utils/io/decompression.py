@@ -175,7 +175,7 @@ def _decompressors(data: bytes, name: str) -> Callable[[], _Decompressor]:
 
         return lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _LARGEST_WINDOW)
     try:
-        # Its own limit of windows is 128 MB.
+        # Python's own decompressor limits windows to 128 MB.
         new: Callable[[], _Decompressor] = importlib.import_module("compression.zstd").ZstdDecompressor
     except ImportError:
         return _zstandard(name)

@@ -138,10 +138,10 @@ class DumpName:
 
     @property
     def finality(self) -> tuple[int, ...]:
-        """Returns a sort key: of one program the module with the largest describes best what is executed.
+        """Returns a sort key: the module of a program with the largest key is closest to the executed program.
 
-        That is the one that ran out of memory, then the one after optimizations, in which buffers have their memory
-        spaces, then the last one in the order of compilation.
+        First comes a module that ran out of memory, then the module after optimizations, in which buffers have their
+        memory spaces, then the last module in the order of compilation.
         """
         is_optimized = self.short_stage == "after_optimizations"
         return self.is_out_of_memory, is_optimized, *self.order[2:4]

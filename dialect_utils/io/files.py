@@ -35,7 +35,7 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(://|::)")
 _BYTECODE_MAGIC = b"ML\xefR"
 # HloModuleProto and HloProto both begin with field 1 of wire type 2 (xla/service/hlo.proto).
 _FIRST_PROTO_FIELD = b"\x0a"
-# Bytes that no text contains. The tags and lengths of a protocol buffer soon contain one.
+# Bytes that no text contains. A protocol buffer has such a byte among its first tags and lengths.
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _BINARY_PREFIX = 4096
 # Editors on Windows write it before UTF-8; neither dialect's grammar accepts it.
@@ -55,7 +55,7 @@ _MLIR_START = re.compile(
 _HLO_HEADER = re.compile(r"HloModule\b|ENTRY\b")
 _HLO_IN_LOG = re.compile(r"^(?:## BEGIN_GRAPH$|[^\n]*\] HloModule [\w.\-]+[,\s])", re.MULTILINE)
 _LOOKED_AT = 1 << 16
-# Of the names of temporary files, before they are written as hexadecimal digits.
+# Random bytes in the name of a temporary file, which has two hexadecimal digits for each.
 _NAME_BYTES = 8
 # A block of zstd has at most 128 KB, and nothing of it can be read before its end.
 _COMPRESSED_START = 1 << 18
@@ -253,8 +253,8 @@ def _write_file(target: Path, data: bytes | memoryview) -> None:
     if target.exists() and not target.is_file():
         target.write_bytes(data)
         return
-    # Not derived from the target's name, which may be as long as the system allows. Known before the file exists, so
-    # that a signal at any moment leaves none.
+    # The name is not derived from the target's name, which may be as long as the system allows. It is known before the
+    # file exists, so that a signal at any moment leaves no temporary file.
     temporary = target.parent / f".relayout-{os.urandom(_NAME_BYTES).hex()}"
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

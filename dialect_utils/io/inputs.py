@@ -259,7 +259,7 @@ def _promises(file: str) -> bool:
 
 
 def _each_stage_once(members: Sequence[Input]) -> list[Input]:
-    """Returns the members without each proto that a text of the same stage accompanies; the text refers to it."""
+    """Drops each proto beside a text of the same stage; the text's input names the file of the proto."""
     texts = {member.stem: member for member in members if member.kind in _TEXTS}
     protos = {member.stem: member.path for member in members if member.kind == "hlo proto" and member.stem in texts}
     kept = (member for member in members if member.kind in _TEXTS or member.stem not in protos)

@@ -69,7 +69,7 @@ def existing_urls(pattern: str) -> list[str]:
     def find() -> list[str]:
         system, path = _file_system(pattern)
         system.invalidate_cache()
-        # For a name without a wildcard, glob would list its directory.
+        # glob would list the directory of a name without a wildcard.
         found = system.glob(path) if any(each in path for each in _PATTERN_CHARACTERS) else [path]
         return sorted(system.unstrip_protocol(each) for each in found if system.isfile(each))
 

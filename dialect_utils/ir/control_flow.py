@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from dialect_utils.ir import Function, Join, Module, Operand, Operation, Passed, Value, Yielded
-from dialect_utils.ops import DONE, START, UPDATE, Trait, has, named, opcode_of, split_asynchronous, with_trait
+from dialect_utils.ops import DONE, START, UPDATE, Trait, has, opcode_of, split_asynchronous, with_trait
 
 CONDITION, BODY = "condition", "body"
 
 
-_BRANCHES = named("conditional")
 # Operations that do not count in the body of a loop: passes that change layouts add them.
-_UNCOUNTED = with_trait(Trait.MOVES_DATA) | with_trait(Trait.TUPLES) | named("bitcast-convert constant")
+_UNCOUNTED = with_trait(Trait.MOVES_DATA) | with_trait(Trait.TUPLES) | {"bitcast-convert", "constant"}
 
 # Proofs unroll loops of at most so many iterations whose bodies compute with at most so many operations.
 MOST_ITERATIONS = 8
@@ -39,7 +38,7 @@ def call_roles(opcode: str, attributes: Sequence[str]) -> tuple[str, ...]:
 
     A role is the attribute's name, or `branch 0`, `branch 1`, ... for the branches of a conditional.
     """
-    if opcode in _BRANCHES:
+    if opcode == "conditional":
         return tuple(branch_role(number) for number in range(len(attributes)))
     return tuple(attributes)
 
@@ -81,7 +80,7 @@ def joins_of(operation: Operation) -> list[Join]:
         return _joins_of_call(operation)
     if operation.opcode == "while" and sorted(operation.roles) == [BODY, CONDITION]:
         return _joins_of_loop(operation)
-    return _joins_of_branches(operation) if operation.opcode in _BRANCHES else []
+    return _joins_of_branches(operation) if operation.opcode == "conditional" else []
 
 
 def merged(joins: Iterable[Join]) -> list[Join]:

@@ -10,10 +10,10 @@ from dialect_utils.ir.chains import emit_chain, is_plain, is_returned
 from dialect_utils.ir.control_flow import merged
 from dialect_utils.layout import ArrayShape, Layout, TupleShape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import named
+from dialect_utils.ops import Trait, with_trait
 
-# Not fusions: the compiler chose their arrays.
-_PASSING = named("call conditional while")
+# Fusions pass arrays, too, but the compiler chose those arrays.
+_PASSING = with_trait(Trait.CONTROL_FLOW)
 
 
 @dataclass(frozen=True, slots=True)

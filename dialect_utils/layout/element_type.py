@@ -64,6 +64,11 @@ class ElementType(CachedText):
         return self.name[0] == "c"
 
     @property
+    def is_inexact(self) -> bool:
+        """Is true for floating-point and complex types, whose operations round."""
+        return self.name[0] in "fbc"
+
+    @property
     def is_signed(self) -> bool:
         """Is true for signed integers."""
         return self.name[0] == "s"

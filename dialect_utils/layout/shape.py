@@ -5,7 +5,7 @@ Source: xla/shape.h; `b(...)` buffers are Shape::MakeBufferShape.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -41,6 +41,37 @@ class _AnyShape(CachedText):
                 yield leaf
             elif isinstance(leaf, BufferShape):
                 yield leaf.array
+
+    def leaves_by_path(self, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Shape]]:
+        """Yields each leaf with its index path, which begins with `path`: `(1, 0)` is element 0 of element 1."""
+        yield path, cast("Shape", self)
+
+    def at(self, path: Iterable[int]) -> Shape:
+        """Returns the part at an index path; raises IndexError for a path that leads into no tuple."""
+        shape = cast("Shape", self)
+        for index in path:
+            shape = shape.elements[index] if isinstance(shape, TupleShape) else ()[index]
+        return shape
+
+    @property
+    def parts(self) -> tuple[Shape, ...]:
+        """Returns the elements of a tuple; any other shape is its own only part."""
+        return (cast("Shape", self),)
+
+    @property
+    def leaf_count(self) -> int:
+        """Returns the number of leaves."""
+        return 1
+
+    @property
+    def element_count(self) -> int:
+        """Returns the number of elements in all arrays (bounds count as sizes)."""
+        return sum(array.element_count for array in self.arrays())
+
+    @property
+    def is_inexact(self) -> bool:
+        """Is true where an array has a floating-point or complex type."""
+        return any(array.element_type.is_inexact for array in self.arrays())
 
     def map_arrays(self, change: Callable[[ArrayShape], ArrayShape]) -> Shape:
         """Returns the shape with every array replaced by `change(array)`, tuples kept."""
@@ -129,7 +160,6 @@ class ArrayShape(_AnyShape):
 
     @property
     def element_count(self) -> int:
-        """Returns the number of elements (bounds count as sizes)."""
         return prod(self.dimensions)
 
     @property
@@ -165,22 +195,18 @@ class ArrayShape(_AnyShape):
         return _laid_out(self, layout)
 
     def map_arrays(self, change: Callable[[ArrayShape], ArrayShape]) -> ArrayShape:
-        """Returns the changed array."""
         return change(self)
 
     @property
     def without_layout(self) -> ArrayShape:
-        """Returns the array with no layout written."""
         return self.with_layout(None)
 
     @property
     def with_effective_layout(self) -> ArrayShape:
-        """Returns the array with its layout written, the descending one by default."""
         return self.with_layout(self.effective_layout)
 
     @property
     def in_default_memory(self) -> ArrayShape:
-        """Returns the array with its layout written, in memory space 0."""
         return self.with_layout(self.effective_layout.in_default_memory)
 
     def __eq__(self, other: object) -> bool:
@@ -231,12 +257,22 @@ class TupleShape(_WithoutLayout):
     elements: tuple[Shape, ...]
 
     def leaves(self) -> Iterator[Shape]:
-        """Yields the leaves of the elements in order."""
         for element in self.elements:
             yield from element.leaves()
 
+    def leaves_by_path(self, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Shape]]:
+        for index, element in enumerate(self.elements):
+            yield from element.leaves_by_path((*path, index))
+
+    @property
+    def parts(self) -> tuple[Shape, ...]:
+        return self.elements
+
+    @property
+    def leaf_count(self) -> int:
+        return sum(element.leaf_count for element in self.elements)
+
     def map_arrays(self, change: Callable[[ArrayShape], ArrayShape]) -> TupleShape:
-        """Returns the tuple with every array in it changed."""
         return TupleShape(tuple(element.map_arrays(change) for element in self.elements))
 
     def __hash__(self) -> int:
@@ -278,7 +314,6 @@ class BufferShape(_WithoutLayout):
     array: ArrayShape
 
     def map_arrays(self, change: Callable[[ArrayShape], ArrayShape]) -> BufferShape:
-        """Returns the buffer with its array changed."""
         return BufferShape(change(self.array))
 
     def _format(self) -> str:

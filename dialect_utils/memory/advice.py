@@ -67,10 +67,7 @@ def find_advice(
 
 def _donations(module: Module, allocation: Allocation) -> Iterator[Advice]:
     """Yields advice for results that could reuse the memory of arguments of the same shape."""
-    arguments, results = (
-        [leaf for number, shape in enumerate(side) for leaf in _arrays(shape, str(number))]
-        for side in module.entry_layout
-    )
+    arguments, results = (_arrays(side) for side in module.entry_layout)
     aliased_results = {".".join(map(str, result)) for result, _, _ in module.aliases}
     aliased_arguments = {".".join(map(str, (number, *path))) for _, number, path in module.aliases}
     free: dict[ArrayShape, list[str]] = {}
@@ -96,7 +93,7 @@ def _entry_orders(module: Module, allocation: Allocation) -> Iterator[Advice]:
     if (target := allocation.target) is None:
         return
     for side, shapes in zip(("argument", "result"), module.entry_layout, strict=True):
-        for path, shape in (each for number, entry in enumerate(shapes) for each in _arrays(entry, str(number))):
+        for path, shape in _arrays(shapes):
             if shape.layout is None or not shape.is_static:
                 continue
             best = shape.with_layout(default_layout(shape.element_type, shape.dimensions, target))
@@ -106,13 +103,10 @@ def _entry_orders(module: Module, allocation: Allocation) -> Iterator[Advice]:
             yield Advice("entry order", f"{side} {path}", text, held - least)
 
 
-def _arrays(shape: Shape, path: str) -> Iterator[tuple[str, ArrayShape]]:
-    """Yields the arrays of a shape with their paths: `0.2` is element 2 of argument 0."""
-    if isinstance(shape, ArrayShape):
-        yield path, shape
-    elif isinstance(shape, TupleShape):
-        for index, element in enumerate(shape.elements):
-            yield from _arrays(element, f"{path}.{index}")
+def _arrays(shapes: Sequence[Shape]) -> list[tuple[str, ArrayShape]]:
+    """Returns the arrays of arguments or results with their paths: `0.2` is element 2 of argument 0."""
+    leaves = TupleShape(tuple(shapes)).leaves_by_path()
+    return [(".".join(map(str, path)), leaf) for path, leaf in leaves if isinstance(leaf, ArrayShape)]
 
 
 def _entry_copies(module: Module, relayouts: Sequence[Relayout]) -> Iterator[Advice]:

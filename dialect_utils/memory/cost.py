@@ -12,22 +12,11 @@ from math import gcd, prod
 
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.ops import Trait, by_opcode, has, named
+from dialect_utils.ops import Trait, by_opcode, has
 from dialect_utils.ops.window import WindowDimension, classify, parse_labels, parse_window
 
 _MULTIPLY_ADD = 2
 _POINTER_BYTES = 8
-# Operations that XLA's cost analysis counts as transcendentals.
-_TRANSCENDENTAL = named(
-    "exponential log logistic power sqrt cbrt rsqrt tanh sine cosine tan exponential-minus-one log-plus-one atan2 erf"
-    " sinh cosh asin acos asinh acosh atanh"
-)
-# Elementwise here, though not by their traits: a conversion of bits may change the number of elements.
-_ELEMENTWISE = named("bitcast-convert reduce-precision clamp select compare convert")
-# These compute nothing and access no memory; the cost of a custom call is unknown.
-_FREE = named("parameter constant get-tuple-element bitcast after-all add-dependency domain custom-call")
-# These access the memory that their functions access.
-_RUNS_ITS_FUNCTIONS = named("call async-start while")
 # A fusion reads a constant of more elements from memory.
 _IMMEDIATE_ELEMENTS = 8
 # Positions of a window are counted one by one up to this number.
@@ -88,10 +77,10 @@ class CostModel:
             return 0
         if opcode == "fusion":
             return self._fusion_bytes(operation)
-        if opcode in _RUNS_ITS_FUNCTIONS:
-            return sum(map(self._bytes_in, operation.called))
         if opcode == "conditional":
             return max(map(self._bytes_in, operation.called), default=0)
+        if has(opcode, Trait.CONTROL_FLOW):
+            return sum(map(self._bytes_in, operation.called))
         return self._bytes(operation)
 
     def _bytes_in(self, function: Function) -> int:
@@ -112,17 +101,17 @@ class CostModel:
         opcode = operation.opcode
         if _is_free(operation) or opcode == "copy":
             return _NOTHING
-        if has(opcode, Trait.ELEMENTWISE) or opcode in _ELEMENTWISE:
-            elements = _elements(operation.results[0].shape)
-            return Cost(transcendentals=elements) if opcode in _TRANSCENDENTAL else Cost(elements)
+        if has(opcode, Trait.ELEMENTWISE) or opcode == "bitcast-convert":
+            elements = operation.results[0].shape.element_count
+            return Cost(transcendentals=elements) if has(opcode, Trait.TRANSCENDENTAL) else Cost(elements)
         # A scan is a loop over its body, whose values stay inside.
         if opcode in ("fusion", "scan"):
             return self._arithmetic_in(operation.called[0])
-        if opcode in _RUNS_ITS_FUNCTIONS:
-            return total(map(self._arithmetic_in, operation.called))
         if opcode == "conditional":
             branches = [_NOTHING, *map(self._arithmetic_in, operation.called)]
             return Cost(max(each.flops for each in branches), max(each.transcendentals for each in branches))
+        if has(opcode, Trait.CONTROL_FLOW):
+            return total(map(self._arithmetic_in, operation.called))
         rule = _RULES.get(opcode)
         return rule(operation) if rule is not None else self._of_applied(operation)
 
@@ -154,7 +143,7 @@ class CostModel:
         constants = sum(
             self._of_shape(each.results[0].shape)
             for each in body.operations
-            if each.opcode == "constant" and _elements(each.results[0].shape) > _IMMEDIATE_ELEMENTS
+            if each.opcode == "constant" and each.results[0].shape.element_count > _IMMEDIATE_ELEMENTS
         )
         return read + constants + self._written_bytes(body.results[0])
 
@@ -203,7 +192,7 @@ class CostModel:
 
 def _is_free(operation: Operation) -> bool:
     """Is true for an operation that costs nothing, and for a custom call, whose cost is unknown."""
-    return operation.opcode in _FREE or (operation.opcode == "transpose" and _is_renaming(operation))
+    return has(operation.opcode, Trait.FREE) or (operation.opcode == "transpose" and _is_renaming(operation))
 
 
 def _is_renaming(operation: Operation) -> bool:
@@ -216,15 +205,9 @@ def _is_renaming(operation: Operation) -> bool:
     return tuple(named_by) == source.effective_layout.minor_to_major
 
 
-def _elements(shape: Shape) -> int:
-    if isinstance(shape, ArrayShape):
-        return shape.element_count
-    return sum(prod(leaf.dimensions) for leaf in shape.arrays())
-
-
 def _first_elements(shape: Shape) -> int:
     """Returns the elements of an array, or of the first array of a tuple."""
-    return next((prod(leaf.dimensions) for leaf in shape.arrays()), 0)
+    return next((array.element_count for array in shape.arrays()), 0)
 
 
 def _applications(operation: Operation) -> tuple[int, ...] | None:
@@ -233,13 +216,13 @@ def _applications(operation: Operation) -> tuple[int, ...] | None:
     # Each operation applies its functions to other numbers of elements.
     match operation.opcode:
         case "map":
-            return (_elements(operation.results[0].shape),)
+            return (operation.results[0].shape.element_count,)
         case "reduce":
             return (_first_elements(operands[0].shape) - _first_elements(operation.results[0].shape),)
         case "reduce-window":
             return (_window_reductions(operation),)
         case "select-and-scatter":
-            source = _elements(operands[1].shape)
+            source = operands[1].shape.element_count
             selections = source * (prod(dim.size for dim in _window(operation, operands[0].shape)) - 1)
             return tuple(selections if role == "select" else source for role in operation.roles)
         case "scatter":
@@ -273,7 +256,7 @@ def _dot(operation: Operation) -> Cost:
     left = operation.operands[0].shape
     assert isinstance(left, ArrayShape), left
     summed = prod(left.dimensions[dim] for dim in operation.ints("lhs_contracting_dims") or ())
-    return Cost(_MULTIPLY_ADD * _elements(operation.results[0].shape) * summed)
+    return Cost(_MULTIPLY_ADD * operation.results[0].shape.element_count * summed)
 
 
 def _convolution(operation: Operation) -> Cost:
@@ -325,34 +308,34 @@ def _hits(count: int, stride: int, offset: int, last: int, dilation: int) -> int
 
 def _fft(operation: Operation) -> Cost:
     factors = prod(length.bit_length() - 1 for length in operation.ints("fft_length") or ())
-    elements = _elements(operation.operands[0].shape)
+    elements = operation.operands[0].shape.element_count
     return Cost(_MULTIPLY_ADD * _COMPLEX_PRODUCT * factors * elements)
 
 
 def _sort(operation: Operation) -> Cost:
-    elements = _elements(operation.operands[0].shape)
+    elements = operation.operands[0].shape.element_count
     return Cost(elements * max(elements - 1, 0).bit_length())
 
 
 def _solve(operation: Operation) -> Cost:
     left, right = (each.shape for each in operation.operands[:2])
     assert isinstance(left, ArrayShape), left
-    return Cost(_MULTIPLY_ADD * left.dimensions[-1] * _elements(right))
+    return Cost(_MULTIPLY_ADD * left.dimensions[-1] * right.element_count)
 
 
 def _cholesky(operation: Operation) -> Cost:
     matrix = operation.operands[0].shape
     assert isinstance(matrix, ArrayShape), matrix
-    return Cost(matrix.dimensions[-1] * _elements(matrix) // 3)
+    return Cost(matrix.dimensions[-1] * matrix.element_count // 3)
 
 
 def _all_reduce(operation: Operation) -> Cost:
     # HloCostAnalysis assumes two devices: each element is the sum of two.
-    return Cost(_elements(operation.results[0].shape))
+    return Cost(operation.results[0].shape.element_count)
 
 
 def _random(operation: Operation) -> Cost:
-    return Cost(transcendentals=_elements(operation.results[0].shape))
+    return Cost(transcendentals=operation.results[0].shape.element_count)
 
 
 # One rule for each opcode whose cost is neither of its elements nor of its bytes alone.

@@ -19,7 +19,7 @@ from dialect_utils.memory.allocation import Allocation
 from dialect_utils.memory.schedule import Schedule
 from dialect_utils.memory.sharing import behind
 from dialect_utils.memory.trips import trip_counts
-from dialect_utils.ops import Trait, named, with_trait
+from dialect_utils.ops import Trait, opcode_of, with_trait
 
 _SOURCE = re.compile(r'\bsource_file="((?:[^"\\]++|\\.)*+)"(?:.*?\bsource_line=(\d+))?')
 _FRAME_ID = re.compile(r"\bstack_frame_id=(\d+)")
@@ -28,11 +28,11 @@ _FILE_LOCATION = re.compile(r"^(\d+) \{file_name_id=(\d+)(?: function_name_id=\d
 _FRAME = re.compile(r"^(\d+) \{file_location_id=(\d+)", re.MULTILINE)
 Kind = Literal["relayout", "memory space"]
 # Data movement at positions that the text fixes; also a fusion whose body holds nothing else.
-_MOVES = named("copy transpose reshape slice concatenate pad reverse broadcast")
+_MOVES = frozenset(name for name in with_trait(Trait.MOVES_DATA) if opcode_of(name).indices is None)
 # Operations that change layouts, alone or as the root of a fusion.
-_LAYOUT_CHANGES = named("copy transpose reshape slice")
+_LAYOUT_CHANGES = with_trait(Trait.MAY_BE_BITCAST | Trait.MOVES_DATA) | {"slice"}
 # Operations that move no bytes: their results are the bytes of an earlier operation.
-_FORWARDING = with_trait(Trait.ALIASES) | named("copy-done slice-done")
+_FORWARDING = with_trait(Trait.ALIASES) | {"copy-done", "slice-done"}
 # The search for named neighbours passes at most this many operations that move no bytes.
 _NEIGHBOURS = 3
 

@@ -21,7 +21,7 @@ _MOST_COLUMNS = 32
 # The operations that ask for the layout of their operands and results.
 _DEMANDING = named("gather scatter dot convolution")
 # The operations between an array and the one that asks for its layout.
-_PASSED = with_trait(Trait.ALIASES) | named("copy transpose reshape convert copy-start copy-done")
+_PASSED = with_trait(Trait.ALIASES) | with_trait(Trait.MAY_BE_BITCAST) | {"convert", "copy-start", "copy-done"}
 _MOST_PASSED = 4
 _PRODUCT = "dot_general"
 _LANES = 128

@@ -14,11 +14,7 @@ from math import prod
 
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape
-from dialect_utils.ops import named
-
-# Operations whose called functions are part of the schedule. The body of a fusion and embedded computations have no
-# buffers of their own.
-_RUNS_CALLED = named("while conditional call async-start")
+from dialect_utils.ops import Trait, has
 
 
 def list_schedule(function: Function) -> Sequence[Operation]:
@@ -144,7 +140,8 @@ class _Flattening:
 
 def runs_called(operation: Operation) -> bool:
     """Is true for an operation that calls functions with a part in the schedule and with buffers of their own."""
-    return operation.opcode in _RUNS_CALLED and bool(operation.called)
+    # The body of a fusion and embedded computations have no buffers of their own.
+    return has(operation.opcode, Trait.CONTROL_FLOW) and bool(operation.called)
 
 
 def schedule_module(module: Module) -> Schedule:

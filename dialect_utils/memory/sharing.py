@@ -9,7 +9,7 @@ from itertools import accumulate
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.memory.schedule import Schedule, runs_called
-from dialect_utils.ops import DONE, START, UPDATE, Trait, with_trait
+from dialect_utils.ops import DONE, IN_PLACE, START, UPDATE, Trait, with_trait
 
 # Operations that read and write nothing: a buffer lives until the users of their results are done.
 ALIASING = with_trait(Trait.ALIASES)
@@ -35,10 +35,7 @@ class Leaves:
     def add(self, value: Value) -> None:
         """Numbers the leaves of a value."""
         first, shape = len(self.shapes), value.shape
-        if isinstance(shape, TupleShape):
-            self.shapes.extend(flat_leaves(shape))
-        else:
-            self.shapes.append(shape)
+        self.shapes.extend(shape.leaves())
         self._numbers[value] = numbers = range(first, len(self.shapes))
         self._parent.extend(numbers)
 
@@ -53,10 +50,10 @@ class Leaves:
             assert isinstance(shape, TupleShape)
             starts = self._starts.get(shape)
             if starts is None:
-                starts = self._starts[shape] = [0, *accumulate(map(leaf_count, shape.elements))]
+                starts = self._starts[shape] = [*accumulate((each.leaf_count for each in shape.elements), initial=0)]
             first += starts[index]
             shape = shape.elements[index]
-        return range(first, first + leaf_count(shape))
+        return range(first, first + shape.leaf_count)
 
     def share(self, some: Iterable[int], others: Iterable[int]) -> None:
         """Joins the buffers of leaves, pair by pair; surplus leaves of one side stay alone."""
@@ -79,20 +76,6 @@ class Leaves:
         while parent[leaf] != leaf:
             parent[leaf] = leaf = parent[parent[leaf]]
         return leaf
-
-
-def leaf_count(shape: Shape) -> int:
-    """Returns the number of leaves of a shape; 1 for all but tuples."""
-    return sum(map(leaf_count, shape.elements)) if isinstance(shape, TupleShape) else 1
-
-
-def flat_leaves(shape: Shape) -> Iterator[Shape]:
-    """Yields the leaves of a shape in order, tokens and opaque values included."""
-    if not isinstance(shape, TupleShape):
-        yield shape
-        return
-    for element in shape.elements:
-        yield from flat_leaves(element)
 
 
 def share_buffers(schedule: Schedule) -> Leaves:
@@ -272,7 +255,7 @@ def _updated_parameters(body: Function) -> Iterator[tuple[tuple[int, ...], int]]
     numbers = {parameter: number for number, parameter in enumerate(body.parameters)}
     for path, value in roots:
         updating = behind(value, ("bitcast",)).operation
-        if updating is not None and updating.opcode in ("dynamic-update-slice", "scatter"):
+        if updating is not None and updating.opcode in IN_PLACE:
             updated = behind(updating.operands[0], ("bitcast",))
             if updated in numbers:
                 yield path, numbers[updated]

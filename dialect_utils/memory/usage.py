@@ -163,11 +163,4 @@ def _tuples(shape: Shape) -> int:
 
 def _aliased(module: Module, parameters: Sequence[Shape]) -> list[Shape]:
     """Returns the parameters, or elements of them, whose buffers the results reuse."""
-    found = []
-    for _, number, path in module.aliases:
-        shape = parameters[number]
-        for index in path:
-            assert isinstance(shape, TupleShape)
-            shape = shape.elements[index]
-        found.append(shape)
-    return found
+    return [parameters[number].at(path) for _, number, path in module.aliases]

@@ -10,43 +10,22 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TypeVar
 
-from dialect_utils.ops.declaration import ALL_OPERANDS, Attribute, Opcode, Trait
+from dialect_utils.ops.declaration import (
+    ALL_OPERANDS as ALL_OPERANDS,
+    NO_TRAITS,
+    Attribute as Attribute,
+    Opcode as Opcode,
+    Trait as Trait,
+)
 from dialect_utils.ops.table import (
-    CALLING_MLIR_ATTRIBUTES,
-    GENERAL_ATTRIBUTES,
-    GENERAL_MLIR_ATTRIBUTES,
+    CALLING_MLIR_ATTRIBUTES as CALLING_MLIR_ATTRIBUTES,
+    GENERAL_ATTRIBUTES as GENERAL_ATTRIBUTES,
+    GENERAL_MLIR_ATTRIBUTES as GENERAL_MLIR_ATTRIBUTES,
     HLO_OPCODES,
     OTHER_OPERATIONS,
     STARTED,
     WRAPPED,
 )
-
-__all__ = [
-    "ALL_OPERANDS",
-    "CALLING_MLIR_ATTRIBUTES",
-    "DONE",
-    "GENERAL_ATTRIBUTES",
-    "GENERAL_MLIR_ATTRIBUTES",
-    "HLO_NAMES",
-    "OPCODES",
-    "START",
-    "UPDATE",
-    "Attribute",
-    "Opcode",
-    "Trait",
-    "UnknownOpcodeError",
-    "attribute_name",
-    "by_opcode",
-    "calling_attributes",
-    "calling_opcodes",
-    "has",
-    "hlo_opcode",
-    "is_opcode",
-    "named",
-    "opcode_of",
-    "split_asynchronous",
-    "with_trait",
-]
 
 _T = TypeVar("_T")
 
@@ -68,6 +47,8 @@ _ASYNCHRONOUS_TRAITS = (
     | Trait.AMONG_DEVICES
     | Trait.ENGINE_DEFINED
     | Trait.CONTRACTS
+    | Trait.CHANNELED
+    | Trait.MAY_BE_BITCAST
 )
 
 
@@ -93,7 +74,8 @@ def _derived(name: str) -> Opcode:
     # An asynchronous wrapper may get operands in its updates.
     fewest = known.operands[0] if base in STARTED else 0
     counts = (fewest, known.operands[1]) if phase == START else (1, 1 if phase == DONE else None)
-    traits = known.traits & _ASYNCHRONOUS_TRAITS
+    # The start of a call schedules the computation; updates and the done may repeat its name.
+    traits = known.traits & (_ASYNCHRONOUS_TRAITS | (Trait.CONTROL_FLOW if phase == START else NO_TRAITS))
     result = {START: known.on_start, DONE: known.on_done}.get(phase)
     check = known.check_start if phase == START else None
     attributes = _attributes_of_phase(known, phase)
@@ -132,6 +114,16 @@ def has(name: str, traits: Trait) -> bool:
 def with_trait(traits: Trait) -> frozenset[str]:
     """Returns the names of all opcodes that have all of the traits; asynchronous forms are asked with `has`."""
     return frozenset(name for name, each in OPCODES.items() if traits in each.traits)
+
+
+# Classes of operations that several modules ask for. The low bits of a modular operation depend on the low bits of the
+# operands alone; the solved operations are factorizations, solvers and Fourier transforms.
+EXTREMES = with_trait(Trait.IDEMPOTENT | Trait.BOUNDED)
+BITWISE = with_trait(Trait.BITWISE | Trait.COMMUTATIVE)
+MODULAR = with_trait(Trait.COMMUTATIVE) - EXTREMES
+FOLDS = with_trait(Trait.FOLDS)
+SOLVED = with_trait(Trait.ENGINE_DEFINED | Trait.PURE) - with_trait(Trait.NORMALIZES)
+IN_PLACE = with_trait(Trait.IN_PLACE)
 
 
 def named(names: str) -> frozenset[str]:

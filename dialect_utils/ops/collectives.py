@@ -5,7 +5,7 @@ Longer than others: each operation is declared, checked and defined in one file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, Shape, TokenShape, TupleShape, parse_element_type, parse_shape
@@ -27,6 +27,7 @@ from dialect_utils.ops.declaration import (
 )
 from dialect_utils.ops.devices import check_pairs, subgroup_size
 from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
+from dialect_utils.ops.factors import Factor, Kind, aligned, of_each_array, result_positions
 from dialect_utils.ops.inference import (
     Instance,
     ShapeError,
@@ -67,9 +68,8 @@ def all_gather_start(instance: Instance) -> Shape:
     parts = shape.elements if isinstance(shape, TupleShape) else ()
     if len(parts) < len(("operands", "results")):
         raise ShapeError(f"all-gather-start gives its operands and results, but the shape is {shape}", "shape")
-    gathered = parts[1]
-    results = gathered.elements if isinstance(gathered, TupleShape) else (gathered,)
-    return TupleShape((one_or_tuple(instance), _resharded(instance, results, is_gather=True), *parts[2:]))
+    made = _resharded(instance, parts[1].parts, is_gather=True)
+    return TupleShape((one_or_tuple(instance), made, *parts[2:]))
 
 
 def reduce_scatter(instance: Instance) -> Shape:
@@ -157,7 +157,7 @@ def _check_in_place(instance: Instance) -> None:
     if len(instance.operands) != _IN_PLACE:
         raise ShapeError(f"{instance.opcode} in place takes {_IN_PLACE} operands", "operands")
     source, target, *offsets = instance.operands
-    buffers = [shape.elements if isinstance(shape, TupleShape) else (shape,) for shape in (source, target)]
+    buffers = [shape.parts for shape in (source, target)]
     if isinstance(source, TupleShape) != isinstance(target, TupleShape) or len(buffers[0]) != len(buffers[1]):
         message = f"{instance.opcode} in place has unmatching input buffers {source} and output buffers {target}"
         raise ShapeError(message, "operands")
@@ -312,6 +312,24 @@ def define_device(domain: Domain[V], operation: Operation, operands: Sequence[V]
     return [domain.number(result_array(operation).element_type, 0, ())]
 
 
+def resharded_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the dimensions of each array, of which devices exchange those in `dimensions` as a whole."""
+    return of_each_array(operation, "dimensions")
+
+
+def all_to_all_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the dimensions; devices exchange the one that is split and the one that is joined as a whole."""
+    joined = operation.attribute("concat_dimension")
+    whole = (*(operation.ints("dimensions") or ()), *([] if joined is None else [int(joined.split(" : ")[0])]))
+    positions = (*range(len(operation.operands)), *result_positions(operation))
+    return aligned(operation, positions, dict.fromkeys(whole, Kind.WHOLE))
+
+
+def permuted_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the dimensions of each array; none of an exchange of slices, whose offsets are operands."""
+    return iter(()) if operation.attribute("slice_sizes") is not None else of_each_array(operation)
+
+
 _GROUPS = (*CHANNEL, *texts("replica_groups"))
 _REDUCE_GROUPS = (*_GROUPS, *flags("constrain_layout use_global_device_ids"), *texts("mode"))
 _HOST = (*CHANNEL, *flags("is_host_transfer"))
@@ -332,6 +350,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         on_start=all_gather_start,
         on_done=second_element,
         define=define_alone,
+        factors=resharded_factors,
     ),
     op(
         "all-reduce",
@@ -347,6 +366,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         on_done=first_operand,
         check_start=check_all_reduce,
         define=define_alone,
+        factors=of_each_array,
     ),
     op(
         "all-to-all",
@@ -358,6 +378,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         typed=ALL_OPERANDS,
         result=all_to_all,
         define=define_alone,
+        factors=all_to_all_factors,
     ),
     op(
         "collective-broadcast",
@@ -369,6 +390,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=first_array,
         check=check_groups,
         define=define_alone,
+        factors=of_each_array,
     ),
     op(
         "collective-permute",
@@ -384,6 +406,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         on_done=second_element,
         check_start=check_permute,
         define=define_permute,
+        factors=permuted_factors,
     ),
     op(
         "ragged-all-to-all",
@@ -395,6 +418,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         typed=(0, 1),
         result=second_array,
         check=check_ragged,
+        factors="offsets, which are operands, cut its dimensions",
     ),
     op(
         "reduce-scatter",
@@ -406,9 +430,24 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=reduce_scatter,
         check=check_combiner,
         define=define_alone,
+        factors=resharded_factors,
     ),
-    op("partition-id", 0, Trait.AMONG_DEVICES | Trait.PURE, result=number, define=define_device),
-    op("replica-id", 0, Trait.AMONG_DEVICES | Trait.PURE, result=number, define=define_device),
+    op(
+        "partition-id",
+        0,
+        Trait.AMONG_DEVICES | Trait.PURE,
+        result=number,
+        define=define_device,
+        factors="the result is a scalar",
+    ),
+    op(
+        "replica-id",
+        0,
+        Trait.AMONG_DEVICES | Trait.PURE,
+        result=number,
+        define=define_device,
+        factors="the result is a scalar",
+    ),
     op("infeed", 1, Trait.COMMUNICATES, *texts("infeed_config"), result=infed, check=check_tokens),
     op(
         "outfeed",
@@ -421,11 +460,11 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "recv",
         1,
-        Trait.COMMUNICATES,
+        Trait.COMMUNICATES | Trait.CHANNELED,
         *_HOST,
         result=received,
         check=check_tokens,
         on_done=finished_receive,
     ),
-    op("send", 2, Trait.COMMUNICATES, *_HOST, result=sent, check=check_second_token),
+    op("send", 2, Trait.COMMUNICATES | Trait.CHANNELED, *_HOST, result=sent, check=check_second_token),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Generic
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape
 from dialect_utils.ops.declaration import ANY, CONTRACTED, Opcode, dims, op, texts
 from dialect_utils.ops.domain import Domain, UndefinedError, V, grouped, required_ints, reshaped, result_array, section
+from dialect_utils.ops.factors import RESULT, Factor, Kind, shared, sizes_at
 from dialect_utils.ops.inference import Instance, ShapeError, made, wider
 
 if TYPE_CHECKING:
@@ -150,6 +151,15 @@ _CONTRACTION = (
 _DIMENSIONS = ("lhs_batch_dims", "rhs_batch_dims", "lhs_contracting_dims", "rhs_contracting_dims")
 
 
+def _dot_numbers(operation: Operation, left: Sequence[int], right: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Returns the dimensions of `_DIMENSIONS` of a dot of arrays of these sizes."""
+    batch, other_batch, summed, other_summed = (operation.ints(name) or () for name in _DIMENSIONS)
+    if len(result_array(operation).dimensions) == len(left) + len(right) - 2 and not (*batch, *summed):
+        # StableHLO's `dot` names no dimensions: the last and the first one are summed.
+        summed, other_summed = (len(left) - 1,), (0,)
+    return batch, other_batch, summed, other_summed
+
+
 def define_dot(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns sums of products, computed on [batch, rows, summed] and [batch, columns, summed].
 
@@ -157,11 +167,8 @@ def define_dot(domain: Domain[V], operation: Operation, operands: Sequence[V]) -
     """
     left, right = operands
     sizes, other_sizes = domain.dimensions(left), domain.dimensions(right)
-    batch, other_batch, summed, other_summed = (operation.ints(name) or () for name in _DIMENSIONS)
+    batch, other_batch, summed, other_summed = _dot_numbers(operation, sizes, other_sizes)
     result = result_array(operation).dimensions
-    if len(result) == len(sizes) + len(other_sizes) - 2 and not (*batch, *summed):
-        # StableHLO's `dot` names no dimensions: the last and the first one are summed.
-        summed, other_summed = (len(sizes) - 1,), (0,)
     pairs = sorted(zip(summed, other_summed, strict=True))
     summed, other_summed = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
     rows, columns = _rest(sizes, batch, summed), _rest(other_sizes, other_batch, other_summed)
@@ -284,6 +291,20 @@ def _rest(sizes: Sequence[int], *taken: Sequence[int]) -> list[int]:
     return [i for i in range(len(sizes)) if not any(i in group for group in taken)]
 
 
+def dot_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the batch, which both operands and the result have, then summed dimensions, rows and columns."""
+    batch, other_batch, summed, other_summed = _dot_numbers(operation, *(sizes_at(operation, i) for i in (0, 1)))
+    for index, (left, right) in enumerate(zip(batch, other_batch, strict=True)):
+        yield shared(operation, {0: left, 1: right, RESULT: index})
+    for left, right in zip(summed, other_summed, strict=True):
+        yield shared(operation, {0: left, 1: right}, Kind.COMBINED)
+    index = len(batch)
+    for position, taken in ((0, (batch, summed)), (1, (other_batch, other_summed))):
+        for dimension in _rest(sizes_at(operation, position), *taken):
+            yield shared(operation, {position: dimension, RESULT: index})
+            index += 1
+
+
 OPERATIONS: tuple[Opcode, ...] = (
     op(
         "dot",
@@ -295,6 +316,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=dot,
         check=check_dot,
         define=define_dot,
+        factors=dot_factors,
     ),
     op(
         "ragged-dot",
@@ -306,6 +328,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         mlir="",
         result=ragged_dot,
         define=define_ragged_dot,
+        factors="group sizes, which are an operand, cut its dimensions",
     ),
     op(
         "scaled-dot",
@@ -317,5 +340,6 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=dot,
         check=check_scaled_dot,
         define=define_scaled_dot,
+        factors="each scale is for a block of the operands",
     ),
 )

@@ -9,7 +9,6 @@ from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape, par
 from dialect_utils.ops.declaration import (
     ANY,
     CONVOLUTION,
-    NO_TRAITS,
     TO_APPLY,
     Opcode,
     Trait,
@@ -265,16 +264,31 @@ _TUPLED = Trait.TUPLES | Trait.ALIASES | Trait.BOUNDED | Trait.PURE
 _FUSION_KINDS = choice("kind", "kCustom kInput kLoop kOutput", needed=True)
 
 OPERATIONS: tuple[Opcode, ...] = (
-    op("get-tuple-element", 1, _TUPLED, integers("index", needed=True), result=element),
+    op("get-tuple-element", 1, _TUPLED | Trait.FREE, integers("index", needed=True), result=element),
     op("tuple", ANY, _TUPLED, result=made_tuple),
-    op("add-dependency", 2, _FORWARDED | Trait.PURE, mlir="", result=first_operand, check=check_second_token),
-    op("after-all", ANY, NO_TRAITS, mlir="after_all create_token", result=token, check=check_tokens),
-    op("domain", 1, _FORWARDED, *texts("domain", needed=True), mlir="", result=first_operand),
+    op(
+        "add-dependency",
+        2,
+        _FORWARDED | Trait.PURE | Trait.FREE,
+        mlir="",
+        result=first_operand,
+        check=check_second_token,
+    ),
+    op(
+        "after-all",
+        ANY,
+        Trait.FREE,
+        mlir="after_all create_token",
+        result=token,
+        check=check_tokens,
+        factors="a token has no dimensions",
+    ),
+    op("domain", 1, _FORWARDED | Trait.FREE, *texts("domain", needed=True), mlir="", result=first_operand),
     op("opt-barrier", 1, _FORWARDED, mlir="optimization_barrier", result=first_operand),
     op(
         "async",
         ANY,
-        Trait.CALLS | Trait.PASSES_OPERANDS,
+        Trait.CALLS | Trait.PASSES_OPERANDS | Trait.CONTROL_FLOW,
         *computations("calls", "computations"),
         *texts("output_to_operand_aliasing"),
         mlir="",
@@ -282,7 +296,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "call",
         ANY,
-        Trait.CALLS | Trait.PASSES_OPERANDS,
+        Trait.CALLS | Trait.PASSES_OPERANDS | Trait.CONTROL_FLOW,
         *TO_APPLY,
         *flags("is_composite"),
         mlir="",
@@ -292,7 +306,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "conditional",
         ANY,
-        Trait.CALLS,
+        Trait.CALLS | Trait.CONTROL_FLOW,
         *computations("true_computation false_computation"),
         *computations("branch_computations", "computations"),
         mlir="case if",
@@ -302,18 +316,19 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "custom-call",
         ANY,
-        Trait.CALLS | Trait.ENGINE_DEFINED,
+        Trait.CALLS | Trait.ENGINE_DEFINED | Trait.FREE,
         *texts("custom_call_target", needed=True),
         *computations("to_apply called_computations", "computations"),
         *CONVOLUTION,
         *texts("api_version literal operand_layout_constraints output_to_operand_aliasing padding_type schedule"),
         *flags("custom_call_has_side_effect"),
         check=check_custom_call,
+        factors="it is a function of another program",
     ),
     op(
         "fusion",
         ANY,
-        Trait.CALLS | Trait.PASSES_OPERANDS,
+        Trait.CALLS | Trait.PASSES_OPERANDS | Trait.COMPILED,
         *computations("calls"),
         _FUSION_KINDS,
         *texts("output_to_operand_aliasing"),
@@ -321,5 +336,12 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=returned,
         check=check_call,
     ),
-    op("while", 1, Trait.CALLS, *computations("condition body"), result=first_operand, check=check_while),
+    op(
+        "while",
+        1,
+        Trait.CALLS | Trait.CONTROL_FLOW,
+        *computations("condition body"),
+        result=first_operand,
+        check=check_while,
+    ),
 )

@@ -8,6 +8,7 @@ from enum import Flag, auto
 from typing import Any, Literal
 
 from dialect_utils.layout import ElementType, Shape
+from dialect_utils.ops.factors import FactorRule, of_elements, of_step
 
 
 class Trait(Flag):
@@ -28,6 +29,8 @@ class Trait(Flag):
     BOUNDED = auto()
     # The operands may be in any order, also when many values are combined, rounding aside.
     COMMUTATIVE = auto()
+    # The first two operands, if they have one type, may not be exchanged.
+    ORDERED = auto()
     # Combining a value with itself gives the value: the maximum of x and x is x.
     IDEMPOTENT = auto()
     # Arithmetic whose floating-point result is rounded.
@@ -36,6 +39,8 @@ class Trait(Flag):
     PURE = auto()
     # Combines many elements by an embedded computation, in an order that the engine chooses.
     COMBINES = auto()
+    # Combines the elements of windows, or along dimensions, by an embedded computation.
+    FOLDS = auto()
     # Sums products, in an order that the engine chooses.
     CONTRACTS = auto()
     # The engine chooses the algorithm or the random numbers.
@@ -54,6 +59,41 @@ class Trait(Flag):
     COLLECTIVE = auto()
     # The result depends on which devices run the module.
     AMONG_DEVICES = auto()
+    # Counts as a transcendental function, not as flops (xla/service/hlo_cost_analysis.cc, HandleElementwiseOp).
+    TRANSCENDENTAL = auto()
+    # Computes nothing and accesses no memory in hlo_cost_analysis.cc, or has no known cost, as a custom call.
+    FREE = auto()
+    # Runs the functions that it calls in sequence with itself (xla/service/call_graph.cc, CallContext::kControlFlow).
+    CONTROL_FLOW = auto()
+    # Writes the result over the first operand where it may (hlo_dataflow_analysis.cc, IsInPlaceOperation).
+    IN_PLACE = auto()
+    # With a suitable layout of the result no byte moves (xla/shape_util.h, ReshapeIsBitcast and TransposeIsBitcast).
+    MAY_BE_BITCAST = auto()
+    # Only compilers write it, and only their own backend executes it.
+    COMPILED = auto()
+    # Fused into operations that read the result (xla/service/instruction_fusion.cc), beside elementwise operations.
+    FUSIBLE = auto()
+    # Sends to or receives from a channel, in two operations: itself and its -done.
+    CHANNELED = auto()
+    # Combines bits at each position of two integers, or of one, without a carry.
+    BITWISE = auto()
+    # Moves the bits of an integer by a number of positions.
+    SHIFTS = auto()
+    # The quotient of a division or what it leaves; engines differ on integers divided by 0.
+    DIVIDES = auto()
+    # The result of a real number is a whole number.
+    WHOLE = auto()
+    # The order of the elements decides their positions.
+    SORTS = auto()
+    # The result jumps where an operand changes by a rounding error.
+    JUMPS = auto()
+    # A function of complex numbers that jumps at a branch cut.
+    CUT = auto()
+    # f(-x) = -f(x); f(-x) = f(x).
+    ODD = auto()
+    EVEN = auto()
+    # Normalizes a batch; BatchNormExpander writes it as other operations.
+    NORMALIZES = auto()
 
 
 NO_TRAITS = Trait(0)
@@ -73,7 +113,7 @@ ALL_OPERANDS = (ALL,)
 # Any number of operands.
 ANY = (0, None)
 
-AttributeKind = Literal["integers", "dimensions", "flag", "computation", "computations", "text"]
+AttributeKind = Literal["integers", "dimensions", "sizes", "flag", "computation", "computations", "text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +122,10 @@ class Attribute:
 
     `mlir` is StableHLO's name where another one is used; a dotted name is a field of a structured
     attribute. `numbers` is the operand whose dimensions a list of dimensions numbers (None: the
-    result). `is_computed` is false for an attribute that does not affect the result. `is_needed` is
-    true where XLA's parser or verifier rejects HLO without it. `values` holds the texts it may have
-    (empty: any). `is_single` is true for one dimension that is written as a list.
+    result), or of which a list of sizes has one for each dimension; operands of a scatter are
+    counted as if it had one array. `is_computed` is false for an attribute that does not affect the
+    result. `is_needed` is true where XLA's parser or verifier rejects HLO without it. `values` holds
+    the texts it may have (empty: any). `is_single` is true for one dimension that is written as a list.
     """
 
     name: str
@@ -104,7 +145,7 @@ class Attribute:
     @property
     def is_integers(self) -> bool:
         """Is true for one integer or a list of integers."""
-        return self.kind in ("integers", "dimensions")
+        return self.kind in ("integers", "dimensions", "sizes")
 
     @property
     def names_computations(self) -> bool:
@@ -122,11 +163,11 @@ class ElementTypes:
 
 FLOATS = ElementTypes("floats", lambda kind: kind.is_floating)
 INTEGERS = ElementTypes("integers", lambda kind: kind.is_integral)
-INEXACT = ElementTypes("floats or complex numbers", lambda kind: kind.is_floating or kind.is_complex)
+INEXACT = ElementTypes("floats or complex numbers", lambda kind: kind.is_inexact)
 LOGICAL = ElementTypes("integers or truth values", lambda kind: kind.is_integral or kind.name == "pred")
 NUMBERS = ElementTypes("numbers", lambda kind: kind.name != "pred")
 REAL_NUMBERS = ElementTypes("real numbers", lambda kind: kind.is_floating or kind.is_integral)
-SIGNED = ElementTypes("signed numbers", lambda kind: kind.is_signed or kind.is_floating or kind.is_complex)
+SIGNED = ElementTypes("signed numbers", lambda kind: kind.is_signed or kind.is_inexact)
 COMPLEX_PARTS = ElementTypes("f32 or f64", lambda kind: kind.name in ("f32", "f64"))
 TRANSFORMED = ElementTypes("f32, f64, c64 or c128", lambda kind: kind.name in ("f32", "f64", "c64", "c128"))
 
@@ -149,7 +190,7 @@ class Opcode:
     None: up to the end), and `started` the element of the tuple of its `-start` that is the result
     (None: the start has no tuple). `takes` are the element types of the first operand. `on_start` and
     `on_done` give the results of an own `-start` and `-done`, which wrap no computation; `check_start` has the
-    constraints of the former.
+    constraints of the former. `factors` returns the factors of an instance; a text says why there are none.
     """
 
     name: str
@@ -168,6 +209,7 @@ class Opcode:
     on_done: Result | None = None
     check_start: Check | None = None
     define: Define | None = None
+    factors: FactorRule | str = ""
     # The attributes that are needed or have known values, and those that number dimensions.
     constrained: tuple[Attribute, ...] = field(init=False, repr=False, compare=False)
     dimension_lists: tuple[Attribute, ...] = field(init=False, repr=False, compare=False)
@@ -204,6 +246,17 @@ class Opcode:
         return traits in self.traits
 
 
+# The factors of an operation that declares none of its own, by trait.
+_FACTORS: dict[Trait, FactorRule | str] = {
+    Trait.ELEMENTWISE: of_elements,
+    Trait.IS_STEP: of_step,
+    Trait.CALLS: "the operations of its computations have factors",
+    Trait.TUPLES: "a tuple has no dimensions",
+    Trait.ALIASES: "it passes values of any type",
+    Trait.COMMUNICATES: "another program or the host has the other side",
+}
+
+
 def op(
     name: str,
     operands: int | tuple[int, int | None],
@@ -221,11 +274,16 @@ def op(
     on_done: Result | None = None,
     check_start: Check | None = None,
     define: Define | None = None,
+    factors: FactorRule | str = "",
 ) -> Opcode:
-    """Declares an operation; StableHLO's name is HLO's with `_` for `-`, unless `mlir` lists others."""
+    """Declares an operation; StableHLO's name is HLO's with `_` for `-`, unless `mlir` lists others.
+
+    Without `factors` its traits give them, or the reason why it has none.
+    """
     counts = operands if isinstance(operands, tuple) else (operands, operands)
     mnemonics = (name.replace("-", "_"),) if mlir is None else tuple(mlir.split())
-    rules = takes, result, check, on_start, on_done, check_start, define
+    known = factors or next((each for trait, each in _FACTORS.items() if trait in traits), "")
+    rules = takes, result, check, on_start, on_done, check_start, define, known
     return Opcode(name, counts, traits, attributes, mnemonics, typed, aligned, indices, started, *rules)
 
 
@@ -249,9 +307,14 @@ def computations(names: str, kind: AttributeKind = "computation") -> tuple[Attri
     return tuple(Attribute(name, kind) for name in names.split())
 
 
-def integers(name: str, mlir: str = "", *, needed: bool = False) -> Attribute:
-    """Returns an attribute that is an integer or a list of integers."""
-    return Attribute(name, "integers", mlir, is_needed=needed)
+def integers(name: str, mlir: str = "", *, needed: bool = False, numbers: int | None = None) -> Attribute:
+    """Returns an attribute that is an integer or a list of integers, which may number dimensions of an operand."""
+    return Attribute(name, "integers", mlir, numbers, is_needed=needed)
+
+
+def size_list(name: str, numbers: int, mlir: str = "") -> Attribute:
+    """Returns a needed attribute that has a size for each dimension of an operand."""
+    return Attribute(name, "sizes", mlir, numbers, is_needed=True)
 
 
 def dims(

@@ -14,6 +14,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType, Slice
+from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.ops.domain import (
     Domain,
     UndefinedError,
@@ -100,10 +101,6 @@ def _counting_type(kind: ElementType, size: int) -> ElementType:
     return next(each for each in (kind, ELEMENT_TYPES["s32"], ELEMENT_TYPES["s64"]) if size <= _largest(each))
 
 
-def _inverse(order: Sequence[int]) -> list[int]:
-    return sorted(range(len(order)), key=order.__getitem__)
-
-
 @dataclass(frozen=True, slots=True)
 class _Indexed:
     """The dimensions of an array in the order of the primitives: the indexed ones, then the rest as one dimension."""
@@ -127,7 +124,7 @@ class _Indexed:
     def restored(self, domain: Domain[V], array: V) -> V:
         """Returns an array [*indexed, rest] in the order that it had."""
         split = reshaped(domain, array, [self.sizes[i] for i in self.order])
-        return transposed(domain, split, _inverse(self.order))
+        return transposed(domain, split, inverse_permutation(self.order))
 
     def windows(self, domain: Domain[V], windows: V) -> V:
         """Returns windows [count, *all dimensions] as [count, *indexed, rest]."""
@@ -138,7 +135,7 @@ class _Indexed:
     def all_windows(self, domain: Domain[V], windows: V) -> V:
         """Returns windows [count, *indexed, rest] as [count, *all dimensions]."""
         split = reshaped(domain, windows, [*domain.dimensions(windows)[:-1], *self._rest()])
-        return transposed(domain, split, [0, *(i + 1 for i in _inverse(self.order))])
+        return transposed(domain, split, [0, *(i + 1 for i in inverse_permutation(self.order))])
 
 
 # Gather
@@ -176,7 +173,7 @@ def gathered(domain: Domain[V], operation: Operation, array: V, indices: V, slic
     batch = [i for i in range(len(result)) if i not in offsets]
     kept = [slices[i] for i in numbers.kept(len(sizes))]
     return transposed(
-        domain, reshaped(domain, found, [*(result[i] for i in batch), *kept]), _inverse([*batch, *offsets])
+        domain, reshaped(domain, found, [*(result[i] for i in batch), *kept]), inverse_permutation([*batch, *offsets])
     )
 
 

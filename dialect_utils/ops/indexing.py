@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.ops.declaration import ANY, COMBINED, DATA, TO_APPLY, Opcode, dims, flags, integers, op
+from dialect_utils.ops.declaration import (
+    ANY,
+    COMBINED,
+    DATA,
+    TO_APPLY,
+    Opcode,
+    Trait,
+    dims,
+    flags,
+    integers,
+    op,
+    size_list,
+)
 from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
 from dialect_utils.ops.elementwise import HOST_MEMORY
+from dialect_utils.ops.factors import RESULT, Factor, Kind, Position, aligned, shared, sizes_at
 from dialect_utils.ops.gathering import define_gather, define_scatter
 from dialect_utils.ops.inference import Instance, ShapeError, check_applied, is_same_kind, made
 
@@ -236,29 +249,103 @@ def _scalars(domain: Domain[V], starts: Sequence[V]) -> Sequence[V]:
     return starts
 
 
+# Factors
+
+
+def dynamic_slice_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the dimensions; a slice that spans one begins at 0, whatever its start index is."""
+    return _moved(operation, [0, RESULT], sizes_at(operation, RESULT))
+
+
+def dynamic_update_slice_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the dimensions; an update that spans one begins at 0, whatever its start index is."""
+    return _moved(operation, [0, 1, RESULT], sizes_at(operation, 1))
+
+
+def _moved(operation: Operation, positions: Sequence[Position], spans: Sequence[int]) -> Iterator[Factor]:
+    sizes = sizes_at(operation, 0)
+    return aligned(operation, positions, {i: Kind.INDEXED for i, size in enumerate(sizes) if spans[i] != size})
+
+
+@dataclass(frozen=True, slots=True)
+class _Windowed:
+    """A gather or scatter: the positions of the arrays that are read or written, of the indices and of the windows."""
+
+    operation: Operation
+    arrays: Sequence[Position]
+    indices: Position
+    windows: Sequence[Position]
+
+    def factors(self, offsets: str, names: Sequence[str]) -> Iterator[Factor]:
+        """Yields the dimensions of the array, then those of the indices; `names` are those of `_numbers`."""
+        mapped, gone, batched, joined = (self.operation.ints(name) or () for name in names)
+        sizes, windows = sizes_at(self.operation, self.arrays[0]), sizes_at(self.operation, self.windows[0])
+        offset = iter(sorted(self.operation.ints(offsets) or ()))
+        for dimension, size in enumerate(sizes):
+            own = dict.fromkeys(self.arrays, dimension)
+            if dimension in gone:
+                yield shared(self.operation, own, Kind.INDEXED)
+            elif dimension not in batched:
+                window = next(offset)
+                is_kept = windows[window] == size and dimension not in mapped
+                dimensions = {**own, **dict.fromkeys(self.windows, window)}
+                yield shared(self.operation, dimensions, Kind.KEPT if is_kept else Kind.INDEXED)
+        yield from self._of_indices(len(windows), offsets, dict(zip(joined, batched, strict=True)))
+
+    def _of_indices(self, rank: int, offsets: str, batched: Mapping[int, int]) -> Iterator[Factor]:
+        """Yields the dimensions of the indices; those of index vectors are needed as a whole.
+
+        A scatter combines the updates of all other ones, unless they are batching dimensions.
+        """
+        batch = (i for i in range(rank) if i not in (self.operation.ints(offsets) or ()))
+        for dimension, _ in enumerate(sizes_at(self.operation, self.indices)):
+            if dimension in (self.operation.ints("index_vector_dim") or ()):
+                yield shared(self.operation, {self.indices: dimension}, Kind.WHOLE)
+                continue
+            dimensions = {self.indices: dimension, **dict.fromkeys(self.windows, next(batch))}
+            if dimension in batched:
+                dimensions |= dict.fromkeys(self.arrays, batched[dimension])
+            is_kept = any(position < 0 for position in dimensions)
+            yield shared(self.operation, dimensions, Kind.KEPT if is_kept else Kind.COMBINED)
+
+
+def gather_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the dimensions of windows, which are kept where they are whole, and those of the indices."""
+    return _Windowed(operation, [0], 1, [RESULT]).factors("offset_dims", _GATHER_NAMES)
+
+
+def scatter_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the dimensions of windows, which are kept where they are whole, and those of the indices."""
+    count = len(operation.operands) // 2
+    arrays, updates = [*range(count), *(~i for i in range(count))], range(count + 1, 2 * count + 1)
+    return _Windowed(operation, arrays, count, updates).factors("update_window_dims", _SCATTER_NAMES)
+
+
 OPERATIONS: tuple[Opcode, ...] = (
     op(
         "dynamic-slice",
         ANY,
-        DATA,
-        integers("dynamic_slice_sizes", "slice_sizes", needed=True),
+        DATA | Trait.ORDERED | Trait.FUSIBLE,
+        size_list("dynamic_slice_sizes", 0, "slice_sizes"),
         typed=(0,),
         aligned=1,
         indices=(1, None),
         result=dynamic_slice,
         check=check_memory,
         define=define_dynamic_slice,
+        factors=dynamic_slice_factors,
     ),
     op(
         "dynamic-update-slice",
         ANY,
-        DATA,
+        DATA | Trait.IN_PLACE,
         typed=(0, 1),
         aligned=2,
         indices=(2, None),
         result=dynamic_update_slice,
         check=check_memory,
         define=define_dynamic_update_slice,
+        factors=dynamic_update_slice_factors,
     ),
     op(
         "gather",
@@ -269,29 +356,31 @@ OPERATIONS: tuple[Opcode, ...] = (
         dims("operand_batching_dims", 0, f"{_GATHERED}operand_batching_dims"),
         dims("start_indices_batching_dims", 1, f"{_GATHERED}start_indices_batching_dims"),
         dims("start_index_map", 0, f"{_GATHERED}start_index_map", needed=True),
-        integers("index_vector_dim", f"{_GATHERED}index_vector_dim", needed=True),
-        integers("slice_sizes", needed=True),
+        integers("index_vector_dim", f"{_GATHERED}index_vector_dim", needed=True, numbers=1),
+        size_list("slice_sizes", 0),
         *flags("indices_are_sorted"),
         typed=(0,),
         indices=(1, None),
         result=gather,
         define=define_gather,
+        factors=gather_factors,
     ),
     op(
         "scatter",
         ANY,
-        COMBINED,
-        integers("update_window_dims", f"{_SCATTERED}update_window_dims", needed=True),
+        COMBINED | Trait.IN_PLACE,
+        integers("update_window_dims", f"{_SCATTERED}update_window_dims", needed=True, numbers=2),
         dims("inserted_window_dims", 0, f"{_SCATTERED}inserted_window_dims", needed=True),
         dims("input_batching_dims", 0, f"{_SCATTERED}input_batching_dims"),
-        integers("scatter_indices_batching_dims", f"{_SCATTERED}scatter_indices_batching_dims"),
+        integers("scatter_indices_batching_dims", f"{_SCATTERED}scatter_indices_batching_dims", numbers=1),
         dims("scatter_dims_to_operand_dims", 0, f"{_SCATTERED}scattered_dims_to_operand_dims", needed=True),
-        integers("index_vector_dim", f"{_SCATTERED}index_vector_dim", needed=True),
+        integers("index_vector_dim", f"{_SCATTERED}index_vector_dim", needed=True, numbers=1),
         *flags("indices_are_sorted unique_indices"),
         *TO_APPLY,
         indices=(1, 2),
         result=scatter,
         check=check_scatter,
         define=define_scatter,
+        factors=scatter_factors,
     ),
 )

@@ -30,6 +30,7 @@ from dialect_utils.ops.declaration import (
     texts,
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, reshaped, result_array
+from dialect_utils.ops.factors import Kind, along, of_broadcast, of_constant
 from dialect_utils.ops.inference import (
     Instance,
     ShapeError,
@@ -297,57 +298,85 @@ def define_known_reshape(domain: Domain[V], operation: Operation, operands: Sequ
     return [reshaped(domain, operands[0], result_array(operation).dimensions)]
 
 
-_STEP = DATA | Trait.IS_STEP
+_STEP = DATA | Trait.IS_STEP | Trait.FUSIBLE
+_BITCAST = Trait.ALIASES | Trait.PURE | Trait.FREE | Trait.COMPILED | Trait.MAY_BE_BITCAST
 
 OPERATIONS: tuple[Opcode, ...] = (
-    op("bitcast", 1, Trait.ALIASES | Trait.PURE, mlir="", check=check_bitcast),
+    op("bitcast", 1, _BITCAST, mlir="", check=check_bitcast),
     op("bitcast-convert", 1, Trait.PURE | Trait.IS_STEP, result=reinterpreted, define=define_step),
     op(
         "broadcast",
         1,
-        DATA,
+        DATA | Trait.FUSIBLE,
         dims("dimensions", None, "broadcast_dimensions"),
         mlir="broadcast broadcast_in_dim",
         typed=(0,),
         result=broadcasted,
         define=define_broadcast,
+        factors=of_broadcast,
     ),
     op(
         "concatenate",
         ANY,
-        DATA,
+        DATA | Trait.FUSIBLE,
         dims("dimensions", None, "dimension", is_single=True),
         typed=ALL_OPERANDS,
         aligned=ALL,
         result=concatenated,
         define=define_concatenate,
+        factors=along("dimensions", Kind.CUT),
     ),
-    op("dynamic-reshape", ANY, DATA, typed=(0,), check=check_dynamic_reshape, define=define_known_reshape),
+    op(
+        "dynamic-reshape",
+        ANY,
+        DATA,
+        typed=(0,),
+        check=check_dynamic_reshape,
+        define=define_known_reshape,
+        factors="the sizes are not static",
+    ),
     op("pad", 2, _STEP, *texts("padding"), typed=(0, 1), aligned=1, result=padded, define=define_step),
-    op("reshape", 1, _STEP, *texts("inferred_dimension"), typed=(0,), result=as_written, define=define_step),
+    op(
+        "reshape",
+        1,
+        _STEP | Trait.MAY_BE_BITCAST,
+        *texts("inferred_dimension"),
+        typed=(0,),
+        result=as_written,
+        define=define_step,
+    ),
     op(
         "reverse",
         1,
-        DATA,
+        DATA | Trait.FUSIBLE,
         dims("dimensions", 0, needed=True),
         typed=(0,),
         aligned=1,
         result=flipped,
         define=define_reverse,
+        factors=along("dimensions"),
     ),
     op("slice", 1, _STEP, *texts("slice"), typed=(0,), aligned=1, result=sliced, define=define_step),
     op(
         "transpose",
         1,
-        _STEP,
+        _STEP | Trait.MAY_BE_BITCAST,
         dims("dimensions", 0, "permutation"),
         typed=(0,),
         result=transposed,
         define=define_step,
     ),
-    op("constant", 0, Trait.PURE, result=written_only),
-    op("iota", 0, Trait.PURE, dims("iota_dimension", None, needed=True), result=counted, define=define_iota),
-    op("parameter", 0, Trait.PURE, mlir="", result=written_only),
+    op("constant", 0, Trait.PURE | Trait.FREE | Trait.FUSIBLE, result=written_only, factors=of_constant),
+    op(
+        "iota",
+        0,
+        Trait.PURE | Trait.FUSIBLE,
+        dims("iota_dimension", None, needed=True),
+        result=counted,
+        define=define_iota,
+        factors=along("iota_dimension"),
+    ),
+    op("parameter", 0, Trait.PURE | Trait.FREE, mlir="", result=written_only, factors="the caller gives the value"),
     op(
         "get-dimension-size",
         1,
@@ -355,6 +384,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         dims("dimensions", 0, "dimension", needed=True, is_single=True),
         result=dimension_size,
         define=define_dimension_size,
+        factors="the result is a scalar",
     ),
     op(
         "set-dimension-size",
@@ -364,5 +394,6 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=resized,
         check=check_resized,
         define=define_known_reshape,
+        factors="the sizes are not static",
     ),
 )

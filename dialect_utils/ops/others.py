@@ -20,9 +20,10 @@ from dialect_utils.ops.declaration import (
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, reshaped, result_array, section
 from dialect_utils.ops.elementwise import CHLO_EACH, CHLO_ROUNDED, define_compare, define_each
+from dialect_utils.ops.factors import FactorRule, of_constant, of_elements
 from dialect_utils.ops.gathering import gathered
 from dialect_utils.ops.movement import define_iota
-from dialect_utils.ops.reductions import define_topk
+from dialect_utils.ops.reductions import define_topk, topk_factors
 from dialect_utils.ops.windows import convolved
 
 if TYPE_CHECKING:
@@ -115,30 +116,38 @@ def define_broadcasting(domain: Domain[V], operation: Operation, operands: Seque
     return [domain.each(opcode, result.element_type, spread)]
 
 
-def _only(dialect: str, traits: Trait, names: str, define: Define | None = None) -> list[Opcode]:
+def _only(
+    dialect: str, traits: Trait, names: str, define: Define | None = None, factors: FactorRule | str = ""
+) -> list[Opcode]:
     """Declares operations by their full names."""
-    return [op(f"{dialect}.{name}", ANY, traits, mlir=name, define=define) for name in names.split()]
+    return [op(f"{dialect}.{name}", ANY, traits, mlir=name, define=define, factors=factors) for name in names.split()]
+
+
+_SIZED = "its sizes are operands"
+_LEGACY = "programs have other operations in its place"
+_REPEATED = "the ranks of its operands say how it repeats them"
 
 
 OPERATIONS: tuple[Opcode, ...] = (
-    *_only("stablehlo", Trait.PURE, "dynamic_broadcast_in_dim", define_broadcast_to),
-    *_only("stablehlo", Trait.PURE, "dynamic_conv", define_dynamic_convolution),
-    *_only("stablehlo", Trait.PURE, "dynamic_gather", define_dynamic_gather),
-    *_only("stablehlo", Trait.PURE, "dynamic_iota", define_iota),
-    *_only("stablehlo", Trait.PURE, "dynamic_pad", define_dynamic_pad),
-    *_only("stablehlo", Trait.PURE, "real_dynamic_slice", define_dynamic_slice),
-    *_only("stablehlo", Trait.PURE, "torch_index_select"),
+    *_only("stablehlo", Trait.PURE, "dynamic_broadcast_in_dim", define_broadcast_to, _SIZED),
+    *_only("stablehlo", Trait.PURE, "dynamic_conv", define_dynamic_convolution, _SIZED),
+    *_only("stablehlo", Trait.PURE, "dynamic_gather", define_dynamic_gather, _SIZED),
+    *_only("stablehlo", Trait.PURE, "dynamic_iota", define_iota, _SIZED),
+    *_only("stablehlo", Trait.PURE, "dynamic_pad", define_dynamic_pad, _SIZED),
+    *_only("stablehlo", Trait.PURE, "real_dynamic_slice", define_dynamic_slice, _SIZED),
+    *_only("stablehlo", Trait.PURE, "torch_index_select", factors=_LEGACY),
     *_only("stablehlo", Trait.CALLS | Trait.PASSES_OPERANDS, "composite"),
-    *_only("stablehlo", NO_TRAITS, "collective_reduce einsum unary_einsum return"),
-    *_only("stablehlo", EXCHANGED, "cross-replica-sum"),
-    *_only("stablehlo", NO_TRAITS, "uniform_dequantize uniform_quantize"),
+    *_only("stablehlo", NO_TRAITS, "collective_reduce einsum unary_einsum", factors=_LEGACY),
+    *_only("stablehlo", NO_TRAITS, "return", factors="it ends a function"),
+    *_only("stablehlo", EXCHANGED, "cross-replica-sum", factors=_LEGACY),
+    *_only("stablehlo", NO_TRAITS, "uniform_dequantize uniform_quantize", factors="quantized types are not supported"),
     *_only("chlo", EACH, CHLO_EACH, define_each),
     *_only("chlo", EACH_ROUNDED, CHLO_ROUNDED, define_each),
-    *_only("chlo", Trait.PURE, "broadcast_add", define_broadcasting),
-    *_only("chlo", Trait.PURE, "constant"),
-    *_only("chlo", Trait.PURE, "top_k", define_topk),
-    *_only("chlo", NO_TRAITS, "_asin_acos_kernel constant_like ragged_dot scan"),
-    *_only("chlo", NO_TRAITS, "mulhi", define_each),
+    *_only("chlo", Trait.PURE, "broadcast_add", define_broadcasting, _REPEATED),
+    *_only("chlo", Trait.PURE, "constant", factors=of_constant),
+    *_only("chlo", Trait.PURE, "top_k", define_topk, topk_factors),
+    *_only("chlo", NO_TRAITS, "_asin_acos_kernel constant_like ragged_dot scan", factors=_LEGACY),
+    *_only("chlo", NO_TRAITS, "mulhi", define_each, of_elements),
     *_only(
         "chlo",
         NO_TRAITS,
@@ -147,5 +156,6 @@ OPERATIONS: tuple[Opcode, ...] = (
         "broadcast_remainder broadcast_select broadcast_shift_left broadcast_shift_right_arithmetic "
         "broadcast_shift_right_logical broadcast_subtract broadcast_xor broadcast_zeta",
         define_broadcasting,
+        _REPEATED,
     ),
 )

@@ -207,6 +207,8 @@ def define_chosen(domain: Domain[V], operation: Operation, operands: Sequence[V]
     raise UndefinedError(f"{operation.opcode}: the engine chooses the random numbers")
 
 
+_NUMBERED = "the random number at an index depends on the number of indices before it"
+
 OPERATIONS: tuple[Opcode, ...] = (
     op(
         "rng",
@@ -215,6 +217,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         choice("distribution", "rng_normal rng_uniform", needed=True),
         check=check_distribution,
         define=define_chosen,
+        factors=_NUMBERED,
     ),
     op(
         "rng-bit-generator",
@@ -223,6 +226,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         choice("algorithm", "rng_default rng_philox rng_three_fry", needed=True),
         check=check_bits,
         define=define_rng_bit_generator,
+        factors=_NUMBERED,
     ),
     op(
         "rng-get-and-update-state",
@@ -232,5 +236,6 @@ OPERATIONS: tuple[Opcode, ...] = (
         mlir="",
         result=state,
         define=define_chosen,
+        factors=_NUMBERED,
     ),
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape, parse_element_type
 from dialect_utils.ops.declaration import ANY, COMBINED, TO_APPLY, Opcode, Trait, dims, flags, integers, op, texts
 from dialect_utils.ops.domain import Domain, V, grouped, only_function, required_ints, reshaped, section
+from dialect_utils.ops.factors import Factor, Kind, aligned, along, of_equal_arrays, result_positions, shared, sizes_at
 from dialect_utils.ops.inference import (
     Called,
     Instance,
@@ -137,7 +138,7 @@ def check_scan(instance: Instance) -> None:
 
 
 def _check_scanned(instance: Instance, called: Called, count: int) -> None:
-    returned = called.result.elements if isinstance(called.result, TupleShape) else (called.result,)
+    returned = called.result.parts
     for what, have, want in (
         ("parameters", len(called.parameters), len(instance.operands)),
         ("results", len(returned), count),
@@ -206,6 +207,25 @@ def _stacked(domain: Domain[V], arrays: Sequence[V], dimension: int) -> V:
     return domain.concatenate([reshaped(domain, array, longer) for array in arrays], dimension)
 
 
+def reduce_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the dimensions of the arrays; the results have those that are left."""
+    arrays, results = range(len(operation.operands) // 2), result_positions(operation)
+    reduced, kept = operation.ints("dimensions") or (), 0
+    for dimension, _ in enumerate(sizes_at(operation, 0)):
+        own = dict.fromkeys(arrays, dimension)
+        if dimension in reduced:
+            yield shared(operation, own, Kind.COMBINED)
+        else:
+            yield shared(operation, {**own, **dict.fromkeys(results, kept)})
+            kept += 1
+
+
+def topk_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the dimensions, of which the last one is needed as a whole."""
+    last = len(sizes_at(operation, 0)) - 1
+    return aligned(operation, [0, *result_positions(operation)], {last: Kind.WHOLE})
+
+
 OPERATIONS: tuple[Opcode, ...] = (
     op(
         "map",
@@ -216,16 +236,18 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=map_elements,
         check=check_map,
         define=define_map,
+        factors=of_equal_arrays,
     ),
     op(
         "reduce",
         ANY,
-        COMBINED,
+        COMBINED | Trait.FOLDS,
         dims("dimensions", 0, needed=True),
         *TO_APPLY,
         result=reduce,
         check=check_reducer,
         define=define_reduce,
+        factors=reduce_factors,
     ),
     op(
         "scan",
@@ -238,26 +260,29 @@ OPERATIONS: tuple[Opcode, ...] = (
         mlir="",
         check=check_scan,
         define=define_scan,
+        factors="its computation takes whole slices",
     ),
     op(
         "sort",
         (1, None),
-        Trait.APPLIES | Trait.BOUNDED | Trait.PURE,
+        Trait.APPLIES | Trait.BOUNDED | Trait.PURE | Trait.SORTS | Trait.JUMPS,
         dims("dimensions", 0, "dimension", needed=True, is_single=True),
         *flags("is_stable"),
         *TO_APPLY,
         result=one_or_tuple,
         check=check_sort,
         define=define_sort,
+        factors=along("dimensions"),
     ),
     op(
         "topk",
         1,
-        Trait.PURE,
+        Trait.PURE | Trait.SORTS | Trait.JUMPS,
         integers("k"),
         *flags("largest is_stable"),
         mlir="",
         result=top_k,
         define=define_topk,
+        factors=topk_factors,
     ),
 )

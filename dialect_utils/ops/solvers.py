@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Generic
@@ -22,6 +22,7 @@ from dialect_utils.ops.declaration import (
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, V, grouped, required_ints, transposed
 from dialect_utils.ops.elementwise import part, whole
+from dialect_utils.ops.factors import RESULT, Factor, Kind, of_matrices, result_positions, shared, sizes_at
 from dialect_utils.ops.inference import Instance, ShapeError, first_array, made, second_array
 from dialect_utils.ops.structured import last_word, single
 
@@ -169,12 +170,19 @@ class _Norm(Generic[V]):
 
 def _norm(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> _Norm[V]:
     """Returns an operation's arithmetic; raises UndefinedError where the operands have several element types."""
-    epsilon, feature = operation.attribute("epsilon"), operation.attribute("feature_index")
+    epsilon = operation.attribute("epsilon")
     types = {domain.element_type(operand) for operand in operands}
-    if epsilon is None or feature is None or len(types) > 1:
-        raise UndefinedError(f"{operation.opcode} has no epsilon or feature_index, or several element types")
-    sizes = domain.dimensions(operands[0])
-    return _Norm(domain, types.pop(), sizes, int(feature.split(" : ")[0]), single(epsilon))
+    if epsilon is None or len(types) > 1:
+        raise UndefinedError(f"{operation.opcode} has no epsilon, or several element types")
+    return _Norm(domain, types.pop(), domain.dimensions(operands[0]), _feature(operation), single(epsilon))
+
+
+def _feature(operation: Operation) -> int:
+    """Returns the dimension of features; raises UndefinedError where it is not named."""
+    text = operation.attribute("feature_index")
+    if text is None:
+        raise UndefinedError(f"{operation.opcode} has no feature_index")
+    return int(text.split(" : ")[0])
 
 
 def define_batch_norm_inference(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
@@ -267,36 +275,77 @@ def _adjoint(domain: Domain[V], array: V) -> V:
     return domain.each("chlo.conj", element_type, [swapped]) if element_type.is_complex else swapped
 
 
+# Factors
+
+
+def normalization_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the features, which all arrays have, and the other dimensions, whose mean and variance it may compute."""
+    kind = Kind.KEPT if operation.opcode == "batch-norm-inference" else Kind.WHOLE
+    positions = (*range(len(operation.operands)), *result_positions(operation))
+    rank, feature = len(sizes_at(operation, 0)), _feature(operation)
+    ranks = {position: len(sizes_at(operation, position)) for position in positions}
+    for dimension in range(rank):
+        if dimension == feature:
+            yield shared(operation, {position: 0 if own < rank else feature for position, own in ranks.items()})
+        else:
+            yield shared(operation, {position: dimension for position, own in ranks.items() if own == rank}, kind)
+
+
+def fft_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the dimensions, of which the transformed ones are needed as a whole."""
+    return of_matrices(operation, len(operation.ints("fft_length") or ()))
+
+
+def cholesky_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the dimensions, of which those of the matrices are needed as a whole."""
+    return of_matrices(operation, 2)
+
+
+def triangular_solve_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the batch, the rows or columns of the right side, which are solved one by one, and the matrix's own."""
+    batch = len(sizes_at(operation, 0)) - 2
+    for dimension in range(batch):
+        yield shared(operation, dict.fromkeys((0, 1, RESULT), dimension))
+    is_left = operation.attribute("left_side") == "true"
+    solved, summed = (batch + 1, batch) if is_left else (batch, batch + 1)
+    yield shared(operation, {1: solved, RESULT: solved})
+    yield shared(operation, {0: batch, 1: summed, RESULT: summed}, Kind.WHOLE)
+    yield shared(operation, {0: batch + 1}, Kind.WHOLE)
+
+
 OPERATIONS: tuple[Opcode, ...] = (
     op(
         "batch-norm-grad",
         5,
-        _ENGINE,
+        _ENGINE | Trait.NORMALIZES,
         *_NORM,
         takes=FLOATS,
         result=normalization,
         check=check_features,
         define=define_batch_norm_grad,
+        factors=normalization_factors,
     ),
     op(
         "batch-norm-inference",
         5,
-        _ENGINE,
+        _ENGINE | Trait.NORMALIZES,
         *_NORM,
         takes=FLOATS,
         result=first_array,
         check=check_features,
         define=define_batch_norm_inference,
+        factors=normalization_factors,
     ),
     op(
         "batch-norm-training",
         3,
-        _ENGINE,
+        _ENGINE | Trait.NORMALIZES,
         *_NORM,
         takes=FLOATS,
         result=normalization,
         check=check_features,
         define=define_batch_norm_training,
+        factors=normalization_factors,
     ),
     op(
         "cholesky",
@@ -307,6 +356,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=first_array,
         check=check_square,
         define=define_cholesky,
+        factors=cholesky_factors,
     ),
     op(
         "fft",
@@ -317,6 +367,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         takes=TRANSFORMED,
         result=fft,
         define=define_fft,
+        factors=fft_factors,
     ),
     op(
         "triangular-solve",
@@ -328,5 +379,6 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=second_array,
         check=check_triangular,
         define=define_triangular_solve,
+        factors=triangular_solve_factors,
     ),
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.ops.contractions import widened
 from dialect_utils.ops.convolution import Convolution
 from dialect_utils.ops.declaration import (
@@ -15,15 +16,25 @@ from dialect_utils.ops.declaration import (
     CONTRACTED,
     TO_APPLY,
     Opcode,
+    Trait,
     computations,
     op,
     texts,
 )
 from dialect_utils.ops.domain import Domain, V, only_function, reshaped, result_array, transposed
+from dialect_utils.ops.factors import RESULT, Factor, Kind, Position, aligned, result_positions, shared, sizes_at
 from dialect_utils.ops.inference import Instance, ShapeError, check_applied, first_array, made, scalar_type, wider
 from dialect_utils.ops.reductions import PRED, check_reducer, reduced_arrays, reduced_result
 from dialect_utils.ops.structured import convolution_window, group_counts, labels, reduction_window
-from dialect_utils.ops.window import DimensionLabels, WindowDimension, parse_labels, parse_window, positions
+from dialect_utils.ops.window import (
+    DimensionLabels,
+    Role,
+    WindowDimension,
+    classify,
+    parse_labels,
+    parse_window,
+    positions,
+)
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -152,7 +163,7 @@ def convolved(
     sizes = tuple(result.dimensions[i] for i in order)
     is_stablehlo = operation.attribute("dim_labels") is None
     convolution = Convolution(domain, operation, window, group_counts(operation), sizes, is_stablehlo)
-    return [transposed(domain, convolution.of(lhs, rhs), sorted(range(len(order)), key=order.__getitem__))]
+    return [transposed(domain, convolution.of(lhs, rhs), inverse_permutation(order))]
 
 
 def define_reduce_window(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
@@ -192,6 +203,56 @@ def define_select_and_scatter(domain: Domain[V], operation: Operation, operands:
     return domain.scatter(operation.called_as("scatter"), [domain.broadcast(initial, (), sizes)], [source], chosen)
 
 
+# Factors
+
+# The sides of a convolution that have a spatial dimension of a role.
+_SIDES: dict[Role, tuple[Position, ...]] = {
+    "batch": (0, 1, RESULT),
+    "contracting": (0, 1),
+    "lhs": (0, RESULT),
+    "rhs": (1, RESULT),
+    "window": (0, 1, RESULT),
+}
+
+
+def convolution_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields groups, batch, features and spatial dimensions; the latter are windows unless they only pair indices."""
+    numbers, (features, batches) = labels(operation), group_counts(operation)
+    lhs, rhs, result = (sizes_at(operation, position) for position in (0, 1, RESULT))
+    output = {1: numbers.rhs_output, RESULT: numbers.out_feature}
+    if features > 1 or batches > 1:
+        split = numbers.lhs_feature if features > 1 else numbers.lhs_batch
+        yield Factor({0: split, **output}, features * batches)
+    yield Factor({0: numbers.lhs_batch, RESULT: numbers.out_batch}, result[numbers.out_batch])
+    yield Factor({0: numbers.lhs_feature, 1: numbers.rhs_input}, rhs[numbers.rhs_input], Kind.COMBINED)
+    yield Factor(output, result[numbers.out_feature] // (features * batches))
+    window = convolution_window(operation, [rhs[i] for i in numbers.rhs_spatial])
+    spatial = zip(numbers.lhs_spatial, numbers.rhs_spatial, numbers.out_spatial, strict=True)
+    for dimension, (left, right, out) in zip(window, spatial, strict=True):
+        role, is_reversed = classify(dimension, lhs[left], result[out])
+        is_pairing = not (is_reversed or dimension.has_padding) and role != "window"
+        where = {0: left, 1: right, RESULT: out}
+        sides = {position: where[position] for position in _SIDES[role if is_pairing else "window"]}
+        kind = Kind.WINDOWED if not is_pairing else Kind.COMBINED if role == "contracting" else Kind.KEPT
+        yield shared(operation, sides, kind)
+
+
+def reduce_window_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the dimensions, of which those are kept where each element is a window."""
+    arrays = range(len(operation.operands) // 2)
+    return _in_windows(operation, [*arrays, *result_positions(operation)])
+
+
+def select_and_scatter_factors(operation: Operation) -> Iterator[Factor]:
+    """Yields the dimensions, of which those are kept where each element is a window."""
+    return _in_windows(operation, [0, 1, RESULT])
+
+
+def _in_windows(operation: Operation, arrays: Sequence[Position]) -> Iterator[Factor]:
+    window = reduction_window(operation, len(sizes_at(operation, 0)))
+    return aligned(operation, arrays, {i: Kind.WINDOWED for i, each in enumerate(window) if not each.is_trivial})
+
+
 OPERATIONS: tuple[Opcode, ...] = (
     op(
         "convolution",
@@ -203,16 +264,18 @@ OPERATIONS: tuple[Opcode, ...] = (
         *texts("convolution_kind sparsity_config algorithm block_scaling_config"),
         result=convolution,
         define=define_convolution,
+        factors=convolution_factors,
     ),
     op(
         "reduce-window",
         ANY,
-        COMBINED,
+        COMBINED | Trait.FOLDS,
         *texts("window", needed=True),
         *TO_APPLY,
         result=reduce_window,
         check=check_reducer,
         define=define_reduce_window,
+        factors=reduce_window_factors,
     ),
     op(
         "select-and-scatter",
@@ -223,5 +286,6 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=first_array,
         check=check_select_and_scatter,
         define=define_select_and_scatter,
+        factors=select_and_scatter_factors,
     ),
 )

@@ -215,9 +215,7 @@ def _fitting(text: str, natural: tuple[Shape, ...]) -> tuple[Shape, ...]:
 
 
 def _try_fitting(shape: Shape, natural: tuple[Shape, ...]) -> tuple[Shape, ...] | None:
-    whole = (shape,)
-    elements = shape.elements if isinstance(shape, TupleShape) else whole
-    for shapes in (whole, elements):
+    for shapes in ((shape,), shape.parts):
         if tuple(shape.without_layout for shape in shapes) == natural:
             return tuple(map(as_written, shapes))
     return None

@@ -34,10 +34,8 @@ def _missing(error: Exception) -> DiagnosticError:
 try:
     from jaxlib.mlir import ir as ir
 
-    # Not jaxlib.mlir.dialects, a class for each operation: MLIR loads those itself on demand.
-    from jaxlib.mlir._mlir_libs import _chlo, _mlirHlo
-    from jaxlib.mlir._mlir_libs import _jax_mlir_ext as _upstream
-    from jaxlib.mlir._mlir_libs import _stablehlo as stablehlo
+    # The extensions alone: MLIR itself loads jaxlib.mlir.dialects, which have a class for each operation, on demand.
+    from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext as _upstream, _mlirHlo, _stablehlo as stablehlo
 
     # jaxlib 0.12 imports this module while its library is half loaded, unless it comes first; JAX needs all of it.
     from jaxlib.mlir.dialects import sdy as _sdy

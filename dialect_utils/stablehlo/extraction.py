@@ -1,4 +1,4 @@
-"""Makes a module of some operations of another one: they become the body of its main."""
+"""Makes a module of some operations of a module: the operations become the body of its main."""
 
 from __future__ import annotations
 

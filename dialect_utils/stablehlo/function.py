@@ -93,11 +93,7 @@ class StableHloFunction:
             return text_of(self.holder, "sym_name")
         operation = self.module.operation(self.holder)
         name = operation.results[0].name if operation.results else operation.opcode
-        return f"{name}.{self._position}"
-
-    @property
-    def _position(self) -> int:
-        return next(i for i, block in enumerate(blocks_of(self.holder)) if block == self.block)
+        return f"{name}.{next(i for i, block in enumerate(blocks_of(self.holder)) if block == self.block)}"
 
     @property
     def parameters(self) -> Sequence[StableHloValue]:
@@ -210,7 +206,7 @@ class StableHloFunction:
 
 
 def as_function(function: object) -> StableHloFunction:
-    """Returns a function that is one of this package; raises TypeError for others."""
+    """Returns a function as this package's class; raises TypeError for a function of another dialect."""
     if not isinstance(function, StableHloFunction):
         raise TypeError(f"expected a StableHLO function, found {type(function).__name__}")
     return function

@@ -233,7 +233,7 @@ class StableHloModule:
         return self.entry.interface.layout_modes
 
     def set_layout_modes(self, parameters: Sequence[str], results: Sequence[str]) -> None:
-        """Writes the layout modes of main's arguments and results; raises DiagnosticError for a layout of others."""
+        """Writes the layout modes of main's arguments and results; raises DiagnosticError for one that does not fit."""
         self.entry.interface.set_layout_modes(parameters, results)
 
     @property

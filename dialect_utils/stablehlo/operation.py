@@ -318,7 +318,7 @@ def set_result_shapes(operation: ir.Operation, shapes: Sequence[Shape]) -> None:
 
 
 def as_operation(operation: object) -> StableHloOperation:
-    """Returns an operation that is one of this package; raises TypeError for others."""
+    """Returns an operation as this package's class; raises TypeError for an operation of another dialect."""
     if not isinstance(operation, StableHloOperation):
         raise TypeError(f"expected a StableHLO operation, found {type(operation).__name__}")
     return operation

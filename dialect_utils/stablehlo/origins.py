@@ -77,7 +77,7 @@ def origin_of(location: ir.Location) -> Origin | None:
 
 
 def _innermost(location: ir.Location) -> ir.Location | None:
-    """Returns the first location inside others, None for one that nests deeply.
+    """Returns the innermost first location, or None for a location that nests deeply.
 
     The text of a location is not read: call sites of call sites may double it at each step.
     """

@@ -25,8 +25,8 @@ BYTECODE_MAGIC = b"ML\xefR"
 _MAX_NESTING = 500
 _BRACKETS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"?|//[^\n]*|->|>=|[^()\[\]{}<>]+')
 
-# A byte of a string beyond ASCII, and strings that are names: of symbols, operations and attributes. A custom call may
-# call any bytes.
+# A byte of a string beyond ASCII, and strings that are names: of symbols, operations and attributes. The
+# target of a custom call may be any bytes.
 _HIGH_BYTE = re.compile(r"\\[89A-Fa-f][0-9A-Fa-f]")
 _NAME = re.compile(
     r'(?P<target>custom_call @)?(?P<symbol>@|\bsym_name\s*+=\s*+)?"(?P<text>(?:[^"\\\n]++|\\.)*+)"?(?P<end>\s*+[(=])?'
@@ -149,7 +149,8 @@ def _check_characters(source: Source) -> None:
         source.text.encode()
     except UnicodeEncodeError as error:
         raise error_at(source, Span(error.start, error.end), "a lone surrogate is no character") from None
-    # Strings may hold any bytes (serialized shardings do), names may not: MLIR's bindings abort on a message with one.
+    # Strings may hold any bytes (serialized shardings do); names may not, because MLIR's bindings abort on a message
+    # that quotes such a name.
     for found in _NAME.finditer(source.text) if _HIGH_BYTE.search(source.text) else ():
         if not found["target"] and (found["symbol"] or found["end"]) and not _is_utf8(found["text"]):
             raise error_at(source, Span(*found.span("text")), "a name that is not UTF-8")

@@ -130,7 +130,7 @@ class StableHloValue:
 
 
 def as_value(value: object) -> StableHloValue:
-    """Returns a value that is one of this package; raises TypeError for others."""
+    """Returns a value as this package's class; raises TypeError for a value of another dialect."""
     if not isinstance(value, StableHloValue):
         raise TypeError(f"expected a StableHLO value, found {type(value).__name__}")
     return value

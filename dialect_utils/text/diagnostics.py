@@ -1,4 +1,7 @@
-"""Source text, spans, and diagnostics in the form of C compilers: location, message, source line, caret, hint."""
+"""Source text, its comments and spans, and diagnostics in the form of C compilers.
+
+A diagnostic has a location, a message, the source line, a caret and a hint.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ class Source:
 
     @cached_property
     def _line_starts(self) -> array[int]:
-        # A list would take 40 bytes for each line, and a line may have one.
+        # An array takes 8 bytes for each line, a list 40; a line may be a single byte.
         starts = array("q", [0])
         starts.extend(match.end() for match in _LINE_BREAK.finditer(self.text))
         return starts
@@ -256,3 +259,12 @@ def _excerpt(line: str, start: int, length: int) -> list[str]:
     indent = "".join("\t" if char == "\t" else " " for char in before)
     indent += " " * (start - len(line[:start]))
     return [f"  {before}{marked}{printable(line[start + length :])}", f"  {indent}^{'~' * (max(1, len(marked)) - 1)}"]
+
+
+# Comments, among them XLA's `/*index=5*/` in long lists.
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\r\n]*", re.DOTALL)
+
+
+def without_comments(text: str) -> str:
+    """Returns a text of the same length with blanks for comments; the text must not contain strings."""
+    return _COMMENT.sub(lambda match: " " * len(match[0]), text) if "/" in text else text

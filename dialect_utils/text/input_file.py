@@ -117,7 +117,7 @@ def _open_within(path: str, within: str, flags: int) -> int:
     *folders, name = _inner_parts(path, within)
     if os.pardir in (*folders, name):
         raise OSError(errno.ELOOP, "is a link that leaves the directory that was named", path)
-    # The path has no links, but another process may replace any of its parts by one.
+    # The path has no links, but another process may replace any of its parts by a link.
     descriptor = os.open(within, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for folder in folders:

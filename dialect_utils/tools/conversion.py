@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from dialect_utils.io.files import Emit, encode, parse_bytes, serialize
 from dialect_utils.ir import Dialect, Module
 from dialect_utils.layout import Shape, TupleShape
-from dialect_utils.ops import named, split_asynchronous
+from dialect_utils.ops import Trait, split_asynchronous, with_trait
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ FORMS: Mapping[Form, tuple[Dialect, Emit]] = {
     "portable": ("stablehlo", "bytecode"),
 }
 # Operations that only compilers write, and those whose phases StableHLO has, too.
-_COMPILED, _TRANSFERS = named("bitcast fusion"), named("send recv")
+_COMPILED, _TRANSFERS = with_trait(Trait.COMPILED), with_trait(Trait.CHANNELED)
 # The name of MLIR for a text in memory: metadata with it names no file of the user.
 _NO_FILE = 'source_file="-"'
 _PLACE = re.compile(r'\s*\bsource_\w+=(?:"[^"]*"|\d+)', re.ASCII)
@@ -68,7 +68,7 @@ def write(module: Module, form: Form, *, locations: bool = False) -> bytes:
 
 
 def lost_layouts(module: Module, form: Form) -> tuple[Diagnostic, ...]:
-    """Returns a note where the form does not hold all layouts: HLO made of StableHLO has those of the entry only."""
+    """Returns a note where the form does not hold all layouts: HLO made of StableHLO has the entry's only."""
     if module.dialect == "hlo" or FORMS[form][0] == "stablehlo":
         return ()
     kept = {*module.entry.parameters, *module.entry.results}

@@ -23,7 +23,7 @@ class Tally:
     bytes: int = 0
 
     def add(self, other: Tally) -> None:
-        """Adds the figures of another one."""
+        """Adds the figures of another tally."""
         self.operations += other.operations
         self.bytes += other.bytes
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from dialect_utils.hlo import Computation, HloModule
 from dialect_utils.hlo.text.printing import with_sigil
 from dialect_utils.ir import Module, Operation
-from dialect_utils.tools.selection import find_function
+from dialect_utils.tools.extraction import find_function
 
 if TYPE_CHECKING:
     from dialect_utils.stablehlo.function import StableHloFunction
@@ -33,8 +33,8 @@ def format_short(module: Module, *, keep: Collection[Detail] = (), computation: 
     """Returns the text of a module without the details that `keep` does not name, or the text of one computation.
 
     `metadata` is what instructions were made of, with the tables of files (StableHLO: locations), `backend_config` is
-    for the compiler's own use. `names` are those of the instructions and computations; without them, HLO's are opcodes
-    and numbers where that is shorter. Raises DiagnosticError for an unknown computation.
+    for the compiler's own use. `names` keeps the names of instructions and computations; without it, instructions of
+    HLO are named by opcode and number where that is shorter. Raises DiagnosticError for an unknown computation.
 
     >>> print(format_short(relayout.read("examples/attention.hlo"), computation="region_0.2"), end="")
     region_0.2 {

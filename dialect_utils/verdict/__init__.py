@@ -10,79 +10,30 @@ from typing import TYPE_CHECKING
 from dialect_utils.lazy_names import import_name
 
 if TYPE_CHECKING:
-    from dialect_utils.verdict.cause import Cause
-    from dialect_utils.verdict.comparator import DotPrecision, Method, Options
-    from dialect_utils.verdict.compare import compare_modules, compare_stages
-    from dialect_utils.verdict.entry import pack_by_index, unpack_by_index
-    from dialect_utils.verdict.evidence import Verdict
-    from dialect_utils.verdict.outcome import (
-        Answer,
-        Closeness,
-        Counterexample,
-        MovedElement,
-        Place,
-        Planted,
-        Power,
-        Tolerance,
-        first_difference,
+    from dialect_utils.verdict.cause import Cause as Cause
+    from dialect_utils.verdict.compare import compare_modules as compare_modules, compare_stages as compare_stages
+    from dialect_utils.verdict.differences import (
+        Counterexample as Counterexample,
+        MovedElement as MovedElement,
+        Place as Place,
+        Tolerance as Tolerance,
+        first_difference as first_difference,
     )
-    from dialect_utils.verdict.proof import ProofResult, try_prove
-    from dialect_utils.verdict.sampling import random_inputs, small_integer_positions
+    from dialect_utils.verdict.entry import pack_by_index as pack_by_index, unpack_by_index as unpack_by_index
+    from dialect_utils.verdict.evidence import Verdict as Verdict
+    from dialect_utils.verdict.options import DotPrecision as DotPrecision, Method as Method, Options as Options
+    from dialect_utils.verdict.outcome import (
+        Answer as Answer,
+        Closeness as Closeness,
+        Planted as Planted,
+        Power as Power,
+    )
+    from dialect_utils.verdict.proof import ProofResult as ProofResult, try_prove as try_prove
+    from dialect_utils.verdict.sampling import (
+        random_inputs as random_inputs,
+        small_integer_positions as small_integer_positions,
+    )
+else:
 
-# The module that defines each name.
-_HOME = {
-    "Answer": "dialect_utils.verdict.outcome",
-    "Cause": "dialect_utils.verdict.cause",
-    "Closeness": "dialect_utils.verdict.outcome",
-    "Counterexample": "dialect_utils.verdict.outcome",
-    "DotPrecision": "dialect_utils.verdict.comparator",
-    "Method": "dialect_utils.verdict.comparator",
-    "MovedElement": "dialect_utils.verdict.outcome",
-    "Options": "dialect_utils.verdict.comparator",
-    "Place": "dialect_utils.verdict.outcome",
-    "Planted": "dialect_utils.verdict.outcome",
-    "Power": "dialect_utils.verdict.outcome",
-    "ProofResult": "dialect_utils.verdict.proof",
-    "Tolerance": "dialect_utils.verdict.outcome",
-    "Verdict": "dialect_utils.verdict.evidence",
-    "compare_modules": "dialect_utils.verdict.compare",
-    "compare_stages": "dialect_utils.verdict.compare",
-    "first_difference": "dialect_utils.verdict.outcome",
-    "pack_by_index": "dialect_utils.verdict.entry",
-    "random_inputs": "dialect_utils.verdict.sampling",
-    "small_integer_positions": "dialect_utils.verdict.sampling",
-    "try_prove": "dialect_utils.verdict.proof",
-    "unpack_by_index": "dialect_utils.verdict.entry",
-}
-__all__ = [
-    "Answer",
-    "Cause",
-    "Closeness",
-    "Counterexample",
-    "DotPrecision",
-    "Method",
-    "MovedElement",
-    "Options",
-    "Place",
-    "Planted",
-    "Power",
-    "ProofResult",
-    "Tolerance",
-    "Verdict",
-    "compare_modules",
-    "compare_stages",
-    "first_difference",
-    "pack_by_index",
-    "random_inputs",
-    "small_integer_positions",
-    "try_prove",
-    "unpack_by_index",
-]
-
-
-def _import_name(name: str) -> object:
-    return import_name(name, _HOME, globals())
-
-
-if not TYPE_CHECKING:  # type checkers would accept any name of a module with this function
-    __getattr__ = _import_name
+    def __getattr__(name: str) -> object:
+        return import_name(__name__, name)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from dialect_utils.execution import Array
 from dialect_utils.layout import ElementType
-from dialect_utils.verdict.outcome import Mask, MovedElement, OutputProof
+from dialect_utils.verdict.differences import Mask, MovedElement
+from dialect_utils.verdict.outcome import OutputProof
 
 # Forms of a difference that are not found element by element.
 PADDING: Final = "values that depend on padding"
@@ -68,7 +69,7 @@ class Cause:
 def cause_in(output: int, data: object, pair: tuple[Array, Array], kind: ElementType, differs: Mask) -> Cause:
     """Returns the cause of a difference in the elements of a mask, of which one at least is true."""
     first, second = (_numbers(array[differs], kind) for array in pair)
-    if not kind.is_floating and not kind.is_complex:
+    if not kind.is_inexact:
         return Cause(output, str(data), *_of_integers(first, second, kind))
     # Of two forms with equally many elements, that of the first element, which a counterexample shows.
     forms = {form: (int(mask.sum()), bool(mask[0])) for form, mask in _forms(first, second)}

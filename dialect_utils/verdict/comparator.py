@@ -4,30 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
 
 import numpy as np
 
-from dialect_utils.engine_names import ENGINES, Engine
-from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, Array, SavedArray
+from dialect_utils.execution import Array
 from dialect_utils.layout import ElementType
-from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.cause import Cause, cause_in
-from dialect_utils.verdict.guarantees import Guarantee
-from dialect_utils.verdict.outcome import (
-    BITS,
-    NOT_GUARANTEED,
-    PROOF,
-    Answer,
-    Closeness,
-    Counterexample,
-    Mask,
-    Tolerance,
-    different_elements,
-    first_of,
-)
+from dialect_utils.verdict.differences import BITS, Counterexample, Mask, Tolerance, different_elements, first_of
+from dialect_utils.verdict.outcome import NOT_GUARANTEED, Answer, Closeness
+from dialect_utils.verdict.rounding.floats import smallest_normal
+from dialect_utils.verdict.rounding.guarantees import Guarantee
+from dialect_utils.verdict.rounding.scale import Scale
 from dialect_utils.verdict.sampling import DataSet
-from dialect_utils.verdict.scale import Scale
 
 AUTO = "auto"
 _FLIPPED = "the first's own rounding decides between values that are far apart"
@@ -90,7 +78,7 @@ class Comparator:
     def may_flip(self, output: int) -> bool:
         """Is true for an output in which rounding may decide between values that are far apart."""
         kind = self.element_types[output]
-        return output in self.thresholds or not (kind.is_floating or kind.is_complex)
+        return output in self.thresholds or not kind.is_inexact
 
     def differences(self, a: Sequence[Array], b: Sequence[Array]) -> list[Counterexample]:
         """Returns the first difference of bits in every output that has one."""
@@ -149,7 +137,7 @@ class Comparator:
             return None
         if not self.may_flip(output):
             return None
-        if not kind.is_floating and not kind.is_complex:
+        if not kind.is_inexact:
             flipped, why = differs, _NOT_FLOAT
         elif data.kind != "saturated":
             scale = _scale_on(data, scales(output))
@@ -238,66 +226,8 @@ def _are_flushed(a: Array, b: Array, kind: ElementType, *, signs_of_zero: bool) 
         return real & imaginary
     if not kind.is_floating:
         return np.zeros(a.shape, np.bool_)
-    import ml_dtypes
-
-    smallest = float(ml_dtypes.finfo(a.dtype).smallest_normal)
+    smallest = smallest_normal(kind)
     with np.errstate(invalid="ignore"):
         x, y = a.astype(np.float64), b.astype(np.float64)
     tiny: Mask = (np.abs(x) < smallest) & (np.abs(y) < smallest)
     return tiny & (np.signbit(x) == np.signbit(y)) if signs_of_zero else tiny
-
-
-Method = Literal["proof"] | Engine
-DotPrecision = Literal["default", "highest"]
-DOT_PRECISIONS: tuple[DotPrecision, ...] = get_args(DotPrecision)
-_METHODS = (PROOF, *ENGINES)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options of a comparison.
-
-    `engines`: `proof` looks for a proof first; engines run in this order, and all that can execute the
-    modules must agree. None: a proof, XLA:CPU and, for small modules, the interpreter. `seeds` is the
-    number of times each kind of data is drawn; `compare` is `auto`, `bits`, `ulp:N`, `rel:X` or `of-largest:X`;
-    `inputs` replace drawn data; `timeout` limits all engines together, in seconds; `proof_seconds` limits the proof, in
-    seconds of this process's CPU time; `memory` limits the execution of a module, in bytes. `power` is the number of
-    faults to inject for measuring which faults the data detects; None: as many as take about the time of the check.
-    `field_seed` repeats a comparison over the reals; None: primes and random numbers that nobody knows before.
-    `precision` is `default` where the dump of a TPU may round operands of dots at DEFAULT precision, `highest` where it
-    may not. Raises DiagnosticError for an unknown engine or precision, and for fewer than one seed.
-    """
-
-    engines: tuple[Method, ...] | None = None
-    seeds: int = 1
-    compare: str = AUTO
-    inputs: tuple[Array | SavedArray, ...] | None = None
-    timeout: float = DEFAULT_TIMEOUT_SECONDS
-    proof_seconds: float = DEFAULT_TIMEOUT_SECONDS
-    memory: int = DEFAULT_MEMORY_BYTES
-    power: int | None = None
-    field_seed: int | None = None
-    precision: DotPrecision = "default"
-
-    def __post_init__(self) -> None:
-        asked = () if self.engines is None else self.engines
-        if not isinstance(asked, tuple) or not {*asked} <= {*_METHODS}:
-            message = f"engines are a tuple of {', '.join(_METHODS)}, not {asked!r}"
-            raise DiagnosticError(Diagnostic(message, hint='engines=("proof", "xla")'))
-        if not isinstance(self.seeds, int) or self.seeds < 1:
-            raise DiagnosticError(Diagnostic(f"seeds is how often data is drawn, at least once, not {self.seeds!r}"))
-        if self.precision not in DOT_PRECISIONS:
-            message = f"precision is {' or '.join(DOT_PRECISIONS)}, not {self.precision!r}"
-            raise DiagnosticError(Diagnostic(message))
-        if self.field_seed is not None and not 0 <= self.field_seed < 1 << 128:
-            raise DiagnosticError(Diagnostic(f"field_seed is a number of up to 128 bits, not {self.field_seed!r}"))
-
-    @property
-    def proves(self) -> bool:
-        """Is true where the comparison looks for a proof."""
-        return self.engines is None or PROOF in self.engines
-
-    @property
-    def executes(self) -> bool:
-        """Is true where the comparison runs an engine."""
-        return self.engines is None or any(engine != PROOF for engine in self.engines)

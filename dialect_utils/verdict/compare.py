@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from dialect_utils.engine_names import ENGINES
 from dialect_utils.execution import (
@@ -24,11 +25,12 @@ from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.cause import cause_of_move, with_proofs
 from dialect_utils.verdict.certified import choices_of, prove
-from dialect_utils.verdict.comparator import Options
+from dialect_utils.verdict.differences import Counterexample
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
 from dialect_utils.verdict.judge import SelfCheck, checks_of_both
-from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer, Counterexample
+from dialect_utils.verdict.options import Options
+from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer
 from dialect_utils.verdict.proof import ProofResult
 
 # Operations whose results differ from run to run.
@@ -67,39 +69,12 @@ def compare_stages(
         check_local_calls(module)
         check_work(module)
         check_shapes(module)
-    proved = _try_prove(stages, options) if options.proves else None
-    verdict = _executed(stages, options, worker, proved, executable or _as_it_is)
-    return replace(verdict, seconds=time.perf_counter() - start)
-
-
-def _as_it_is(module: Module) -> Module:
-    return module
-
-
-def _try_prove(stages: Sequence[Module], options: Options) -> ProofResult:
-    return prove(stages, over_reals=True, field_seed=options.field_seed, seconds=options.proof_seconds)
-
-
-def _executed(
-    stages: Sequence[Module],
-    options: Options,
-    worker: Worker | None,
-    proved: ProofResult | None,
-    executable: Callable[[Module], Module],
-) -> Verdict:
-    """Returns the verdict of proof and engines together; a proof also holds for modules that cannot be executed."""
-    if not options.executes:
-        return combined(proved, None)
-    try:
-        prepared = _prepare(stages, options, executable)
-    except RefusedError:
-        raise
-    except DiagnosticError as error:
-        if proved is None or proved.answer == "unknown":
-            raise
-        reason = f"not executed: {error.diagnostics[0].message}"
-        return combined(proved, _of_part(stages, options, worker, proved, executable, reason))
-    return combined(proved, _run(stages, options, worker, proved, prepared))
+    proved = run = None
+    if options.proves:
+        proved = prove(stages, over_reals=True, field_seed=options.field_seed, seconds=options.proof_seconds)
+    if options.executes:
+        run = _Execution(options, worker, proved, executable or (lambda module: module)).verdict(stages)
+    return replace(combined(proved, run), seconds=time.perf_counter() - start)
 
 
 # Ones may make a loop endless that ends with the data of another program.
@@ -107,8 +82,7 @@ _PART_SECONDS = 20.0
 _ONES = " with ones for the data of other programs"
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
+class _Prepared(NamedTuple):
     """The forms of the first and the last module that engines execute, and what execution needs."""
 
     forms: tuple[Module, Module]
@@ -117,54 +91,126 @@ class _Prepared:
     devices: int
 
 
-def _prepare(stages: Sequence[Module], options: Options, executable: Callable[[Module], Module]) -> _Prepared:
-    """Returns the executable forms; raises DiagnosticError where no engine executes one of them."""
-    # An executable form may lack layouts; the stages still have the layouts by which arrays are packed.
-    forms = executable(stages[0]), executable(stages[-1])
-    _refuse_state(forms)
-    return _Prepared(forms, _programs(*forms, options.memory), checks_of_both(*forms), common_device_count(forms))
+@dataclass(frozen=True, slots=True)
+class _Execution:
+    """The execution of two modules, after a proof or, if `proved` is None, without one.
+
+    `executable` returns the module to execute instead of a given one.
+    """
+
+    options: Options
+    worker: Worker | None
+    proved: ProofResult | None
+    executable: Callable[[Module], Module]
+
+    def verdict(self, stages: Sequence[Module]) -> Verdict:
+        """Executes the first and the last module; raises DiagnosticError where no engine does and nothing is proved."""
+        try:
+            prepared = self._prepare(stages)
+        except RefusedError:
+            raise
+        except DiagnosticError as error:
+            if self.proved is None or self.proved.answer == "unknown":
+                raise
+            reason = f"not executed: {error.diagnostics[0].message}"
+            return self._of_part(stages, reason) if self.is_proved else Verdict("unknown", reason=reason)
+        return self.run(stages, prepared)
+
+    @property
+    def is_proved(self) -> bool:
+        """Is true where the modules are proved equal."""
+        return self.proved is not None and self.proved.answer == "equal"
+
+    def _prepare(self, stages: Sequence[Module]) -> _Prepared:
+        """Returns the executable forms; raises DiagnosticError where no engine executes one of them."""
+        # An executable form may lack layouts; the stages still have the layouts by which arrays are packed.
+        first, last = forms = self.executable(stages[0]), self.executable(stages[-1])
+        for operation in (*first.operations(), *last.operations()):
+            if operation.opcode in _STATEFUL:
+                message = f"{operation.opcode} gives other numbers in each run, so no engine can compare it"
+                raise DiagnosticError(Diagnostic(message, operation.location))
+        names, memory = (_file_name(first), _file_name(last)), self.options.memory
+        last_name = names[1] + (" (rewritten)" if names[0] == names[1] else "")
+        programs = prepare(first, names[0], memory), prepare(last, last_name, memory)
+        return _Prepared(forms, programs, checks_of_both(*forms), common_device_count(forms))
+
+    def run(self, stages: Sequence[Module], prepared: _Prepared) -> Verdict:
+        """Executes the prepared forms; raises DiagnosticError where the entries of the modules do not fit."""
+        (first, last), programs, checks, devices = prepared
+        unseen = unseen_differences(stages[0], stages[-1])
+        with ExitStack() as stack:
+            worker = self.worker
+            if worker is None or worker.devices != devices:
+                worker = stack.enter_context(Worker(devices=devices, memory=self.options.memory))
+            examination = Examination.of([first, *stages, last], programs, checks, self.options, worker)
+            if self.is_proved:
+                examination = examination.of_proved()
+            elif self.proved is not None:
+                is_equal = self.proved.is_equal_over_reals and not _ignores_nan(self.proved)
+                examination = replace(examination, is_equal_over_reals=is_equal)
+            verdict = examination.run(is_proved=self.is_proved)
+            may_round = not self.is_proved and self.options.precision == "default"
+            if may_round and isinstance(verdict.counterexample, Counterexample):
+                verdict = _with_rounded_operands(examination, verdict, stages[-1])
+        if not unseen or not (verdict.found_no_difference or verdict.verdict == "close"):
+            return verdict
+        # No execution can show that attributes are equal which every engine ignores.
+        answer: Answer = "agrees" if verdict.found_no_difference else verdict.verdict
+        return replace(verdict, verdict=answer, reason="; ".join(filter(None, [unseen, verdict.reason])))
+
+    def _of_part(self, stages: Sequence[Module], reason: str) -> Verdict:
+        """Executes outputs of modules that no engine executes as they are; `reason` says why.
+
+        The first part are the outputs that do not depend on the reason, the second part those that do if ones replace
+        the data of other programs. The verdict is `different` where a part differs, else `unknown`.
+        """
+        from dialect_utils.verdict.executable_part import executable_part, with_ones_received
+
+        limited = replace(self, options=replace(self.options, timeout=min(self.options.timeout, _PART_SECONDS)))
+        verdict = Verdict("unknown", reason=reason)
+        for forms, data in ((stages, ""), (with_ones_received(stages), _ONES)):
+            part = executable_part(forms, self._is_executable) if forms else None
+            if part is None:
+                continue
+            try:
+                found = limited.run(part.stages, self._prepare(part.stages))
+            except DiagnosticError:
+                continue
+            verdict = part.of_whole(found, f"{verdict.reason}; {part}{data}")
+            if verdict.verdict == "different" or part.is_whole:
+                break
+        return verdict
+
+    def _is_executable(self, stages: Sequence[Module]) -> bool:
+        try:
+            self._prepare(stages)
+        except DiagnosticError:
+            return False
+        return True
 
 
-def _run(
-    stages: Sequence[Module],
-    options: Options,
-    worker: Worker | None,
-    proved: ProofResult | None,
-    prepared: _Prepared,
-) -> Verdict:
-    forms, devices = prepared.forms, prepared.devices
-    unseen = unseen_differences(stages[0], stages[-1])
-    examination = Examination.of([forms[0], *stages, forms[1]], prepared.programs, prepared.checks, options, devices)
-    is_proved = proved is not None and proved.answer == "equal"
-    if is_proved:
-        examination = examination.of_proved()
-    elif proved is not None:
-        examination = replace(examination, is_equal_over_reals=proved.is_equal_over_reals and not _ignores_nan(proved))
-    with ExitStack() as stack:
-        if worker is None or worker.devices != devices:
-            worker = stack.enter_context(Worker(devices=devices, memory=options.memory))
-        verdict = examination.run(worker, is_proved=is_proved)
-        if not is_proved and options.precision == "default" and isinstance(verdict.counterexample, Counterexample):
-            verdict = _with_rounded_operands(examination, worker, verdict, stages[-1])
-    return _remarked(verdict, unseen)
+def _file_name(module: Module) -> str:
+    """Returns the name of the file that a module was read from."""
+    locations = (operation.location for operation in module.entry.operations)
+    return next((location.source.name for location in locations if location is not None), "<module>")
 
 
-def _with_rounded_operands(examination: Examination, worker: Worker, verdict: Verdict, dump: Module) -> Verdict:
+def _with_rounded_operands(examination: Examination, verdict: Verdict, dump: Module) -> Verdict:
     """Returns the verdict, or that on an original with operands of dots rounded to bf16, as its dump rounds them."""
     # Imported here, as below: few checks need it.
-    from dialect_utils.verdict.precision import RoundedOperands, is_continuous, narrow_operands
+    from dialect_utils.verdict.rounding.operands import RoundedOperands, is_continuous, narrow_operands
 
     most = narrow_operands(dump)
     engine = next(engine for engine in ENGINES if engine in verdict.methods)
-    runs = replace(examination.runs, data=[data for data in examination.runs.data if is_continuous(data)])
-    if not most or not runs.data:
+    data = [data for data in examination.runs.data if is_continuous(data)]
+    if not most or not data:
         return verdict
     try:
-        search = RoundedOperands(runs, worker, engine, most).found()
+        search = RoundedOperands(replace(examination.runs, engine=engine, data=data), most).found()
         if search is None:
             return verdict
         rounding, program = search
-        found = examination.with_rounded_operands(program, rounding.operands).run(worker)
+        found = examination.with_rounded_operands(program, rounding.operands).run()
     except ExecutionError:
         # The verdict without roundings is the answer.
         return verdict
@@ -185,74 +231,6 @@ def _ignores_nan(proved: ProofResult) -> bool:
     without_nan = {each.value for each in (Convention.NOT_NAN, Convention.FINITE, Convention.NAN)}
     reals = [each.over_reals for each in proved.outputs if each.over_reals is not None]
     return any(not without_nan.isdisjoint(each.conventions) for each in reals)
-
-
-def _of_part(
-    stages: Sequence[Module],
-    options: Options,
-    worker: Worker | None,
-    proved: ProofResult,
-    executable: Callable[[Module], Module],
-    reason: str,
-) -> Verdict:
-    """Executes outputs of modules that no engine executes as they are; `reason` says why.
-
-    The first part are the outputs that do not depend on the reason, the second part those that do if ones replace the
-    data of other programs. The verdict is `different` where a part differs, else `unknown`.
-    """
-    from dialect_utils.verdict.feeding import fed_stages
-    from dialect_utils.verdict.parts import executable_part
-
-    def is_executable(forms: Sequence[Module]) -> bool:
-        try:
-            _prepare(forms, options, executable)
-        except DiagnosticError:
-            return False
-        return True
-
-    options = replace(options, timeout=min(options.timeout, _PART_SECONDS))
-    verdict = Verdict("unknown", reason=reason)
-    for forms, data in ((stages, ""), (fed_stages(stages), _ONES)) if proved.answer == "equal" else ():
-        part = executable_part(forms, is_executable) if forms else None
-        if part is None:
-            continue
-        try:
-            found = _run(part.stages, options, worker, proved, _prepare(part.stages, options, executable))
-        except DiagnosticError:
-            continue
-        verdict = part.of_whole(found, f"{verdict.reason}; {part}{data}")
-        if verdict.verdict == "different" or part.is_whole:
-            break
-    return verdict
-
-
-def _remarked(verdict: Verdict, unseen: str) -> Verdict:
-    if not (verdict.found_no_difference or verdict.verdict == "close") or not unseen:
-        return verdict
-    # No execution can show that attributes are equal which every engine ignores.
-    answer: Answer = "agrees" if verdict.found_no_difference else verdict.verdict
-    return replace(verdict, verdict=answer, reason="; ".join(filter(None, [unseen, verdict.reason])))
-
-
-def _refuse_state(modules: Sequence[Module]) -> None:
-    """Raises DiagnosticError for an operation whose results differ between two runs of one module."""
-    for module in modules:
-        for operation in module.operations():
-            if operation.opcode in _STATEFUL:
-                message = f"{operation.opcode} gives other numbers in each run, so no engine can compare it"
-                raise DiagnosticError(Diagnostic(message, operation.location))
-
-
-def _programs(first: Module, last: Module, memory: int) -> tuple[Program, Program]:
-    names = _file_name(first), _file_name(last)
-    last_name = names[1] + (" (rewritten)" if names[0] == names[1] else "")
-    return prepare(first, names[0], memory), prepare(last, last_name, memory)
-
-
-def _file_name(module: Module) -> str:
-    """Returns the name of the file that a module was read from."""
-    places = (operation.location for operation in module.entry.operations)
-    return next((place.source.name for place in places if place is not None), "<module>")
 
 
 _ONLY_ORDER = "proved equal, so these bits differ only by the engine's choice of order"

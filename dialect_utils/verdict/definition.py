@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dialect_utils.execution import Array, Program, Worker, prepare
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape
-from dialect_utils.layout.arrays.dtypes import element_type_of
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.choices import USES, Choice
-from dialect_utils.verdict.comparator import Comparator, Finding, Options
+from dialect_utils.verdict.comparator import Comparator, Finding
+from dialect_utils.verdict.differences import Tolerance, different_elements
 from dialect_utils.verdict.examination import Examination
-from dialect_utils.verdict.guarantees import Guarantee
-from dialect_utils.verdict.judge import Compared, joined, self_checks
-from dialect_utils.verdict.outcome import Tolerance, different_elements
-from dialect_utils.verdict.runs import Rewritten, Widened
+from dialect_utils.verdict.judge import self_checks
+from dialect_utils.verdict.options import Options
+from dialect_utils.verdict.rounding.floats import without_subnormals
+from dialect_utils.verdict.rounding.guarantees import Guarantee
+from dialect_utils.verdict.runs import HigherPrecision, Results
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.needs import values_behind
 
@@ -48,7 +49,7 @@ class ByDefinition:
     program: Program
     examination: Examination
     expected: Sequence[Sequence[Array]]
-    higher: _KnownRuns
+    higher: HigherPrecision
 
     @classmethod
     def of(
@@ -60,7 +61,7 @@ class ByDefinition:
         """
         program = prepare(module, name, options.memory)
         checks = self_checks(module)
-        examination = Examination.of([module, module], (program, program), checks, options)
+        examination = Examination.of([module, module], (program, program), checks, options, worker)
         comparator = _rounded(examination.judge.comparator, module)
         examination = replace(examination, judge=replace(examination.judge, comparator=comparator))
         data = _sorted(examination.runs.data)[:most_sets]
@@ -72,7 +73,7 @@ class ByDefinition:
                 break
         runs = replace(examination.runs, data=data[: len(expected)])
         # Another compilation must not have the compiler's mistake.
-        higher = _KnownRuns(runs.widened(worker, "reference"))
+        higher = _remembered(replace(runs, engine="reference").widened())
         return cls(program, replace(examination, runs=runs), expected, higher)
 
     def finding(self, worker: Worker, options: Mapping[str, bool | int | str]) -> Finding:
@@ -94,11 +95,8 @@ class ByDefinition:
         for each, expected, actual in zip(data, self.expected, outputs, strict=True):
             pairs = enumerate(zip(expected, actual, strict=True))
             near = [self._without_rounding(each, number, *pair) for number, pair in pairs]
-            results.append(Compared(each, expected, Rewritten(near, near)))
-        findings = [judge.finding("xla", each) for each in results]
-        if all(finding.answer != "different" for finding in findings):
-            findings = judge.decided("xla", results, findings, self.higher)
-        return joined(findings)
+            results.append(Results("xla", each, expected, near, near))
+        return judge.joined(results, self.higher)
 
     def _without_rounding(self, data: DataSet, output: int, expected: Array, actual: Array) -> Array:
         """Returns an output with the expected elements where it is a few units in the last place off.
@@ -106,7 +104,7 @@ class ByDefinition:
         XLA divides by multiplying with a reciprocal, for example. Tags are numbers that are as near as that.
         """
         kind = self.examination.judge.comparator.element_types[output]
-        if data.kind == "tagged" or not (kind.is_floating or kind.is_complex):
+        if data.kind == "tagged" or not kind.is_inexact:
             return actual
         return np.where(different_elements(expected, actual, kind, _NEAR), actual, expected)
 
@@ -121,46 +119,24 @@ class ByDefinition:
         return [choice.name.lower() for choice in _OPEN if any(_is_open(each, choice) for each in makers)]
 
 
-@dataclass(frozen=True, slots=True)
-class _KnownRuns:
-    """The runs in higher precision of a module, each made once: all its forms are compared with the same ones."""
+def _remembered(widened: HigherPrecision) -> HigherPrecision:
+    """Returns runs in higher precision, each made once: all forms of a module are compared with the same ones."""
+    made: dict[int, list[list[Array]]] = {}
 
-    widened: Widened
-    _made: dict[int, list[list[Array]]] = field(default_factory=dict)
-
-    def runs(self, data: Sequence[DataSet]) -> list[list[list[Array]]]:
-        """Returns, for each set of data, the results of several runs; raises ExecutionError."""
-        missing = [each for each in data if id(each) not in self._made]
+    def run(data: Sequence[DataSet]) -> list[list[list[Array]]]:
+        missing = [each for each in data if id(each) not in made]
         if missing:
-            self._made.update(zip(map(id, missing), self.widened.runs(missing), strict=True))
-        return [self._made[id(each)] for each in data]
+            made.update(zip(map(id, missing), widened(missing), strict=True))
+        return [made[id(each)] for each in data]
+
+    return run
 
 
 def _sorted(data: Sequence[DataSet]) -> list[DataSet]:
     """Returns sets of data without subnormal numbers, those without special values first."""
-    return sorted((_without_subnormals(each) for each in data), key=lambda each: each.kind not in _CALM)
-
-
-def _without_subnormals(data: DataSet) -> DataSet:
-    """Replaces subnormal numbers: XLA counts them as zeros, so a quotient or a logarithm of one may be anything."""
-    return replace(data, arrays=[_flushed(array) for array in data.arrays])
-
-
-def _flushed(array: Array) -> Array:
-    import ml_dtypes
-
-    kind = element_type_of(array.dtype)
-    if kind.is_complex:
-        whole = np.empty_like(array)
-        whole.real, whole.imag = _flushed(array.real), _flushed(array.imag)
-        return whole
-    if not kind.is_floating:
-        return array
-    least = float(ml_dtypes.finfo(array.dtype).smallest_normal)
-    with np.errstate(invalid="ignore"):
-        wide = array.astype(np.float64)
-        is_subnormal = (np.abs(wide) < least) & (wide != 0)
-    return np.where(is_subnormal, np.zeros_like(array), array)
+    # XLA counts subnormal numbers as zeros, so a quotient or a logarithm of one may be anything.
+    flushed = [replace(each, arrays=[*map(without_subnormals, each.arrays)]) for each in data]
+    return sorted(flushed, key=lambda each: each.kind not in _CALM)
 
 
 def _rounded(comparator: Comparator, module: Module) -> Comparator:
@@ -199,7 +175,7 @@ def _rounds(operation: Operation) -> bool:
     """Is true for an operation whose result two engines may round in different ways."""
     shapes = [value.shape for value in operation.results]
     kinds = [shape.element_type for shape in shapes if isinstance(shape, ArrayShape)]
-    is_float = any(kind.is_floating or kind.is_complex for kind in kinds)
+    is_float = any(kind.is_inexact for kind in kinds)
     if not is_float:
         return False
     if any(operation.opcode in USES[choice] for choice in _ROUNDINGS):

@@ -9,20 +9,19 @@ from dialect_utils.engine_names import ENGINE_TITLES
 from dialect_utils.text.html import html_table, html_text
 from dialect_utils.verdict.cause import Cause
 from dialect_utils.verdict.certificate import Certificate
+from dialect_utils.verdict.differences import Counterexample, MovedElement
 from dialect_utils.verdict.outcome import (
     NOT_GUARANTEED,
     PROOF,
     Answer,
     Closeness,
-    Counterexample,
-    MovedElement,
     OutputProof,
     Planted,
     Power,
+    Rounding,
     RuleUse,
     up_to,
 )
-from dialect_utils.verdict.rounding import Rounding
 
 _TOLERATED = "some bits differ, by no more than floating-point sums in another order may"
 

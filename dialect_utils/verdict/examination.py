@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
 from math import prod
 
 from dialect_utils.execution import Array, Engine, ExecutionError, Program, Worker
 from dialect_utils.ir import Module, Operation
-from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import Trait, has, named
-from dialect_utils.verdict.comparator import AUTO, Comparator, Finding, Options
+from dialect_utils.verdict.comparator import Comparator, Finding
 from dialect_utils.verdict.entry import EntryArray, entry_interface
 from dialect_utils.verdict.evidence import Verdict
-from dialect_utils.verdict.guarantees import Guarantee, result_guarantees, threshold_results
-from dialect_utils.verdict.judge import Compared, Judge, SelfCheck, also, joined, self_checks
+from dialect_utils.verdict.judge import Judge, SelfCheck, also, self_checks
+from dialect_utils.verdict.options import AUTO, Options
 from dialect_utils.verdict.outcome import PROOF, Power
+from dialect_utils.verdict.rounding.guarantees import Guarantee, result_guarantees, threshold_results
 from dialect_utils.verdict.runs import Code, Runs
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.inputs import chosen_data, possible_inputs
-from dialect_utils.verdict.sampling.orders import compared_in_open_orders, has_sorts, may_choose
-from dialect_utils.verdict.scale import Scale
 
 # XLA:CPU implements negative padding and a few other operations only through its simplifier.
 _SIMPLIFIED = "XLA cannot do without its simplifier here, which makes some different programs the same"
@@ -65,7 +63,7 @@ class Examination:
         programs: tuple[Program, Program],
         checks: list[SelfCheck],
         options: Options,
-        devices: int = 1,
+        worker: Worker,
     ) -> Examination:
         """Prepares the comparison of the first and the last of several forms of a module."""
         parameters, results = entry_interface(stages)
@@ -73,53 +71,49 @@ class Examination:
         # The operands of a self-check are compared, too; no layout packs them.
         results += [EntryArray(check.shape) for check in checks for _ in check.operands]
         others = [value for check in self_checks(first) for value in check.operands]
-        kinds = tuple(port.shape.element_type for port in results)
+        types = tuple(each.shape.element_type for each in results)
         guarantees = tuple(result_guarantees(first, others))
-        comparator = Comparator(
-            kinds, guarantees, options.compare, not _has_extrema(first), threshold_results(first, others)
-        )
+        keeps_signs = not any(operation.opcode in ("maximum", "minimum", "clamp") for operation in first.operations())
+        comparator = Comparator(types, guarantees, options.compare, keeps_signs, threshold_results(first, others))
         sums = any(guarantee is not Guarantee.ALWAYS for guarantee in guarantees)
-        shapes = [port.of_devices(devices) for port in parameters]
+        shapes = [each.of_devices(worker.devices) for each in parameters]
         data, missing = chosen_data(shapes, [first, last], options, sums=sums)
         work = work_of(first) + work_of(last) if is_interpretable(first) and is_interpretable(last) else None
-        deadline = time.monotonic() + options.timeout
-        runs = Runs(programs, parameters, results, data, options.timeout, deadline, devices)
+        runs = Runs(worker, programs, parameters, results, data, options.timeout, time.monotonic() + options.timeout)
         judge = Judge(comparator, checks, is_interpreter_optional=options.engines is None)
         return cls(first, last, runs, judge, options, work, tuple(missing))
 
-    def run(self, worker: Worker, *, is_proved: bool = False) -> Verdict:
+    def run(self, *, is_proved: bool = False) -> Verdict:
         """Runs the engines in order until one finds a difference; after a proof, only engines that were asked for."""
-        agreed: list[Engine] = []
-        ways: dict[Engine, tuple[Runs, Finding]] = {}
+        decided: dict[Engine, tuple[Runs, Finding]] = {}
         reasons: list[str] = []
-        differing: set[int] = set()
         for engine, is_asked in self._engines(is_proved):
             try:
-                way, found = self.on_engine(worker, engine)
-                found = self._weighed(way, found, worker, engine)
+                runs, found = self.on_engine(engine)
+                found = self._weighed(runs, found)
             except ExecutionError as error:
                 # A module that XLA rejects has no meaning that a proof could be about.
                 if engine == "xla" and error.is_refusal:
                     raise
                 reasons += [f"{engine}: {error.failure}: {error.message}"] if is_asked else []
                 continue
-            if _ends(found):
+            if found.answer == "different" or (found.answer == "unknown" and found.counterexample is not None):
+                # Of an unknown difference only rounding is the explanation, which no other engine decides.
                 return self._of_difference(engine, found)
+            reasons += [f"{engine}: {found.reason}"] if found.reason or found.answer == "unknown" else []
             if found.answer == "unknown":
-                reasons.append(f"{engine}: {found.reason}")
                 continue
-            differing |= found.differing
-            agreed.append(engine)
-            ways[engine] = way, found
-            reasons += [f"{engine}: {found.reason}"] if found.reason else []
+            decided[engine] = runs, found
             if is_proved and self.options.engines is None:
                 # One engine is enough to contradict a proof.
                 break
-        if not agreed:
+        if not decided:
             return Verdict("unknown", reason="; ".join(reasons))
+        findings = [found for _, found in decided.values()]
+        differing = frozenset[int]().union(*(found.differing for found in findings))
         verdict = Verdict(
             "agrees",
-            tuple(agreed),
+            tuple(decided),
             self.judge.comparator.compared(),
             reason="; ".join(reasons),
             data=self._described(),
@@ -128,12 +122,10 @@ class Examination:
         )
         if is_proved:
             return verdict
-        if any(found.answer == "close" for _, found in ways.values()):
-            return _close(verdict, [found for _, found in ways.values()])
-        decided = (
-            None if reasons or differing else self._completed(worker, verdict, [found for _, found in ways.values()])
-        )
-        return decided or replace(verdict, power=self._measured(worker, ways))
+        if any(found.answer == "close" for found in findings):
+            return _close(verdict, findings)
+        whole = None if reasons or differing else self._completed(verdict, findings)
+        return whole or replace(verdict, power=self._measured(decided))
 
     def of_proved(self) -> Examination:
         """Returns the comparison of modules proved equal, with code that is worth being compiled for few runs."""
@@ -149,29 +141,29 @@ class Examination:
         judge = replace(self.judge, comparator=self.judge.comparator.of_rounded())
         return replace(self, runs=runs, judge=judge, is_equal_over_reals=False)
 
-    def _weighed(self, runs: Runs, found: Finding, worker: Worker, engine: Engine) -> Finding:
+    def _weighed(self, runs: Runs, found: Finding) -> Finding:
         """Returns `close` for a difference of a few units in the last place between equal functions of reals."""
         if found.answer != "different" or not self.is_equal_over_reals or self.options.compare != AUTO:
             return found
         # Imported here, as below: few checks end so.
-        from dialect_utils.verdict.closeness import close_finding, narrows
+        from dialect_utils.verdict.rounding.closeness import close_finding, narrows
 
         if narrows(self.original, self.last):
             return found
-        return close_finding(runs, self.judge, worker, engine, found) or found
+        return close_finding(runs, self.judge, found) or found
 
-    def _completed(self, worker: Worker, verdict: Verdict, findings: Sequence[Finding]) -> Verdict | None:
+    def _completed(self, verdict: Verdict, findings: Sequence[Finding]) -> Verdict | None:
         """Returns the verdict where exhaustive or tagged data decides it; None where there is no such data."""
         if not all(found.exact for found in findings):
             return None
         if any(data.kind == "tagged" for data in self.runs.data):
             return replace(verdict, verdict="equal", data=_MOVED, unreached=())
-        if self.runs.devices > 1 or not self._has_one_order():
+        if self.runs.worker.devices > 1 or not self._has_one_order():
             return None
         if self.runs.data[0].kind == "own":
             return replace(verdict, verdict="equal", data=_ONLY_INPUT, unreached=())
         inputs = self._every_input()
-        return None if inputs is None else self._decided_by(worker, verdict, inputs)
+        return None if inputs is None else self._decided_by(verdict, inputs)
 
     def _has_one_order(self) -> bool:
         """Is true where no result of either module depends on an order that the engine chooses."""
@@ -187,16 +179,16 @@ class Examination:
             or any(operation.opcode == "while" for operation in used)
         ):
             return None
-        if any(port.layouts for port in (*self.runs.parameters, *self.runs.results)):
+        if any(each.layouts for each in (*self.runs.parameters, *self.runs.results)):
             return None
-        inputs = possible_inputs([port.shape for port in self.runs.parameters])
+        inputs = possible_inputs([each.shape for each in self.runs.parameters])
         is_small = inputs is not None and len(inputs[0]) * (work_of(self.original) + work_of(self.last)) <= _MOST_WORK
         return inputs if is_small else None
 
-    def _decided_by(self, worker: Worker, verdict: Verdict, inputs: list[Array]) -> Verdict | None:
+    def _decided_by(self, verdict: Verdict, inputs: list[Array]) -> Verdict | None:
         """Returns the verdict on all possible inputs; None where they cannot be run."""
         try:
-            first, last = self.runs.repeated(worker, inputs)
+            first, last = self.runs.repeated(inputs)
         except ExecutionError:
             return None
         found = self.judge.comparator.differences(first, last)
@@ -206,7 +198,7 @@ class Examination:
             return replace(verdict, verdict="equal", methods=methods, data=data, unreached=())
         number = found[0].index[0]
         only = replace(self.runs, data=[DataSet("every", [array[number] for array in inputs])])
-        _, finding = replace(self, runs=only).on_engine(worker, "xla")
+        _, finding = replace(self, runs=only).on_engine("xla")
         if finding.answer != "different":
             return None
         return self._of_difference("xla", finding)
@@ -236,106 +228,91 @@ class Examination:
         """Returns a text with the number of sets of data."""
         count = len(self.runs.data)
         data = f"on {count} set{'s' if count > 1 else ''} of inputs" if self.runs.parameters else "on its own data"
-        return data if self.runs.devices == 1 else f"{data} on {self.runs.devices} devices"
+        return data if self.runs.worker.devices == 1 else f"{data} on {self.runs.worker.devices} devices"
 
-    def _outputs(self, differing: set[int]) -> tuple[str, ...]:
+    def _outputs(self, differing: Collection[int]) -> tuple[str, ...]:
         """Returns a line for every output, except operands of the module's own checks."""
         count = len(self.runs.results) - sum(len(check.operands) for check in self.judge.checks)
         return tuple(
-            f"output {number} {port.shape.without_layout}: "
+            f"output {number} {each.shape.without_layout}: "
             + ("some bits differ" if number in differing else "all bits equal")
-            for number, port in enumerate(self.runs.results[:count])
+            for number, each in enumerate(self.runs.results[:count])
         )
 
-    def on_engine(self, worker: Worker, engine: Engine) -> tuple[Runs, Finding]:
+    def on_engine(self, engine: Engine) -> tuple[Runs, Finding]:
         """Compares both programs as they are written, and after a difference in every order that the original allows.
 
         Also returns the runs that decided.
         """
-        runs, found = self._in_every_order(self.runs, worker, engine)
+        runs, found = self._in_every_order(replace(self.runs, engine=engine))
         if runs.code != "plain" or found.answer == "agrees":
             return runs, found
         # XLA's emitters of plain code convert some types of 8 bits wrongly: they alone do not contradict a proof.
-        return self._in_every_order(replace(self.runs, code="optimized"), worker, engine)
+        return self._in_every_order(replace(self.runs, engine=engine, code="optimized"))
 
-    def _in_every_order(self, runs: Runs, worker: Worker, engine: Engine) -> tuple[Runs, Finding]:
-        runs, found = self._as_written(runs, worker, engine)
-        if found.answer == "different" and may_choose(self.original):
-            return compared_in_open_orders(runs, self.judge, worker, engine) or (runs, found)
-        if found.answer == "agrees" and has_sorts(self.last):
-            # Another order may show that the rewrite leaves more orders open than the original.
-            again = compared_in_open_orders(runs, self.judge, worker, engine, where_more_is_open=True)
-            return again if again is not None and again[1].answer == "different" else (runs, found)
-        return runs, found
+    def _in_every_order(self, runs: Runs) -> tuple[Runs, Finding]:
+        runs, found = self._as_written(runs)
+        if not self._may_change(found):
+            return runs, found
+        # Imported here, as below: few checks need it.
+        from dialect_utils.verdict.sampling.orders import compared_in_open_orders
 
-    def _as_written(self, runs: Runs, worker: Worker, engine: Engine) -> tuple[Runs, Finding]:
+        agrees = found.answer == "agrees"
+        again = compared_in_open_orders(runs, self.judge, where_more_is_open=agrees)
+        return (runs, found) if again is None or (agrees and again[1].answer != "different") else again
+
+    def _may_change(self, found: Finding) -> bool:
+        """Is true where results in another order of equal keys, or of combined elements, may change a finding."""
+        if found.answer == "agrees":
+            # The rewrite may leave more orders open than the original.
+            return any(operation.opcode == "sort" for operation in self.last.operations())
+        return found.answer == "different" and any(
+            operation.opcode == "sort" or has(operation.opcode, Trait.COMBINES)
+            for operation in self.original.operations()
+        )
+
+    def _as_written(self, runs: Runs) -> tuple[Runs, Finding]:
         """Compares both programs as they are written; with XLA's simplifier where XLA:CPU needs it."""
         try:
-            return runs, self._compared(runs, worker, engine)
+            return runs, self._compared(runs)
         except ExecutionError:
-            if engine != "xla":
+            if runs.engine != "xla":
                 raise
         if runs.code == "plain":
             # XLA's emitters of plain code may lack an operation.
-            return self._as_written(replace(runs, code="optimized"), worker, engine)
+            return self._as_written(replace(runs, code="optimized"))
         runs = replace(runs, simplifies=True)
-        found = self._compared(runs, worker, engine)
+        found = self._compared(runs)
         return runs, found if found.answer == "different" else also(found, _SIMPLIFIED)
 
-    def _compared(self, runs: Runs, worker: Worker, engine: Engine) -> Finding:
+    def _compared(self, runs: Runs) -> Finding:
         """Runs both programs on all sets of data and compares their results."""
-        expected, rewritten = runs.original_on(worker, engine), runs.rewrite_on(worker, engine)
-        results = [Compared(*each) for each in zip(runs.data, expected, rewritten, strict=True)]
-        findings = [self.judge.finding(engine, each) for each in results]
-        if all(finding.answer != "different" for finding in findings):
-            findings = self.judge.decided(engine, results, findings, runs.widened(worker, engine))
-        return replace(joined(findings), expected=expected)
+        results = runs.compared()
+        found = self.judge.joined(results, runs.widened())
+        return replace(found, expected=[each.expected for each in results])
 
-    def _measured(self, worker: Worker, ways: Mapping[Engine, tuple[Runs, Finding]]) -> Power | None:
+    def _measured(self, decided: Mapping[Engine, tuple[Runs, Finding]]) -> Power | None:
         """Measures the power of the data on the fastest engine that executed the module."""
         count = _PLANTED if self.options.power is None else self.options.power
         if not count:
             return None
         from dialect_utils.verdict.sampling.power import Trial
 
-        engine = self._engine_for(count, ways)
-        runs, found = ways[engine]
+        runs, found = decided[self._engine_for(count, decided)]
         now = time.monotonic()
         share = max(_LEAST_SECONDS, now - runs.deadline + runs.timeout) * max(1.0, count / _PLANTED)
-        samples = cache(partial(runs.widened(worker, engine).runs, tuple(runs.data)))
-
-        @cache
-        def scale(number: int, output: int) -> Scale:
-            return self.judge.scales(found.expected[number], samples()[number])(output)
-
         is_quick = count * len(runs.data) * work_of(self.original) <= _MOST_UNOPTIMIZED_WORK
         code: Code = "unoptimized" if is_quick else "optimized"
-        execute = partial(replace(runs, code=code).of_others, worker, engine)
-        comparator, ends = self.judge.comparator, (now + share, time.process_time() + share)
-        trial = Trial(
-            self.original,
-            runs.programs[0],
-            comparator,
-            runs.data,
-            found.expected,
-            execute,
-            scale,
-            engine == "xla",
-            *ends,
-        )
+        ends = now + share, time.process_time() + share
+        trial = Trial(self.original, self.judge, replace(runs, code=code), found.expected, runs.widened(), *ends)
         return trial.measure(count)
 
-    def _engine_for(self, count: int, ways: Mapping[Engine, tuple[Runs, Finding]]) -> Engine:
+    def _engine_for(self, count: int, decided: Mapping[Engine, tuple[Runs, Finding]]) -> Engine:
         """Returns the fastest of the engines: XLA, but for small programs the interpreter, which compiles nothing."""
         work = None if self.work is None else self.work * len(self.runs.data) * count
-        if "interpreter" in ways and work is not None and work <= _INTERPRETED_SECONDS * ELEMENTS_PER_SECOND:
+        if "interpreter" in decided and work is not None and work <= _INTERPRETED_SECONDS * ELEMENTS_PER_SECOND:
             return "interpreter"
-        return "xla" if "xla" in ways else next(iter(ways))
-
-
-def _ends(found: Finding) -> bool:
-    """Is true for a difference, and for one that only rounding may explain, which no other engine decides."""
-    return found.answer == "different" or (found.answer == "unknown" and found.counterexample is not None)
+        return "xla" if "xla" in decided else next(iter(decided))
 
 
 def _close(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
@@ -343,10 +320,6 @@ def _close(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
     near = [(found.closeness, found.counterexample) for found in findings if found.closeness is not None]
     largest, example = max(near, key=lambda each: each[0])
     return replace(verdict, verdict="close", closeness=largest, counterexample=example)
-
-
-def _has_extrema(module: Module) -> bool:
-    return any(operation.opcode in ("maximum", "minimum", "clamp") for operation in module.operations())
 
 
 # Approximate number of elements that the interpreter computes in a second.
@@ -381,7 +354,7 @@ def is_interpretable(module: Module) -> bool:
 
 
 def _work(operation: Operation, by_xla: bool) -> int:
-    results = sum(_elements(value.shape) for value in operation.results)
+    results = sum(value.shape.element_count for value in operation.results)
     if by_xla and len(operation.operands) == 1 and has(operation.opcode, Trait.ROUNDS):
         return _WORK_OF_FUNCTION * results
     if operation.opcode == "dot" and not by_xla:
@@ -389,11 +362,7 @@ def _work(operation: Operation, by_xla: bool) -> int:
         lhs = operation.operands[0].shape
         return results * prod(lhs.dimensions[i] for i in contracting) if isinstance(lhs, ArrayShape) else results
     if operation.opcode == "convolution":
-        return results * _elements(operation.operands[1].shape)
+        return results * operation.operands[1].shape.element_count
     if has(operation.opcode, Trait.COMBINES) or operation.opcode == "sort":
-        return results + 4 * sum(_elements(value.shape) for value in operation.operands)
+        return results + 4 * sum(value.shape.element_count for value in operation.operands)
     return results
-
-
-def _elements(shape: Shape) -> int:
-    return sum(array.element_count for array in shape.arrays())

@@ -1,27 +1,38 @@
-"""Compares outputs with expected ones: how far they are off, and by how much they may be off."""
+"""Compares arrays of a run with expected ones: the outputs, and inner values, which another program may hold elsewhere.
+
+A compiler reorders and flattens dimensions, and names of values do not survive it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import permutations
 from math import isinf
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dialect_utils.execution import Array
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.layout.arrays.dtypes import element_type_of
 from dialect_utils.ops import Trait, has
-from dialect_utils.verdict.outcome import Tolerance, different_elements
+from dialect_utils.verdict.differences import BITS, Tolerance, different_elements
 
-BITS = Tolerance()
 # The share of the largest output of a program by which any output may be off.
 _OF_PROGRAM = 1e-6
 _NARROW_BITS = 16
 # With a larger error nothing is left of the output that could be compared.
 _MOST_OWN_ERROR = 0.5
+# The number of elements of the sorted arrays that are compared first. Sorted arrays differ by at most as much as the
+# arrays, whatever the order of their elements.
+_QUANTILES = 33
+# The most dimensions, without those of size 1, of arrays that are compared in every order of these.
+_MOST_DIMENSIONS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,36 +83,34 @@ def allowances(precision: Precision, results: Sequence[ArrayShape], expected: Se
     return [_allowance(precision, shape.element_type, least) for shape in results]
 
 
-def _allowance(precision: Precision, kind: ElementType, least: float) -> Allowance:
-    part = kind.part if kind.is_complex else kind
+def _allowance(precision: Precision, element_type: ElementType, least: float) -> Allowance:
+    part = element_type.part if element_type.is_complex else element_type
     if not part.is_floating:
         return Allowance(BITS)
     if part.name == "f64" and precision is _SINGLE:
         precision = _DOUBLE
     if part.bits <= _NARROW_BITS:
-        precision = max(precision, Precision(_unit(part), f"results of {part}"), key=lambda each: each.share)
+        unit = 2.0 ** -FLOAT_FORMATS[part.name].mantissa_bits
+        precision = max(precision, Precision(unit, f"results of {part}"), key=lambda each: each.share)
     return Allowance(Tolerance(of_largest=precision.share, absolute=least), precision.reason)
 
 
-def _unit(kind: ElementType) -> float:
-    """Returns the distance of 1 and the next number of a type."""
-    return float(2.0 ** -FLOAT_FORMATS[kind.name].mantissa_bits)
-
-
-def _largest_finite(array: Array, kind: ElementType) -> float:
-    """Returns the largest finite magnitude, 0 for other types than floats and where there is none."""
-    if not (kind.is_floating or kind.is_complex):
+def _largest_finite(array: Array, element_type: ElementType) -> float:
+    """Returns the largest finite magnitude, 0 for other types than floats and for an array without finite elements."""
+    if not element_type.is_inexact:
         return 0.0
     with np.errstate(invalid="ignore", over="ignore"):
-        magnitudes = np.abs(_wide(array, kind))
+        magnitudes = np.abs(_wide(array))
     return float(magnitudes[np.isfinite(magnitudes)].max(initial=0.0))
 
 
-def _wide(array: Array, kind: ElementType) -> Any:
-    return array.astype(np.complex128 if kind.is_complex else np.float64)
+def _wide(array: Array) -> NDArray[Any]:
+    """Returns the elements in 64 bits, complex ones in 128."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64, copy=False)
 
 
-def allow_own_error(allowance: Allowance, output: Array, exact: Array, kind: ElementType) -> Allowance:
+def allow_own_error(allowance: Allowance, output: Array, exact: Array, element_type: ElementType) -> Allowance:
     """Returns an allowance of at least twice the rounding error of an output; `exact` is the output without rounding.
 
     The expected output may be as far off on the other side.
@@ -109,7 +118,7 @@ def allow_own_error(allowance: Allowance, output: Array, exact: Array, kind: Ele
     tolerance = allowance.tolerance
     if tolerance.of_largest is None or not output.size:
         return allowance
-    error = 2 * _share(_wide(output, kind), _wide(exact, kind), kind)[0]
+    error = 2 * _share(_wide(output), _wide(exact), element_type)[0]
     if not tolerance.of_largest < error < _MOST_OWN_ERROR:
         return allowance
     return Allowance(replace(tolerance, of_largest=error), "twice the program's own rounding error")
@@ -165,7 +174,7 @@ def measure(actual: Array, expected: Array, element_type: ElementType, allowance
         return Distance(True, 0, differs.size, allowance=allowance)
     tolerance = allowance.tolerance
     equal = tolerance != BITS and not different_elements(expected, actual, element_type, tolerance).any()
-    x, y = _wide(actual, element_type), _wide(expected, element_type)
+    x, y = _wide(actual), _wide(expected)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         absolute = np.where(differs, np.abs(x - y), 0.0)
         absolute = np.where(np.isnan(absolute), np.inf, absolute)
@@ -176,18 +185,113 @@ def measure(actual: Array, expected: Array, element_type: ElementType, allowance
     return Distance(equal, int(differs.sum()), differs.size, _largest(absolute), _largest(relative), worst, allowance)
 
 
-def _share(actual: Any, expected: Any, kind: ElementType) -> tuple[float, tuple[int, ...]]:
+def _share(actual: Any, expected: Any, element_type: ElementType) -> tuple[float, tuple[int, ...]]:
     """Returns the largest difference as a share of the largest finite expected element, and its index."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        difference = np.where(
-            np.isnan(actual) & np.isnan(expected) | (actual == expected), 0.0, np.abs(actual - expected)
-        )
-    difference = np.where(np.isnan(difference), np.inf, difference)
-    value, index = _largest(difference)
-    scale = _largest_finite(expected, kind)
+    value, index = _largest(_differences(actual, expected))
+    scale = _largest_finite(expected, element_type)
     return (value / scale if scale else np.inf if value else 0.0), index
 
 
 def _largest(values: Any) -> tuple[float, tuple[int, ...]]:
     index = tuple(int(i) for i in np.unravel_index(int(values.argmax()), values.shape))
     return float(values[index]), index
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """The elements of an array, some of them sorted, and the largest finite magnitude."""
+
+    values: NDArray[Any]
+    quantiles: NDArray[Any]
+    largest: float
+    is_rounded: bool
+
+
+@dataclass(slots=True)
+class KnownArrays:
+    """The arrays of a program, among which an array of another program is looked for in any order of its dimensions.
+
+    An array is known if it differs from one of them by at most `share` of the largest element.
+    """
+
+    share: float
+    _of_size: dict[int, list[_Numbers]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, arrays: Iterable[Array]) -> None:
+        """Adds arrays."""
+        for array in arrays:
+            self._of_size[array.size].append(_numbers(array))
+
+    def distance(self, array: Array) -> float:
+        """Returns 0 for a known array, else a lower bound of the distance to the nearest known one.
+
+        The bound is a share of the known array's largest element, infinite where no known array has as many elements.
+        """
+        candidates = self._of_size.get(array.size, [])
+        if not array.size or not candidates:
+            return np.inf if array.size else 0.0
+        given = _numbers(array)
+        differences = _differences(given.quantiles, np.stack([each.quantiles for each in candidates])).max(axis=1)
+        bounds = []
+        for other, difference in zip(candidates, differences, strict=True):
+            limit = _limit(given, other, self.share)
+            if difference <= limit:
+                difference = _least_difference(given.values, other.values, limit)
+            if difference <= limit:
+                return 0.0
+            bounds.append(difference / other.largest if other.largest else np.inf)
+        return float(min(bounds))
+
+
+def is_close(array: Array, other: Array, share: float) -> bool:
+    """Is true for arrays of the same dimensions that differ by at most a share of the largest element of the other."""
+    given, wanted = _numbers(array), _numbers(other)
+    return bool((_differences(given.values, wanted.values) <= _limit(given, wanted, share)).all())
+
+
+def is_informative(array: Array) -> bool:
+    """Is true for an array with different elements: two arrays of zeros say little about the programs."""
+    return bool(array.size and (array != array.flat[0]).any())
+
+
+def _numbers(array: Array) -> _Numbers:
+    element_type = element_type_of(array.dtype)
+    values = np.squeeze(_wide(array))
+    with np.errstate(invalid="ignore", over="ignore"):
+        magnitudes = np.abs(values).ravel()
+        ordered = np.sort(magnitudes if element_type.is_complex else values.ravel())
+    positions = np.linspace(0, ordered.size - 1, _QUANTILES).astype(np.int64)
+    largest = float(magnitudes[np.isfinite(magnitudes)].max(initial=0.0))
+    quantiles = ordered[positions] if ordered.size else ordered
+    return _Numbers(values, quantiles, largest, element_type.is_inexact)
+
+
+def _differences(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """Returns the differences of elements: 0 for two equal infinities or NaNs, infinite for other non-finite ones."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        difference = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+    return np.where(np.isnan(difference), np.inf, difference)
+
+
+def _limit(given: _Numbers, other: _Numbers, share: float) -> float:
+    return share * other.largest if given.is_rounded or other.is_rounded else 0.0
+
+
+def _least_difference(a: NDArray[Any], b: NDArray[Any], limit: float) -> float:
+    """Returns the largest difference of two elements in the first order with none above the limit, or in the best."""
+    least = np.inf
+    for x, y in _arrangements(a, b):
+        least = min(least, float(_differences(x, y).max()))
+        if least <= limit:
+            break
+    return least
+
+
+def _arrangements(a: NDArray[Any], b: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Yields the elements of two arrays, as they are and in every order of the dimensions of one of them."""
+    yield a.ravel(), b.ravel()
+    for fixed, moved in ((a, b), (b, a)):
+        if 1 < moved.ndim <= _MOST_DIMENSIONS:
+            orders = permutations(range(moved.ndim))
+            next(orders)
+            yield from ((fixed.ravel(), np.transpose(moved, order).ravel()) for order in orders)

@@ -9,33 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
-from dialect_utils.execution import Array, Engine, ExecutionError
+from dialect_utils.execution import Array, ExecutionError
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.cause import PADDING, SELF_CHECK, Cause
 from dialect_utils.verdict.comparator import Comparator, Finding
-from dialect_utils.verdict.outcome import Answer, Counterexample, Mask, Tolerance, different_elements
-from dialect_utils.verdict.runs import HigherPrecision, Rewritten
-from dialect_utils.verdict.sampling import DataSet
-from dialect_utils.verdict.scale import Scale
+from dialect_utils.verdict.differences import Counterexample, Mask, Tolerance, different_elements
+from dialect_utils.verdict.outcome import Answer
+from dialect_utils.verdict.rounding.scale import Scale
+from dialect_utils.verdict.runs import HigherPrecision, Results
 
 _BY_SEVERITY: tuple[Answer, ...] = ("equal", "agrees", "close", "unknown", "different")
 # Kinds of data on which equal bits prove equality.
 _DECIDING = ("tagged", "own")
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One set of data with the results of the original and of the rewrite."""
-
-    data: DataSet
-    expected: Sequence[Array]
-    rewritten: Rewritten
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +37,13 @@ class Judge:
     # Nobody requested the interpreter by name: it abstains where results depend on rounding.
     is_interpreter_optional: bool
 
-    def finding(self, engine: Engine, results: Compared) -> Finding:
+    def finding(self, results: Results) -> Finding:
         """Judges the results on one set of data; outputs that the scale of the original's error decides stay open."""
-        expected, zeros = results.expected, results.rewritten.zeros
-        found = self.comparator.find(results.data, expected, zeros, None, flushes=engine == "xla")
+        found = self._of_outputs(results, None)
         if found.answer == "different":
             return found
-        leaks = self.comparator.differences(zeros, results.rewritten.poison)
+        expected, zeros = results.expected, results.zeros
+        leaks = self.comparator.differences(zeros, results.poison)
         if leaks:
             cause = Cause(leaks[0].output, str(results.data), PADDING)
             reason = "padding reaches a result: it changes with what padding holds"
@@ -64,75 +54,72 @@ class Judge:
         exact = results.data.kind not in _DECIDING or not self.comparator.differences(expected, zeros)
         return replace(found, reason="; ".join(filter(None, [checked.reason, found.reason])), exact=exact)
 
-    def keeps_promises(self, results: Compared) -> bool:
+    def _of_outputs(self, results: Results, scales: Callable[[int], Scale] | None) -> Finding:
+        flushes = results.engine == "xla"
+        return self.comparator.find(results.data, results.expected, results.zeros, scales, flushes=flushes)
+
+    def keeps_promises(self, results: Results) -> bool:
         """Is true where no padding reaches a result, and every check of the module that held before still holds."""
-        zeros, poison = results.rewritten.zeros, results.rewritten.poison
-        return (
-            not self.comparator.differences(zeros, poison)
-            and self._self_checks(results.expected, zeros).answer != "different"
-        )
+        leaks = self.comparator.differences(results.zeros, results.poison)
+        return not leaks and self._self_checks(results.expected, results.zeros).answer != "different"
 
-    def differing(self, engine: Engine, results: Sequence[Compared]) -> frozenset[int]:
-        """Returns the outputs with a bit that differs on any data, as far as the engine's bits mean anything."""
-        return frozenset(
-            output
-            for each in results
-            for output in self.comparator.differing_outputs(
-                each.expected, each.rewritten.zeros, flushes=engine == "xla"
-            )
-            if self.is_heard(engine, output, each.data)
-        )
+    def differing(self, results: Results) -> list[int]:
+        """Returns the outputs with a bit that differs, as far as the engine's bits mean anything."""
+        flushes = results.engine == "xla"
+        outputs = self.comparator.differing_outputs(results.expected, results.zeros, flushes=flushes)
+        return [output for output in outputs if self.is_heard(results, output)]
 
-    def is_heard(self, engine: Engine, output: int, data: DataSet) -> bool:
+    def is_heard(self, results: Results, output: int) -> bool:
         """Is false for sums in the interpreter, which loses bits that XLA keeps, unless it was asked for."""
-        abstains = engine == "interpreter" and self.is_interpreter_optional
-        return not abstains or self.comparator.is_guaranteed(output, data)
+        return not self._abstains(results) or self.comparator.is_guaranteed(output, results.data)
+
+    def _abstains(self, results: Results) -> bool:
+        return results.engine == "interpreter" and self.is_interpreter_optional
+
+    def joined(self, results: Sequence[Results], widened: HigherPrecision) -> Finding:
+        """Judges the results on all sets of data."""
+        findings = [self.finding(each) for each in results]
+        if all(finding.answer != "different" for finding in findings):
+            findings = self.decided(results, findings, widened)
+        return joined(findings)
 
     def decided(
-        self, engine: Engine, results: Sequence[Compared], findings: Sequence[Finding], widened: HigherPrecision
+        self, results: Sequence[Results], findings: Sequence[Finding], widened: HigherPrecision
     ) -> list[Finding]:
         """Decides outputs that depend on the scale of the original's error, which costs another compilation."""
         open_sets = [number for number, finding in enumerate(findings) if finding.undecided]
-        if not open_sets:
-            return list(findings)
-        if engine == "interpreter" and self.is_interpreter_optional:
+        if not open_sets or self._abstains(results[0]):
             # The interpreter adds narrow floats one by one and loses bits that XLA keeps.
             return list(findings)
         try:
-            samples = widened.runs([results[number].data for number in open_sets])
+            samples = widened([results[number].data for number in open_sets])
         except ExecutionError as error:
             reason = f"the scale of the original's error cannot be found: {error.message}"
             example = self._threshold_of(results, findings)
             return [Finding("unknown", reason, example, findings[open_sets[0]].differing)]
         decided = list(findings)
         for number, widened_runs in zip(open_sets, samples, strict=True):
-            each = results[number]
-            scales = self.scales(each.expected, widened_runs)
-            decided[number] = self.comparator.find(
-                each.data, each.expected, each.rewritten.zeros, scales, flushes=engine == "xla"
-            )
+            decided[number] = self._of_outputs(results[number], self.scales(results[number].expected, widened_runs))
         return decided
 
-    def _threshold_of(self, results: Sequence[Compared], findings: Sequence[Finding]) -> Counterexample | None:
+    def _threshold_of(self, results: Sequence[Results], findings: Sequence[Finding]) -> Counterexample | None:
         """Returns the first undecided difference in an output that rounding may flip, or None."""
         for each, finding in zip(results, findings, strict=True):
-            for example in self.comparator.differences(each.expected, each.rewritten.zeros):
+            for example in self.comparator.differences(each.expected, each.zeros):
                 if example.output in finding.undecided and self.comparator.may_flip(example.output):
                     return example
         return None
 
     def scales(self, expected: Sequence[Array], widened_runs: Sequence[Sequence[Array]]) -> Callable[[int], Scale]:
         """Returns a function from an output to its scale on one set of data."""
-        return partial(self._scale, expected, widened_runs)
-
-    def _scale(self, expected: Sequence[Array], widened_runs: Sequence[Sequence[Array]], output: int) -> Scale:
-        return Scale.of(self.comparator.element_types[output], expected[output], [run[output] for run in widened_runs])
+        types = self.comparator.element_types
+        return lambda output: Scale.of(types[output], expected[output], [run[output] for run in widened_runs])
 
     def _self_checks(self, expected: Sequence[Array], actual: Sequence[Array]) -> Finding:
         count = 2 * len(self.checks)
         if not count:
             return Finding()
-        before, after = (failed_checks(self.checks, outputs[-count:]) for outputs in (expected, actual))
+        before, after = (self._failed_checks(outputs[-count:]) for outputs in (expected, actual))
         broken = sorted(set(after) - set(before))
         if broken:
             return Finding("different", f"check {broken[0]} of the module holds before and fails after")
@@ -140,6 +127,11 @@ class Judge:
             kinds = ", ".join(f"check {i} ({self.checks[i].kind})" for i in before)
             return Finding("agrees", f"the module's own {kinds} fails in both modules")
         return Finding()
+
+    def _failed_checks(self, operands: Sequence[Array]) -> list[int]:
+        """Returns the positions of the checks that fail; `operands` lists the operands of all checks in order."""
+        pairs = zip(self.checks, operands[::2], operands[1::2], strict=True)
+        return [position for position, (check, *pair) in enumerate(pairs) if check.fails(*pair)]
 
 
 def joined(findings: Sequence[Finding]) -> Finding:
@@ -211,12 +203,6 @@ def checks_of_both(first: Module, last: Module) -> list[SelfCheck]:
         message = f"one module makes {len(ours)} checks of its own, the other {len(theirs)}, or others"
         raise DiagnosticError(Diagnostic(message))
     return ours
-
-
-def failed_checks(checks: Sequence[SelfCheck], operands: Sequence[Array]) -> list[int]:
-    """Returns the positions of the checks that fail; `operands` lists the operands of all checks in order."""
-    pairs = zip(checks, operands[::2], operands[1::2], strict=True)
-    return [position for position, (check, *pair) in enumerate(pairs) if check.fails(*pair)]
 
 
 def _self_check(operation: Operation) -> SelfCheck:

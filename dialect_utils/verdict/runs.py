@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Literal
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from dialect_utils.execution import Array, Engine, ExecutionError, Program, Work
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import element_type_of
 from dialect_utils.verdict.entry import EntryArray
+from dialect_utils.verdict.rounding.floats import ulps_of
 from dialect_utils.verdict.sampling import DataSet
-from dialect_utils.verdict.ulps import ulps_of
 
 # The code that XLA makes. Compiling `unoptimized` code takes half the time, and running it may take several times as
 # long; its bits are those of optimized code. `plain` code takes a tenth to a fifth of the time, and has other last bits
@@ -25,17 +26,28 @@ _RANKS = EntryArray(ArrayShape(ElementType("s32", 32), (2,)))
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
-    """The rewrite's outputs on one set of data, with zeros and with poison as padding of the inputs."""
+class Results:
+    """The results of both programs on one set of data, on one engine.
 
+    `expected` are the original's outputs. `zeros` and `poison` are the rewrite's outputs in the original's shapes, with
+    zeros and with poison as padding of the inputs.
+    """
+
+    engine: Engine
+    data: DataSet
+    expected: Sequence[Array]
     zeros: Sequence[Array]
     poison: Sequence[Array]
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Two programs, the arrays of their entries, and the data that they are run on."""
+    """Two programs, the arrays of their entries, and the data, the worker and the engine that they run on.
 
+    Where the worker has several devices, arrays have a leading dimension for these.
+    """
+
+    worker: Worker
     programs: tuple[Program, Program]
     parameters: Sequence[EntryArray]
     results: Sequence[EntryArray]
@@ -43,8 +55,7 @@ class Runs:
     # Seconds for each execution; all executions end at `deadline`, a value of `time.monotonic`.
     timeout: float
     deadline: float
-    # Number of devices that run each program; above 1, arrays have a leading dimension for the devices.
-    devices: int = 1
+    engine: Engine = "xla"
     # XLA runs with its simplifier.
     simplifies: bool = False
     code: Code = "optimized"
@@ -53,87 +64,101 @@ class Runs:
     # The operands of the original's products that are rounded to bf16, a bit for each.
     rounded: int = 0
 
-    def original_on(self, worker: Worker, engine: Engine) -> list[list[Array]]:
+    def compared(self) -> list[Results]:
+        """Runs both programs on each set of data."""
+        sets = zip(self.data, self.original(), self.rewrite(), strict=True)
+        return [Results(self.engine, data, expected, *rewritten) for data, expected, rewritten in sets]
+
+    def original(self) -> list[list[Array]]:
         """Returns the original's outputs on each set of data."""
-        return self._execute(worker, engine, self.programs[0], [data.arrays for data in self.data])
+        return self._execute(self.programs[0], [data.arrays for data in self.data])
 
-    def rewrite_on(self, worker: Worker, engine: Engine) -> list[Rewritten]:
-        """Returns the rewrite's outputs on each set of data, in the original's shapes."""
-        with_zeros = self._execute_packed(worker, engine, poison=False)
-        with_poison = with_zeros
-        if any(port.layouts for port in self.parameters):
-            with_poison = self._execute_packed(worker, engine, poison=True)
-        return [Rewritten(*pair) for pair in zip(with_zeros, with_poison, strict=True)]
+    def rewrite(self) -> list[tuple[list[Array], list[Array]]]:
+        """Returns the rewrite's outputs on each set of data, with zeros and with poison as padding of the inputs."""
+        with_zeros = self._execute_packed(poison=False)
+        is_padded = any(parameter.layouts for parameter in self.parameters)
+        return list(zip(with_zeros, self._execute_packed(poison=True) if is_padded else with_zeros, strict=True))
 
-    def of_others(self, worker: Worker, engine: Engine, programs: Sequence[Program]) -> list[list[list[Array]] | None]:
+    def of_others(self, programs: Sequence[Program]) -> list[list[list[Array]] | None]:
         """Returns the outputs of other forms of the original, with the same orders of sorts.
 
         None for a form that the engine rejects. XLA compiles many forms together, and fewer where it rejects one.
         Raises ExecutionError where no time is left.
         """
         try:
-            if engine == "xla" and self.devices == 1 and len(programs) > 1:
-                return self._joined(worker, programs)
-            return [self._of_another(worker, engine, program) for program in programs]
+            if self.engine == "xla" and self.worker.devices == 1 and len(programs) > 1:
+                return self._joined(programs)
+            inputs = [data.arrays for data in self.data]
+            return [self._execute(self._in_this_form(program), inputs) for program in programs]
         except ExecutionError as error:
             if error.failure == "timeout":
                 raise
         if len(programs) == 1:
             return [None]
         half = len(programs) // 2
-        parts = programs[:half], programs[half:]
-        return [outputs for part in parts for outputs in self.of_others(worker, engine, part)]
+        return [outputs for part in (programs[:half], programs[half:]) for outputs in self.of_others(part)]
 
-    def _of_another(self, worker: Worker, engine: Engine, program: Program) -> list[list[Array]]:
-        program = self._in_this_form(worker, program)
-        return self._execute(worker, engine, program, [data.arrays for data in self.data])
-
-    def _joined(self, worker: Worker, programs: Sequence[Program]) -> list[list[list[Array]] | None]:
+    def _joined(self, programs: Sequence[Program]) -> list[list[list[Array]] | None]:
         """Returns the outputs of programs that XLA compiles and runs as one, the original first among them."""
-        forms = [self.programs[0], *(self._in_this_form(worker, program) for program in programs)]
-        program, kept = worker.join(forms)
-        found = self._execute(worker, "xla", program, [data.arrays for data in self.data], with_checks=False)
-        count, places = len(self.results), {number: place for place, number in enumerate(kept)}
+        program, kept = self.worker.join([self.programs[0], *map(self._in_this_form, programs)])
+        found = self._execute(program, [data.arrays for data in self.data], with_checks=False)
+        count = len(self.results)
+        begins = {number: position * count for position, number in enumerate(kept)}
         return [
-            [outputs[places[n] * count : (places[n] + 1) * count] for outputs in found] if n in places else None
-            for n in range(1, len(forms))
+            [outputs[begins[n] : begins[n] + count] for outputs in found] if n in begins else None
+            for n in range(1, len(programs) + 1)
         ]
 
-    def _in_this_form(self, worker: Worker, program: Program) -> Program:
+    def _in_this_form(self, program: Program) -> Program:
         """Returns a program that rounds operands as the original of these runs does, and sorts in its order."""
         if self.rounded:
-            program, _ = worker.rewrite("round", program, operands=self.rounded)
+            program, _ = self.worker.rewrite("round", program, operands=self.rounded)
         if self.nan_first is None:
             return program
-        return worker.rewrite("order", program, nan_first=self.nan_first)[0]
+        return self.worker.rewrite("order", program, nan_first=self.nan_first)[0]
 
-    def repeated(self, worker: Worker, inputs: Sequence[Array]) -> list[list[Array]]:
-        """Returns the outputs of both programs on many inputs, stacked along a leading dimension, in one run of XLA."""
-        count = len(inputs[0])
-        programs = [worker.rewrite("repeat", program, count=count)[0] for program in self.programs]
-        return [self._execute(worker, "xla", program, [inputs], with_checks=False)[0] for program in programs]
+    def repeated(self, inputs: Sequence[Array]) -> list[list[Array]]:
+        """Returns the outputs of both programs on many inputs, stacked along a leading dimension, in one run."""
+        programs = [self.worker.rewrite("repeat", program, count=len(inputs[0]))[0] for program in self.programs]
+        return [self._execute(program, [inputs], with_checks=False)[0] for program in programs]
 
-    def widened(self, worker: Worker, engine: Engine) -> Widened:
-        """Returns the original in higher precision."""
-        return Widened(self.programs[0], worker, engine, self.timeout, self.xla_options)
+    def widened(self) -> HigherPrecision:
+        """Returns a function that runs the original in higher precision, which is rewritten at the first run."""
+        rewritten = cache(partial(self.worker.rewrite, "widen", self.programs[0]))
 
-    def unrounded(self, worker: Worker, engine: Engine) -> list[Unrounded]:
+        def run(data: Sequence[DataSet]) -> list[list[list[Array]]]:
+            program, (length,) = rewritten()
+            elements = sum(array.size for each in data for array in each.arrays)
+            count = _RUNS if elements <= _MANY_ELEMENTS else _FEWER_RUNS
+            rng = np.random.default_rng(_SEED)
+            size = (length,) if self.worker.devices == 1 else (self.worker.devices, length)
+            inputs = [
+                [*_nudged(each, rng, number), rng.uniform(-1, 1, size)] for each in data for number in range(count)
+            ]
+            found = self.worker.run(
+                program, inputs, engine=self.engine, options=self.xla_options, timeout=self.timeout, with_checks=True
+            )
+            return [found[start : start + count] for start in range(0, len(found), count)]
+
+        return run
+
+    def unrounded(self) -> list[Unrounded]:
         """Returns the original's outputs in 64 bits without roundings on each set of data; raises ExecutionError."""
-        program, _ = worker.rewrite("unround", self.programs[0])
+        program, _ = self.worker.rewrite("unround", self.programs[0])
         rng = np.random.default_rng(_SEED)
         inputs = [_variants(data.arrays, rng) for data in self.data]
-        found = iter(self._execute(worker, engine, program, [each for variants in inputs for each in variants]))
+        found = iter(self._execute(program, [each for variants in inputs for each in variants]))
         of_sets = [[next(found) for _ in variants] for variants in inputs]
         return [Unrounded(exact, numbers, finite, near) for exact, numbers, finite, *near in of_sets]
 
-    def ordered(self, worker: Worker, *, nan_first: bool) -> tuple[Runs, tuple[int, ...], tuple[int, ...]]:
+    def ordered(self, *, nan_first: bool) -> tuple[Runs, tuple[int, ...], tuple[int, ...]]:
         """Returns the runs of programs whose last input says in which order they sort.
 
         Also returns for each program the number of operations that left an order open, and the number of sorts
         that are not stable. Raises ExecutionError.
         """
         (first, of_first), (last, of_last) = (
-            worker.rewrite("order", program, nan_first=nan_first) for program in self.programs
+            self.worker.rewrite("order", program, nan_first=nan_first) for program in self.programs
         )
         parameters = [*self.parameters, _RANKS]
         return replace(self, programs=(first, last), parameters=parameters, nan_first=nan_first), of_first, of_last
@@ -142,8 +167,8 @@ class Runs:
         """Returns the runs on all sets of data, once for each order; the order is the last input."""
         data = []
         for order in orders:
-            ranks = np.array(order, np.int32)
-            last = ranks if self.devices == 1 else np.stack([ranks] * self.devices)
+            ranks, devices = np.array(order, np.int32), self.worker.devices
+            last = ranks if devices == 1 else np.stack([ranks] * devices)
             data += [replace(each, arrays=[*each.arrays, last]) for each in self.data]
         return replace(self, data=data)
 
@@ -153,35 +178,23 @@ class Runs:
         options = xla_options(has_inputs=bool(self.parameters), simplifies=self.simplifies)
         return options | _CODE[self.code]
 
-    def _execute_packed(self, worker: Worker, engine: Engine, *, poison: bool) -> list[list[Array]]:
+    def _execute_packed(self, *, poison: bool) -> list[list[Array]]:
         packed = [
-            _through(self.parameters, lambda port, array: port.pack(array, poison=poison), data.arrays)
+            [each.pack(array, poison=poison) for each, array in zip(self.parameters, data.arrays, strict=True)]
             for data in self.data
         ]
-        outputs = self._execute(worker, engine, self.programs[1], packed)
-        return [_through(self.results, EntryArray.unpack, arrays) for arrays in outputs]
+        outputs = self._execute(self.programs[1], packed)
+        return [[each.unpack(array) for each, array in zip(self.results, row, strict=True)] for row in outputs]
 
     def _execute(
-        self,
-        worker: Worker,
-        engine: Engine,
-        program: Program,
-        inputs: Sequence[Sequence[Array]],
-        *,
-        with_checks: bool = True,
+        self, program: Program, inputs: Sequence[Sequence[Array]], *, with_checks: bool = True
     ) -> list[list[Array]]:
         timeout = self.deadline - time.monotonic()
         if timeout <= 0:
             raise ExecutionError("timeout", f"no time is left of {self.timeout:g} seconds")
-        return worker.run(
-            program, inputs, engine=engine, options=self.xla_options, timeout=timeout, with_checks=with_checks
+        return self.worker.run(
+            program, inputs, engine=self.engine, options=self.xla_options, timeout=timeout, with_checks=with_checks
         )
-
-
-def _through(
-    entry: Sequence[EntryArray], pack: Callable[[EntryArray, Array], Array], arrays: Sequence[Array]
-) -> list[Array]:
-    return [pack(port, array) for port, array in zip(entry, arrays, strict=True)]
 
 
 # Runs whose spread is the scale: with eight, one element in 100,000 has less than a third of it by chance.
@@ -194,41 +207,8 @@ _SEED = 20
 _CONTINUOUS = ("random", "shifted", "magnitudes", "scaled")
 
 
-class HigherPrecision(Protocol):
-    """The runs of a program in higher precision."""
-
-    def runs(self, data: Sequence[DataSet]) -> list[list[list[Array]]]:
-        """Returns, for each set of data, the results of several runs; raises ExecutionError."""
-
-
-@dataclass(slots=True)
-class Widened:
-    """One program in higher precision, rewritten at the first run."""
-
-    program: Program
-    worker: Worker
-    engine: Engine
-    timeout: float
-    options: dict[str, bool | int | str]
-    _made: tuple[Program, int] | None = field(default=None, init=False)
-
-    def runs(self, data: Sequence[DataSet]) -> list[list[list[Array]]]:
-        """Returns, for each set of data, the results of several runs; raises ExecutionError."""
-        program, length = self._made or self._make()
-        elements = sum(array.size for each in data for array in each.arrays)
-        count = _RUNS if elements <= _MANY_ELEMENTS else _FEWER_RUNS
-        rng = np.random.default_rng(_SEED)
-        size = (length,) if self.worker.devices == 1 else (self.worker.devices, length)
-        noisy = [[*_nudged(each, rng, number), rng.uniform(-1, 1, size)] for each in data for number in range(count)]
-        found = self.worker.run(
-            program, noisy, engine=self.engine, options=self.options, timeout=self.timeout, with_checks=True
-        )
-        return [found[start : start + count] for start in range(0, len(found), count)]
-
-    def _make(self) -> tuple[Program, int]:
-        program, (length,) = self.worker.rewrite("widen", self.program)
-        self._made = program, length
-        return self._made
+# Returns, for each set of data, the results of several runs in higher precision; raises ExecutionError.
+HigherPrecision = Callable[[Sequence[DataSet]], list[list[list[Array]]]]
 
 
 def _nudged(data: DataSet, rng: np.random.Generator, number: int) -> list[Array]:

@@ -70,7 +70,7 @@ def _runs(computation: Computation) -> Iterator[list[Instruction]]:
             continue
         run = running.pop(item.operands[0], [])
         run.append(item)
-        # Not across a value with other users, or an op with attributes that would be lost.
+        # A run ends at a value with other users, and at an op with attributes that would be lost.
         if len(item.users) == 1 and item.users[0].operands[0] is item and not (item.is_root or is_pinned(item)):
             running[item] = run
         else:

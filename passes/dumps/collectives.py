@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dialect_utils.hlo import Computation, HloModule, Instruction
-from dialect_utils.hlo.ops import PRED, Ops, erase_unused, instructions
+from dialect_utils.hlo.ops import PRED, Ops, add_computation, add_scalar_computation, erase_unused, instructions
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, TupleShape
 from dialect_utils.ops import Trait, has, with_trait
@@ -80,9 +80,8 @@ def _of_scalars(combiner: Computation) -> str | None:
         inner = item.contents if item.opcode == "parameter" else ", ".join(f"%{each.name}" for each in item.operands)
         tail = "".join(f", {name}={text}" for name, text in item.attributes.items())
         root = "ROOT " if item.is_root else ""
-        lines.append(f"  {root}%{item.name} = {shape.element_type}[] {item.opcode}({inner}){tail}")
-    name = combiner.module.fresh_name(f"{combiner.name}.scalar")
-    return combiner.module.add_computation("\n".join([f"%{name} {{", *lines, "}"])).name
+        lines.append(f"{root}%{item.name} = {shape.element_type}[] {item.opcode}({inner}){tail}")
+    return add_computation(combiner.module, f"{combiner.name}.scalar", *lines)
 
 
 def _reduce_elements(item: Instruction, opcode: str, kind: ElementType) -> None:
@@ -95,7 +94,8 @@ def _reduce_elements(item: Instruction, opcode: str, kind: ElementType) -> None:
     arrays = [*sources, *(reader for _, reader in readers)]
     if any(array_shape(value).element_type != kind for value in arrays):
         return
-    attributes = {**item.attributes, "to_apply": _combiner(item.computation.module, opcode, kind)}
+    combiner = add_scalar_computation(item.computation.module, f"{opcode}_{kind}", opcode, kind)
+    attributes = {**item.attributes, "to_apply": combiner}
     ops = Ops(item)
     reduced = [ops.emit(item.opcode, array_shape(source), [source], attributes) for source in sources]
     for position, reader in readers:
@@ -110,16 +110,6 @@ def _readers(item: Instruction) -> list[tuple[int, Instruction]]:
     if isinstance(item.shape, ArrayShape):
         return [(0, user) for user in item.users]
     return [(int(user.attribute("index") or 0), reader) for user in item.users for reader in user.users or [user]]
-
-
-def _combiner(module: HloModule, opcode: str, kind: ElementType) -> str:
-    name = module.fresh_name(f"{opcode}_{kind.name}")
-    lines = (
-        f"x = {kind.name}[] parameter(0)",
-        f"y = {kind.name}[] parameter(1)",
-        f"ROOT r = {kind.name}[] {opcode}(x, y)",
-    )
-    return module.add_computation(f"{name} {{\n  " + "\n  ".join(lines) + "\n}").name
 
 
 def _reduction_in_words(combiner: Computation) -> tuple[str, ElementType] | None:

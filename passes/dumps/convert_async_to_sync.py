@@ -11,8 +11,7 @@ from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, has, opcode_of
 from dialect_utils.ops.inference import is_compatible
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.inline_fusions import body_of, use_elements
-from passes.dumps.inlining import inline_body, is_call_of
+from passes.dumps.inline_fusions import body_of, inline_body, is_call_of, use_elements
 from passes.framework.base import Report, module_pass
 
 _OF_THE_SCHEDULE = ("control-predecessors", "async_execution_thread", "cross_program_prefetch_index")

@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import Module, Operation, array_shape
-from dialect_utils.ops import Trait, named, split_asynchronous, with_trait
+from dialect_utils.ops import Trait, split_asynchronous, with_trait
 from dialect_utils.text import Diagnostic
-from passes.dumps.stable_topk import expand_stable_topk, with_stability
+from passes.dumps.sorts import expand_stable_topk, with_stability
 from passes.framework.base import Pass, load_pass
 
 _PORTABLE = "make-portable"
-# Opcodes that only compilers write and only their own backend executes.
-_COMPILED = named("bitcast fusion")
-_BETWEEN_PARTITIONS = with_trait(Trait.AMONG_DEVICES) - named("replica-id")
+_COMPILED = with_trait(Trait.COMPILED)
+_BETWEEN_PARTITIONS = with_trait(Trait.AMONG_DEVICES) - {"replica-id"}
 _SHARDY = "xla.sdy."
 # Aliasing does not change results, and XLA aborts on aliased tuple elements.
 _BUFFERS = ("input_output_alias", "buffer_donor")

@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping
 from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.builder import HloBuilder
 from dialect_utils.hlo.module import callees_first
-from dialect_utils.hlo.ops import Ops
+from dialect_utils.hlo.ops import Ops, add_computation
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Shape, TupleShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 
@@ -99,23 +99,25 @@ def _quiet(branch: Computation) -> str:
     """Makes a computation that gives the result of a branch, and 0; returns its name."""
     (taken,) = branch.parameters
     result = branch.root.shape
-    return _made(
-        branch,
-        f"  p = {taken.shape} parameter(0)",
-        f"  r = {result} call(p), to_apply=%{branch.name}",
-        "  n = s32[] constant(0)",
-        f"  ROOT t = {_with_number(result)} tuple(r, n)",
+    return add_computation(
+        branch.module,
+        f"{branch.name}.ran",
+        f"p = {taken.shape} parameter(0)",
+        f"r = {result} call(p), to_apply=%{branch.name}",
+        "n = s32[] constant(0)",
+        f"ROOT t = {_with_number(result)} tuple(r, n)",
     )
 
 
 def _condition_of(condition: Computation) -> str:
     """Makes the condition of a loop whose state has a number beside it; returns its name."""
     (state,) = condition.parameters
-    return _made(
-        condition,
-        f"  p = {_with_number(state.shape)} parameter(0)",
-        f"  s = {state.shape} get-tuple-element(p), index=0",
-        f"  ROOT r = {condition.root.shape} call(s), to_apply=%{condition.name}",
+    return add_computation(
+        condition.module,
+        f"{condition.name}.ran",
+        f"p = {_with_number(state.shape)} parameter(0)",
+        f"s = {state.shape} get-tuple-element(p), index=0",
+        f"ROOT r = {condition.root.shape} call(s), to_apply=%{condition.name}",
     )
 
 
@@ -123,20 +125,15 @@ def _body_of(body: Computation) -> str:
     """Makes the body of a loop that keeps the largest number that its changed body gives; returns its name."""
     (state,) = body.parameters
     both = _with_number(state.shape)
-    return _made(
-        body,
-        f"  p = {both} parameter(0)",
-        f"  s = {state.shape} get-tuple-element(p), index=0",
-        "  n = s32[] get-tuple-element(p), index=1",
-        f"  r = {body.root.shape} call(s), to_apply=%{body.name}",
-        "  m = s32[] get-tuple-element(r), index=1",
-        "  o = s32[] maximum(n, m)",
-        f"  t = {state.shape} get-tuple-element(r), index=0",
-        f"  ROOT u = {both} tuple(t, o)",
+    return add_computation(
+        body.module,
+        f"{body.name}.ran",
+        f"p = {both} parameter(0)",
+        f"s = {state.shape} get-tuple-element(p), index=0",
+        "n = s32[] get-tuple-element(p), index=1",
+        f"r = {body.root.shape} call(s), to_apply=%{body.name}",
+        "m = s32[] get-tuple-element(r), index=1",
+        "o = s32[] maximum(n, m)",
+        f"t = {state.shape} get-tuple-element(r), index=0",
+        f"ROOT u = {both} tuple(t, o)",
     )
-
-
-def _made(like: Computation, *lines: str) -> str:
-    module = like.module
-    text = "\n".join(lines)
-    return module.add_computation(f"%{module.fresh_name(f'{like.name}.ran')} {{\n{text}\n}}").name

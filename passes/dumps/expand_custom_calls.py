@@ -14,8 +14,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError, nearest, read_input
 from passes.dumps.custom_calls.call_config import refused
 from passes.dumps.custom_calls.gpu_calls import GPU_EXPANSIONS
 from passes.dumps.custom_calls.tpu_calls import TPU_EXPANSIONS, Expansion, hold_arrays_in_place_of_buffers
-from passes.dumps.inline_fusions import use_elements
-from passes.dumps.inlining import inline_body, is_call_of, splice
+from passes.dumps.inline_fusions import inline_body, is_call_of, splice, use_elements
 from passes.dumps.mosaic.expand import decode_kernels, expand_kernel
 from passes.dumps.mosaic.memory import Unwritten
 from passes.framework.base import Report, module_pass

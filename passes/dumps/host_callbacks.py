@@ -12,8 +12,7 @@ from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.executed import may_not_run, return_executed
-from passes.dumps.inline_fusions import use_elements
-from passes.dumps.inlining import splice
+from passes.dumps.inline_fusions import splice, use_elements
 from passes.framework.base import Report
 
 # JAX's kind of call: the op's type or, where a dump prints only the op's name, the last part of that.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from dialect_utils.hlo import Computation, HloModule, Instruction
-from dialect_utils.hlo.ops import PRED, S32, Ops, instructions, rebuild
+from dialect_utils.hlo.ops import PRED, S32, Ops, add_computation, instructions, rebuild
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.ops import ALL_OPERANDS, Trait, has, opcode_of, split_asynchronous, with_trait
@@ -222,9 +222,9 @@ def _apply_in(item: Instruction, kinds: dict[int, ElementType], lanes: list[Elem
     operands = [ops.convert(v, kinds[i]) if i in kinds else v for i, v in enumerate(item.operands)]
     attributes = dict(item.attributes)
     if not is_uniform:
-        wrapper = _uniform(body, lanes)
+        wrapper = f"%{_uniform(body, lanes)}"
         names = {body.name, f"%{body.name}"}
-        attributes = {key: f"%{wrapper.name}" if text in names else text for key, text in attributes.items()}
+        attributes = {key: wrapper if text in names else text for key, text in attributes.items()}
     leaves = iter(lanes)
     computed = ops.emit(
         item.opcode, item.shape.map_arrays(lambda leaf: _with_type(leaf, next(leaves))), operands, attributes
@@ -240,9 +240,8 @@ def _converted(ops: Ops, value: Instruction, shape: Shape) -> Instruction:
     return ops.tuple([_converted(ops, ops.element(value, i), part) for i, part in enumerate(shape.elements)])
 
 
-def _uniform(body: Computation, lanes: list[ElementType]) -> Computation:
-    """Adds a computation that takes and returns the types of `lanes` and calls `body` on converted values."""
-    module = body.module
+def _uniform(body: Computation, lanes: list[ElementType]) -> str:
+    """Adds a computation that calls `body` on values converted from and to the types of `lanes`; returns its name."""
     lines, arguments = [], []
     for index, parameter in enumerate(body.parameters):
         lines.append(f"p{index} = {lanes[index % len(lanes)]}[] parameter({index})")
@@ -250,5 +249,4 @@ def _uniform(body: Computation, lanes: list[ElementType]) -> Computation:
         arguments.append(f"c{index}")
     shape = body.root.shape.without_layout
     lines.append(f"ROOT r = {shape} call({', '.join(arguments)}), to_apply=%{body.name}")
-    text = "\n".join(f"  {line}" for line in lines)
-    return module.add_computation(f"%{module.fresh_name(body.name)} {{\n{text}\n}}\n")
+    return add_computation(body.module, body.name, *lines)

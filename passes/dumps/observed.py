@@ -10,15 +10,13 @@ from dialect_utils.hlo.builder import HloBuilder
 from dialect_utils.hlo.ops import Ops
 from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.memory.trips import trip_count
-from dialect_utils.ops import Trait, has, named
-from passes.dumps.inline_fusions import body_of, use_elements
-from passes.dumps.inlining import inline_body
+from dialect_utils.ops import Trait, has
+from passes.dumps.inline_fusions import body_of, inline_body, use_elements
 
 # The calls and loops of larger entries stay as they are.
 _MOST_INSTRUCTIONS = 20_000
 # A mistake in the state of a loop may show in the second iteration only.
 _ITERATIONS = 2
-_GIVEN = named("parameter constant iota")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ class Observed:
         computed: dict[Instruction, None] = {}
         for item in self.module.entry.instructions:
             depends = any(each.opcode == "parameter" or each in computed for each in item.operands)
-            if item.opcode not in _GIVEN and depends:
+            if depends:
                 computed[item] = None
         return [item for item in computed if isinstance(item.shape, ArrayShape) and item.shape.is_static]
 

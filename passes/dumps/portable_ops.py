@@ -5,7 +5,8 @@ The formulas of elementary functions are those of xla/hlo/builder/lib/math.cc.
 
 from __future__ import annotations
 
-from string import Template
+from collections.abc import Callable, Mapping
+from math import log, nan
 
 from dialect_utils.hlo import HloModule, Instruction, parse_module
 from dialect_utils.hlo.ops import S32, Ops, format_ints, instructions
@@ -14,7 +15,8 @@ from dialect_utils.layout import ELEMENT_TYPES, Reshape, Slice
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import by_opcode
 from dialect_utils.ops.window import WindowDimension, parse_window
-from passes.dumps.inlining import splice
+from passes.dumps.emitter.expressions import Expr, module_text
+from passes.dumps.inline_fusions import splice
 
 # The neutral elements of each reducing op, as XLA prints their literals.
 _NEUTRAL = by_opcode(
@@ -150,6 +152,7 @@ def _separate_constants(item: Instruction, constants: set[Instruction]) -> None:
 _F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]
 _S64, _U64 = ELEMENT_TYPES["s64"], ELEMENT_TYPES["u64"]
 _HALF = 32
+_LOG_TWO = log(2)
 
 
 def expand_elementary_functions(module: HloModule) -> None:
@@ -163,9 +166,8 @@ def expand_elementary_functions(module: HloModule) -> None:
         ops = Ops(item)
         wide = _F64 if kind == _F64 else _F32
         operand = ops.convert(item.operands[0], wide)
-        dims = ",".join(map(str, array_shape(item).dimensions))
-        text = Template(_MODULE + _FORMULAS[item.opcode]).substitute(A=f"{wide}[{dims}]", P=f"pred[{dims}]", T=wide)
-        ops.finish(ops.convert(splice(ops, parse_module(text + "}\n", item.opcode), [operand]), kind))
+        text = module_text([array_shape(operand)], _FORMULAS[item.opcode])
+        ops.finish(ops.convert(splice(ops, parse_module(text, item.opcode), [operand]), kind))
 
 
 def _expand_high_product(item: Instruction) -> None:
@@ -209,97 +211,47 @@ def _shifted(ops: Ops, value: Instruction, count: int) -> Instruction:
     return ops.like(shift, value, ops.filled(kind, dims, str(count)))
 
 
-_MODULE = """HloModule formula
-ENTRY formula {
-  x = $A parameter(0)
-  one0 = $T[] constant(1)
-  one = $A broadcast(one0), dimensions={}
-  half0 = $T[] constant(0.5)
-  half = $A broadcast(half0), dimensions={}
-  two0 = $T[] constant(2)
-  two = $A broadcast(two0), dimensions={}
-  log_two0 = $T[] constant(0.693147180559945309)
-  log_two = $A broadcast(log_two0), dimensions={}
-  magnitude = $A abs(x)
-"""
+def _sinh(x: Expr) -> Expr:
+    shifted = x.unary("exponential-minus-one")
+    near = 0.5 * (shifted + shifted / (shifted + 1))
+    return abs(x).compare("LT", 1).where(near, _half_exponential(x) - _half_exponential(-x))
 
-_SINH = """  minus_x = $A negate(x)
-  up = $A subtract(x, log_two)
-  down = $A subtract(minus_x, log_two)
-  half_exp = $A exponential(up)
-  half_exp_minus = $A exponential(down)
-"""
 
-# x * x overflows in f32 from 1e19 on.
-_LARGE = """  large0 = $T[] constant(1e18)
-  large = $A broadcast(large0), dimensions={}
-  is_large = $P compare(magnitude, large), direction=GE
-  log_magnitude = $A log(magnitude)
-  log_large = $A add(log_magnitude, log_two)
-"""
+def _half_exponential(x: Expr) -> Expr:
+    return (x - _LOG_TWO).unary("exponential")
+
+
+def _asinh(x: Expr) -> Expr:
+    size = abs(x)
+    square = size * size
+    small = (size + square / ((square + 1).unary("sqrt") + 1)).unary("log-plus-one")
+    return x.unary("sign") * _unless_large(x, small)
+
+
+def _acosh(x: Expr) -> Expr:
+    small = (x + (x + 1).unary("sqrt") * (x - 1).unary("sqrt")).unary("log")
+    return x.compare("LT", 1).where(nan, _unless_large(x, small))
+
+
+def _unless_large(x: Expr, small: Expr) -> Expr:
+    """Returns log(2 |x|) for a large x: x * x overflows in f32 from 1e19 on."""
+    size = abs(x)
+    return size.compare("GE", 1e18).where(size.unary("log") + _LOG_TWO, small)
+
+
+def _half_chord(x: Expr) -> Expr:
+    return ((1 + x) * (1 - x)).unary("sqrt")
+
 
 # The formula of each expanded op.
-_FORMULAS = by_opcode(
+_FORMULAS: Mapping[str, Callable[[Expr], Expr]] = by_opcode(
     {
-        "sinh": _SINH
-        + """  far = $A subtract(half_exp, half_exp_minus)
-  m = $A exponential-minus-one(x)
-  m_one = $A add(m, one)
-  quotient = $A divide(m, m_one)
-  sum = $A add(m, quotient)
-  near = $A multiply(half, sum)
-  is_near = $P compare(magnitude, one), direction=LT
-  ROOT r = $A select(is_near, near, far)
-""",
-        "cosh": _SINH
-        + """  sum = $A add(half_exp, half_exp_minus)
-  ROOT r = $A maximum(sum, one)
-""",
-        "asinh": _LARGE
-        + """  square = $A multiply(magnitude, magnitude)
-  square_one = $A add(square, one)
-  root = $A sqrt(square_one)
-  root_one = $A add(root, one)
-  part = $A divide(square, root_one)
-  small_sum = $A add(magnitude, part)
-  small = $A log-plus-one(small_sum)
-  found = $A select(is_large, log_large, small)
-  s = $A sign(x)
-  ROOT r = $A multiply(s, found)
-""",
-        "acosh": _LARGE
-        + """  above = $A add(x, one)
-  below = $A subtract(x, one)
-  root_above = $A sqrt(above)
-  root_below = $A sqrt(below)
-  root = $A multiply(root_above, root_below)
-  sum = $A add(x, root)
-  small = $A log(sum)
-  nan0 = $T[] constant(nan)
-  nan_x = $A broadcast(nan0), dimensions={}
-  found = $A select(is_large, log_large, small)
-  is_outside = $P compare(x, one), direction=LT
-  ROOT r = $A select(is_outside, nan_x, found)
-""",
-        "atanh": """  minus_x = $A negate(x)
-  up = $A log-plus-one(x)
-  down = $A log-plus-one(minus_x)
-  difference = $A subtract(up, down)
-  ROOT r = $A multiply(half, difference)
-""",
-        "asin": """  above = $A add(one, x)
-  below = $A subtract(one, x)
-  product = $A multiply(above, below)
-  root = $A sqrt(product)
-  denominator = $A add(one, root)
-  angle = $A atan2(x, denominator)
-  ROOT r = $A multiply(two, angle)
-""",
-        "acos": """  above = $A add(one, x)
-  below = $A subtract(one, x)
-  product = $A multiply(above, below)
-  root = $A sqrt(product)
-  ROOT r = $A atan2(root, x)
-""",
+        "acos": lambda x: _half_chord(x).binary("atan2", x),
+        "acosh": _acosh,
+        "asin": lambda x: 2 * x.binary("atan2", 1 + _half_chord(x)),
+        "asinh": _asinh,
+        "atanh": lambda x: 0.5 * (x.unary("log-plus-one") - (-x).unary("log-plus-one")),
+        "cosh": lambda x: (_half_exponential(x) + _half_exponential(-x)).binary("maximum", 1),
+        "sinh": _sinh,
     }
 )

@@ -106,7 +106,7 @@ def _is_sent_by_entry(item: Instruction) -> bool:
 def _returned(module: HloModule, values: list[Instruction]) -> list[int]:
     """Makes the entry return these values after its own ones, without tokens; returns the number of each."""
     root = module.entry.root
-    if not values and _without_tokens(root.shape) == _parts(root.shape):
+    if not values and _without_tokens(root.shape) == root.shape.parts:
         return []
     emit = HloBuilder(module.entry, after=module.entry.order.last).emit
     kept = [root]
@@ -128,12 +128,8 @@ def _returned(module: HloModule, values: list[Instruction]) -> list[int]:
     return [sum(sizes[: before + index]) for index in range(len(values))]
 
 
-def _parts(shape: Shape) -> tuple[Shape, ...]:
-    return shape.elements if isinstance(shape, TupleShape) else (shape,)
-
-
 def _without_tokens(shape: Shape) -> tuple[Shape, ...]:
-    return tuple(each for each in _parts(shape) if not isinstance(each, TokenShape))
+    return tuple(each for each in shape.parts if not isinstance(each, TokenShape))
 
 
 def _receive(module: HloModule, item: Instruction, report: Report) -> None:

@@ -203,7 +203,6 @@ class PassFunction(Pass, Generic[M, P, R]):
         return _call(self.function, module, report or Report(), {**dict(self.values), **options})
 
     def with_options(self, *args: P.args, **options: P.kwargs) -> PassFunction[M, P, R]:
-        """Returns the pass with some options changed, as `Pass.with_options` does."""
         return cast("PassFunction[M, P, R]", Pass.with_options(self, **options))
 
 
@@ -224,7 +223,7 @@ def _takes_report(function: Callable[..., Any]) -> bool:
     return len(given) > 1
 
 
-# The second signature is that of the others: a function whose report is no parameter.
+# The second signature is for a function without a parameter for the report.
 @overload
 def module_pass(function: Callable[Concatenate[M, Report, P], R]) -> PassFunction[M, P, R]: ...
 
@@ -288,7 +287,7 @@ BUILTIN_PASSES = {
     "narrow-padding": "passes.shapes.narrow_padding",
 }
 _DECLARE = "a function {0} under @module_pass, with - as _, is one"
-# Former names, which are still read but never printed, with the present ones.
+# Former names of passes, which are still read but never printed, with the present names.
 OLD_NAMES = {"sync-async": "convert-async-to-sync"}
 
 

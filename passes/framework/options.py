@@ -227,12 +227,8 @@ def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        return _format_tuple(value)
+        return ",".join(map(_format_value, value)) if value else "{}"
     if dataclasses.is_dataclass(value):
         options = declared_options(type(value))
         return f"{{{format_options(options, {option.name: getattr(value, option.name) for option in options})}}}"
     return quote(str(value))
-
-
-def _format_tuple(value: tuple[Any, ...]) -> str:
-    return ",".join(map(_format_value, value)) if value else "{}"

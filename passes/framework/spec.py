@@ -180,7 +180,7 @@ def _closing(piece: Text, start: int) -> int:
     opened = [start]
     for position in range(start + 1, len(text)):
         char, inner = text[position], text[opened[-1]]
-        if char == _closing_of(inner):
+        if char == _CLOSING.get(inner, inner):
             opened.pop()
             if not opened:
                 return position
@@ -188,10 +188,6 @@ def _closing(piece: Text, start: int) -> int:
             opened.append(position)
     last = opened[-1]
     raise piece.part(last, last + 1).error(f"this {text[last]} is never closed")
-
-
-def _closing_of(char: str) -> str:
-    return _CLOSING.get(char, char)
 
 
 def _at_least_one(piece: Text) -> Text:

@@ -64,7 +64,7 @@ def annotate_layouts(
     if target is None and not rules and like is None:
         report.warn("annotate-layouts was given no layouts", hint="give target, layouts or like")
         return
-    bitcast = next(_bitcasts(module), None)
+    bitcast = next((operation.results[0] for operation in module.operations() if operation.opcode == "bitcast"), None)
     if bitcast is not None:
         message = f"left alone: the module is laid out already, bitcast {bitcast.name} depends on it"
         report.note(message, bitcast.location)
@@ -215,10 +215,6 @@ def _note_left_alone(module: Module, report: Report) -> None:
         if found:
             more = f" and {len(found) - 1} more" if len(found) > 1 else ""
             report.note(f"left alone: {found[0].name}{more}, {why}", found[0].location)
-
-
-def _bitcasts(module: Module) -> Iterator[Value]:
-    return (operation.results[0] for operation in module.operations() if operation.opcode == "bitcast")
 
 
 def _all_values(module: Module) -> list[Value]:

@@ -180,7 +180,7 @@ def _tuple_edges(operation: Operation) -> Iterator[Edge]:
     for i, value in enumerate(operation.operands):
         for node in _nodes(value):
             yield Edge(node, Node(operation.results[0], leaf + node.leaf), copy_point=Operand(operation, i))
-        leaf += _leaf_count(value.shape)
+        leaf += value.shape.leaf_count
 
 
 def _element_edges(operation: Operation) -> Iterator[Edge]:
@@ -227,7 +227,7 @@ def _pairs(source: Value, target: Value, copy_point: CopyPoint) -> Iterator[Edge
 
 
 def _nodes(value: Value) -> list[Node]:
-    return [Node(value, leaf) for leaf in range(_leaf_count(value.shape))]
+    return [Node(value, leaf) for leaf in range(value.shape.leaf_count)]
 
 
 def _nodes_at(value: Value, path: Sequence[int]) -> list[Node]:
@@ -237,17 +237,13 @@ def _nodes_at(value: Value, path: Sequence[int]) -> list[Node]:
         assert isinstance(shape, TupleShape)  # checked by the verifier
         first += _first_leaves(shape)[index]
         shape = shape.elements[index]
-    return [Node(value, first + leaf) for leaf in range(_leaf_count(shape))]
-
-
-def _leaf_count(shape: Shape) -> int:
-    return sum(1 for _ in shape.leaves()) if isinstance(shape, TupleShape) else 1
+    return [Node(value, first + leaf) for leaf in range(shape.leaf_count)]
 
 
 @lru_cache(maxsize=256)
 def _first_leaves(shape: TupleShape) -> tuple[int, ...]:
     """Returns the number of the first leaf of each element."""
-    return tuple(accumulate(map(_leaf_count, shape.elements), initial=0))
+    return tuple(accumulate((each.leaf_count for each in shape.elements), initial=0))
 
 
 def _rank(value: Value | EntryPort) -> int | None:

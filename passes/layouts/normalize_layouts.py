@@ -10,22 +10,64 @@ from typing import NamedTuple
 from dialect_utils.ir import Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import emit_plan
 from dialect_utils.ir.control_flow import in_program_order
-from dialect_utils.ir.permuted import NamedInts, permute_op, permuted_shape
-from dialect_utils.layout import ArrayShape, Step, Transpose
+from dialect_utils.ir.factors import (
+    NamedInts,
+    groups_of,
+    orders_for_result,
+    permuted_shape,
+    regrouped_ints,
+    regrouped_operands,
+)
+from dialect_utils.layout import ArrayShape, Shape, Step, Transpose
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Stage, inverse_permutation
 from passes.framework.base import Report, module_pass
-from passes.layouts.normalized_values import (
-    gives_back,
-    gives_normalized,
-    is_descending,
-    is_same_array,
-    normal_shape,
-    order_of,
-    type_of,
-)
 from passes.tiling.markers import unmarked_attributes
+
+
+def normal_shape(value: Value) -> ArrayShape:
+    """Returns the shape of the normalized value: dimensions in physical order, with the same tiles."""
+    return permuted_shape(array_shape(value), order_of(value))
+
+
+def order_of(value: Value) -> tuple[int, ...]:
+    """Returns a value's dimensions in physical order, most major first."""
+    return array_shape(value).effective_layout.major_to_minor
+
+
+def is_descending(value: Value) -> bool:
+    """Is true if a value's minor_to_major is descending, whatever its tiles."""
+    return array_shape(value).effective_layout.is_descending
+
+
+def type_of(value: Value) -> Stage:
+    """Returns the element type and dimensions of an array."""
+    return array_shape(value).type_and_dimensions
+
+
+def is_same_array(shape: Shape, other: Shape) -> bool:
+    """Is true for equal array shapes, where an unwritten layout equals the descending one."""
+    if not isinstance(shape, ArrayShape) or not isinstance(other, ArrayShape):
+        return False
+    return shape.with_effective_layout == other.with_effective_layout
+
+
+def gives_normalized(operation: Operation) -> bool:
+    """Is true for a transpose or bitcast whose result is the normalized value of its operand."""
+    source, result = operation.operands[0], operation.results[0]
+    if is_descending(source) or not is_same_array(normal_shape(source), result.shape):
+        return False
+    return operation.opcode == "bitcast" or operation.ints("dimensions") == order_of(source)
+
+
+def gives_back(operation: Operation) -> bool:
+    """Is true for a transpose or bitcast whose operand is the normalized value of its result."""
+    source, result = operation.operands[0], operation.results[0]
+    if is_descending(result) or not is_same_array(normal_shape(result), source.shape):
+        return False
+    return operation.opcode == "bitcast" or operation.ints("dimensions") == inverse_permutation(order_of(result))
+
 
 # Attributes that number the dimensions of an op or that replacing the op would lose.
 _ATTACHED = ("sharding", "mhlo.sharding", "sdy.sharding", "control-predecessors")
@@ -127,14 +169,17 @@ class _Normalization:
 
     def _permuted(self, operation: Operation) -> Value | None:
         """Makes an op again, on operands whose dimensions are in the physical order of its result."""
-        permuted = permute_op(operation, order_of(operation.results[0]))
-        if permuted is None:
+        orders = orders_for_result(operation, order_of(operation.results[0]))
+        if orders is None:
             return None
         needed = [
-            operand if order is None else self.in_order(operand, order)
-            for operand, order in zip(operation.operands, permuted.orders, strict=True)
+            self.in_order(operand, orders[i]) if i in orders else operand
+            for i, operand in enumerate(operation.operands)
         ]
-        return self._remade(operation, [needed[i] for i in permuted.operands], permuted.ints)
+        groups = groups_of(orders)
+        return self._remade(
+            operation, regrouped_operands(operation, needed, groups), [*regrouped_ints(operation, groups)]
+        )
 
     def _remade(self, operation: Operation, operands: Sequence[Value], ints: Sequence[NamedInts] = ()) -> Value:
         """Returns the result of an op on other operands: of the op itself if the order is descending, else a clone."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import is_relayout
+from dialect_utils.ir.factors import Groups, joined_sizes, merged_groups, regrouped_ints, regrouped_operands, value_at
 from dialect_utils.ir.passed_arrays import PassedArray, passed_arrays
 from dialect_utils.layout import ArrayShape, Reshape, Step
-from dialect_utils.layout.moves.steps import without_next
 from dialect_utils.layout.targets.tpu import TargetName
-from dialect_utils.ops import opcode_of
+from dialect_utils.ops.factors import Dimensions, Kind, Position
 from passes.framework.base import Report, module_pass
+from passes.shapes.known_factors import KnownFactors
 from passes.shapes.parts.candidates import change, choices, texts
-from passes.shapes.parts.factors import FIRST_START, RESULT, SIZES, Factors, Position, Positions
 from passes.shapes.parts.region import Parts
 from passes.shapes.parts.remade import bypass, remade, resized
 
@@ -23,12 +23,12 @@ from passes.shapes.parts.remade import bypass, remade, resized
 class Merged:
     """Arrays with dimension d and the next one as one dimension."""
 
-    factors: Factors = field(default_factory=Factors)
+    factors: KnownFactors = field(default_factory=KnownFactors)
 
-    def match(self, operation: Operation, position: Position, dimension: int) -> Positions | None:
+    def match(self, operation: Operation, position: Position, dimension: int) -> Dimensions | None:
         """Returns the first of the two dimensions at every position, where both are side by side."""
         major, minor = (self.factors.at(operation, position, each) for each in (dimension, dimension + 1))
-        if major is None or minor is None or not minor.is_whole:
+        if major is None or minor is None or minor.kind is Kind.CUT:
             return None
         expected = {other: first + 1 for other, first in major.dimensions.items()}
         return major.dimensions if minor.dimensions == expected else None
@@ -43,7 +43,7 @@ class Merged:
 
     def shapes(self, shape: ArrayShape, dimension: int) -> Sequence[ArrayShape]:
         """Returns the shape with the two dimensions as one."""
-        return (resized(shape, merged_sizes(shape.dimensions, dimension)),)
+        return (resized(shape, joined_sizes(shape.dimensions, merged_groups(shape.rank, dimension))),)
 
     def split(self, builder: Builder, value: Value, dimension: int) -> Parts:
         """Makes a reshape, of the array before it if the value is a reshape."""
@@ -62,58 +62,31 @@ class Merged:
         return builder.apply(Reshape(array_shape(value).dimensions), part, name=f"{value.name}.split", like=value)
 
     def remake(
-        self, builder: Builder, operation: Operation, positions: Positions, operands: Sequence[Parts]
+        self, builder: Builder, operation: Operation, positions: Dimensions, operands: Sequence[Parts]
     ) -> Sequence[Parts]:
         """Makes an operation on merged arrays."""
-        values = [part for (part,) in operands]
+        groups: dict[Position, Groups] = {
+            position: merged_groups(array_shape(value_at(operation, position)).rank, dimension)
+            for position, dimension in positions.items()
+        }
+        values = regrouped_operands(operation, [part for (part,) in operands], groups)
         shapes = [
             self.shapes(array_shape(result), positions[~index])[0] if ~index in positions else array_shape(result)
             for index, result in enumerate(operation.results)
         ]
-        if operation.opcode in FIRST_START:
-            del values[FIRST_START[operation.opcode] + positions[0] + 1]
         name, step = f"{operation.results[0].name}.merged", _merged_step(operation, positions, shapes[0])
         made = remade(builder, operation, values, shapes, name=name, step=step)
         if step is None and operation.opcode != "constant" and made[0].operation is not None:
-            _renumber(made[0].operation, positions)
+            for key, ints in [*regrouped_ints(operation, groups)]:
+                made[0].operation.set_ints(key, ints)
         return [(result,) for result in made]
 
 
-def merged_sizes(sizes: Sequence[int], dimension: int) -> tuple[int, ...]:
-    """Returns sizes with those of a dimension and the next one multiplied."""
-    return (*sizes[:dimension], sizes[dimension] * sizes[dimension + 1], *sizes[dimension + 2 :])
-
-
-def _merged_step(operation: Operation, positions: Positions, result: ArrayShape) -> Step | None:
+def _merged_step(operation: Operation, positions: Dimensions, result: ArrayShape) -> Step | None:
     """Returns the step of a transpose, reshape, slice or pad on merged arrays; None for other operations."""
     if operation.step is None:
         return None
     return operation.step.try_merged(array_shape(operation.operands[0]).dimensions, positions[0], result.dimensions)
-
-
-def _renumber(operation: Operation, positions: Positions) -> None:
-    """Changes the attributes of an operation that was made on merged arrays."""
-    for name, position in _numbering(operation):
-        numbers = operation.ints(name)
-        if numbers is not None and position in positions:
-            operation.set_ints(name, without_next(numbers, positions[position]))
-    name = SIZES.get(operation.opcode, "")
-    sizes = operation.ints(name) if name and 0 in positions else None
-    if sizes is not None:
-        operation.set_ints(name, merged_sizes(sizes, positions[0]))
-
-
-def _numbering(operation: Operation) -> Iterator[tuple[str, Position]]:
-    """Yields the attributes that list dimensions, with the position whose dimensions they number."""
-    for attribute in opcode_of(operation.opcode).attributes:
-        if attribute.kind == "dimensions":
-            yield attribute.name, RESULT if attribute.numbers is None else attribute.numbers
-    if operation.opcode == "gather":
-        yield "index_vector_dim", 1
-    if operation.opcode == "scatter":
-        count = len(operation.results)
-        yield from (("index_vector_dim", count), ("scatter_indices_batching_dims", count))
-        yield "update_window_dims", count + 1
 
 
 def merged_dimensions(shape: ArrayShape) -> Sequence[int]:

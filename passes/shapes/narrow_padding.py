@@ -9,9 +9,11 @@ from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
 from dialect_utils.ir.passed_arrays import PassedArray
 from dialect_utils.layout import ArrayShape, Slice, Step
 from dialect_utils.layout.targets.tpu import TargetName
+from dialect_utils.ops import opcode_of
+from dialect_utils.ops.factors import RESULT, Dimensions, Kind, Position
 from passes.framework.base import Report, module_pass
+from passes.shapes.known_factors import KnownFactors
 from passes.shapes.parts.candidates import change, choices, texts
-from passes.shapes.parts.factors import RESULT, SIZES, Factors, Position, Positions
 from passes.shapes.parts.region import Parts
 from passes.shapes.parts.remade import remade, resized
 
@@ -23,15 +25,12 @@ _LANES = 128
 class Narrowed:
     """Arrays with a dimension cut after the last whole tile."""
 
-    factors: Factors = field(default_factory=Factors)
+    factors: KnownFactors = field(default_factory=KnownFactors)
 
-    def match(self, operation: Operation, position: Position, dimension: int) -> Positions | None:
+    def match(self, operation: Operation, position: Position, dimension: int) -> Dimensions | None:
         """Returns the dimension that is cut at every position, if the operation does not combine what it cuts."""
         factor = self.factors.at(operation, position, dimension)
-        if factor is None or not factor.is_whole:
-            return None
-        is_kept = all(~index in factor.dimensions for index in range(len(operation.results)))
-        return factor.dimensions if is_kept else None
+        return factor.dimensions if factor is not None and factor.kind is Kind.KEPT else None
 
     def passed(self, module: Module) -> Mapping[Value, Sequence[PassedArray]]:
         """Returns nothing: a loop would have to pass twice as many arrays."""
@@ -57,7 +56,7 @@ class Narrowed:
         return builder.concatenate(parts, dimension, value.shape, name=f"{value.name}.joined", like=value)
 
     def remake(
-        self, builder: Builder, operation: Operation, positions: Positions, operands: Sequence[Parts]
+        self, builder: Builder, operation: Operation, positions: Dimensions, operands: Sequence[Parts]
     ) -> Sequence[Parts]:
         """Makes an operation twice, on both parts."""
         made, name = list[Sequence[Value]](), operation.results[0].name
@@ -69,7 +68,7 @@ class Narrowed:
             ]
             step = _part_of_step(operation, positions, shapes[0])
             made.append(remade(builder, operation, values, shapes, name=f"{name}.{number}", step=step))
-            if 0 in positions and operation.opcode in SIZES:
+            if 0 in positions:
                 _resize_slices(made[-1][0], array_shape(operation.operands[0]), array_shape(values[0]))
         return list(zip(*made, strict=True))
 
@@ -90,7 +89,7 @@ def _replaced(sizes: Sequence[int], dimension: int, size: int) -> tuple[int, ...
     return (*sizes[:dimension], size, *sizes[dimension + 1 :])
 
 
-def _part_of_step(operation: Operation, positions: Positions, result: ArrayShape) -> Step | None:
+def _part_of_step(operation: Operation, positions: Dimensions, result: ArrayShape) -> Step | None:
     """Returns the step of a transpose, reshape, slice or pad on a part; None for other operations."""
     if operation.step is None:
         return None
@@ -102,10 +101,11 @@ def _part_of_step(operation: Operation, positions: Positions, result: ArrayShape
 def _resize_slices(value: Value, whole: ArrayShape, part: ArrayShape) -> None:
     """Changes the sizes of the slices of a gather or dynamic slice of a part, which are whole in the dimension."""
     assert value.operation is not None  # made before
-    name = SIZES[value.operation.opcode]
-    sizes = value.operation.ints(name) or ()
-    known = zip(sizes, whole.dimensions, part.dimensions, strict=True)
-    value.operation.set_ints(name, [new if size == old else size for size, old, new in known])
+    for attribute in opcode_of(value.operation.opcode).attributes:
+        if attribute.kind == "sizes":
+            sizes = value.operation.ints(attribute.name) or ()
+            known = zip(sizes, whole.dimensions, part.dimensions, strict=True)
+            value.operation.set_ints(attribute.name, [new if size == old else size for size, old, new in known])
 
 
 @module_pass

@@ -1,7 +1,7 @@
-"""Operations that read the bytes of tiled arrays, and the expansion of one of them.
+"""Operations that read the bytes of tiled arrays, and the expansion of `ConcatBitcast`.
 
-Other ops cannot replace the tiles of their operands. The bytes of a `ConcatBitcast` are those of the operands,
-concatenated.
+Tiles of the operands of all other such operations cannot be expanded. The bytes of a `ConcatBitcast` are those of the
+operands, concatenated.
 """
 
 from __future__ import annotations

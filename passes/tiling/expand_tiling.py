@@ -207,8 +207,8 @@ class _Expansion:
         # A path of HLO indexes the ROOT, one of StableHLO the list of results.
         returned = results[0] if self.module.dialect == "hlo" else TupleShape(tuple(results))
         for result_path, number, parameter_path in self.module.aliases:
-            result = _element(returned, result_path)
-            parameter = _element(parameters[number], parameter_path)
+            result = returned.at(result_path)
+            parameter = parameters[number].at(parameter_path)
             if _physical_type(result) != _physical_type(parameter):
                 message = f"parameter {number} ({parameter}) is aliased to a result ({result}) of another physical type"
                 location = self.module.entry.parameters[number].location
@@ -314,13 +314,6 @@ def _check_buffers(value: Value, shape: Shape) -> None:
 
 def _physical_type(shape: Shape) -> Shape:
     return physical_leaves(shape).without_layout
-
-
-def _element(shape: Shape, path: Sequence[int]) -> Shape:
-    for index in path:
-        assert isinstance(shape, TupleShape)  # checked by the verifier
-        shape = shape.elements[index]
-    return shape
 
 
 def _drop_sharding(parameter: Value) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import Shape, TupleShape, parse_shape
-from dialect_utils.ops import Trait, named, with_trait
+from dialect_utils.ops import Trait, with_trait
 from dialect_utils.text import DiagnosticError
 
 _PREFIX = "relayout."
@@ -20,7 +20,7 @@ BITCAST = f"{_PREFIX}bitcast"
 _OWN = ("sharding", "backend_config", "statistics")
 
 # Ops for which the layouts of a tuple follow from operands, called functions or users.
-_IMPLYING = with_trait(Trait.TUPLES) | with_trait(Trait.CALLS) - named("async custom-call") | named("opt-barrier")
+_IMPLYING = with_trait(Trait.TUPLES) | with_trait(Trait.CALLS) - {"async", "custom-call"} | {"opt-barrier"}
 
 
 @dataclass(frozen=True, slots=True)

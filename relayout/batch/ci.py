@@ -118,8 +118,7 @@ class _Files:
         return written.getvalue()
 
     def _sarif(self) -> str:
-        from sarif_pydantic import Message, Run, Sarif, Tool, ToolDriver
-        from sarif_pydantic import Result as SarifResult
+        from sarif_pydantic import Message, Result as SarifResult, Run, Sarif, Tool, ToolDriver
 
         driver = ToolDriver(name=f"relayout {self.job.command}", version=__version__)
         results = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Generator, Sequence
@@ -17,6 +18,7 @@ from dialect_utils.text import DiagnosticError
 from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
 from relayout.output import write_output
 from relayout.process import LEAST_SECONDS
+from relayout.supervisor.frames import MalformedFrameError, from_json, to_json
 
 # So many modules are named one by one.
 _NAMED = 2
@@ -178,3 +180,67 @@ def with_share(arguments: Namespace, share: int | None) -> Namespace:
     if getattr(arguments, "memory", 0) is None and share is not None:
         shared.memory = min(DEFAULT_MEMORY_BYTES, share)
     return shared
+
+
+def format_plan(units: Sequence[Unit]) -> bytes:
+    """Returns the bytes of a PLAN frame."""
+    return to_json({"units": list(map(_described, units))})
+
+
+def parse_plan(data: bytes | bytearray) -> list[Unit]:
+    """Returns the units of a PLAN frame; raises MalformedFrameError for other values than `format_plan` writes."""
+    try:
+        return [_unit(each) for each in from_json(data)["units"]]
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise MalformedFrameError(f"a plan with {error!r}") from None
+
+
+def format_unit(unit: Unit) -> bytes:
+    """Returns the bytes of a UNIT frame: a line of JSON, and the bytes of the inputs that were read already."""
+    contents = [each.content for each in unit.inputs]
+    sizes = [None if content is None else len(content) for content in contents]
+    header = {**_described(unit), "known": unit.known, "sizes": sizes}
+    return b"\n".join([to_json(header), b"".join(filter(None, contents))])
+
+
+def parse_unit(data: bytes) -> Unit:
+    """Returns the unit of a UNIT frame."""
+    line, _, contents = data.partition(b"\n")
+    header = from_json(line)
+    unit, inputs = _unit(header), []
+    for read, size in zip(unit.inputs, header["sizes"], strict=True):
+        inputs.append(read if size is None else replace(read, content=contents[:size]))
+        contents = contents[size or 0 :]
+    return replace(unit, inputs=tuple(inputs), known=header["known"])
+
+
+def _described(unit: Unit) -> dict[str, Any]:
+    return {
+        "inputs": [
+            [each.path, each.inner, each.prefix, each.kind, each.proto, each.within, each.wanted]
+            for each in unit.inputs
+        ],
+        "target": unit.target,
+        "seconds": unit.seconds,
+        "label": unit.label,
+    }
+
+
+def _unit(described: dict[str, Any]) -> Unit:
+    inputs = tuple(map(_input, described["inputs"]))
+    seconds = float(described["seconds"])
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"a time limit of {seconds} seconds")
+    return Unit(inputs, _optional_text(described["target"]), seconds, label=str(described["label"]))
+
+
+def _input(described: list[Any]) -> Input:
+    path, inner, prefix, kind, proto, within, wanted = described
+    known: Any = _optional_text(kind)
+    return Input(
+        str(path), str(inner), str(prefix), known, _optional_text(proto), str(within), wanted=tuple(map(str, wanted))
+    )
+
+
+def _optional_text(value: Any) -> str | None:
+    return None if value is None else str(value)

@@ -9,7 +9,7 @@ from functools import partial
 
 from dialect_utils.io.inputs import Input
 from dialect_utils.tools.counting import KEYS, Counts, count_operations, sum_of
-from dialect_utils.tools.selection import find_function
+from dialect_utils.tools.extraction import find_function
 from relayout.arguments import (
     Command,
     Parser,

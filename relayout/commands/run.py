@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from relayout.compared import Compared
     from relayout.first_difference import FirstDifference, SourceProgram
     from relayout.ready import Execution, Forms
-    from relayout.supervisor.cache_key import Selected
+    from relayout.supervisor.cache import Selected
 
 _RANDOM = "random"
 _INPUTS_HINT = "--inputs FILE gives the program's own, and --inputs random says that these are wanted"
@@ -141,7 +141,7 @@ def _check_uses_cache(arguments: Namespace) -> None:
 
 def _cached(arguments: Namespace, unit: Unit) -> Selected | None:
     """Returns the options and files that decide what XLA compiles; None for functions in Python, which may change."""
-    from relayout.supervisor.cache_key import Selected
+    from relayout.supervisor.cache import Selected
 
     if arguments.engine != DEFAULT_ENGINE or arguments.callback:
         return None

@@ -33,7 +33,7 @@ from relayout.output import COMPRESSED, STANDARD_OUTPUT, write_output
 if TYPE_CHECKING:
     from dialect_utils.execution.tpu_figures import FigureCompiler, Figures
     from dialect_utils.stablehlo.module import StableHloModule
-    from relayout.supervisor.cache_key import Selected
+    from relayout.supervisor.cache import Selected
     from relayout.tuning.search import Search
     from relayout.tuning.trials import Measured, Trial
 
@@ -188,7 +188,7 @@ def _measured(arguments: Namespace, compiler: FigureCompiler, known: Mapping[str
 
 def _cached(arguments: Namespace, unit: Unit) -> Selected | None:
     """Returns the program of a search, whose figures the cache keeps; None with --trials, whose file has them."""
-    from relayout.supervisor.cache_key import Selected
+    from relayout.supervisor.cache import Selected
 
     [read] = unit.inputs
     files = [read.path, *filter(None, [read.proto])]

@@ -4,11 +4,10 @@ The functions of `relayout` accept `jax.jit(f).lower(...)`, compiled and exporte
 this package has the conversions back to JAX, and functions that need JAX.
 """
 
-from relayout.jax.functions import as_jax_function, check, run
+from relayout.jax.functions import Tuned, as_jax_function, check, run, tune
 from relayout.jax.layouts import from_format, from_jax_layout, from_struct, to_format, to_jax_layout, to_struct
 from relayout.jax.modules import TpuDump, from_jax, tpu_dump
 from relayout.jax.transformation import Applied, apply_passes
-from relayout.jax.tuning import Tuned, tune
 
 __all__ = [
     "Applied",

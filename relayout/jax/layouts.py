@@ -9,8 +9,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.experimental.layout import Format
-from jax.experimental.layout import Layout as JaxLayout
+from jax.experimental.layout import Format, Layout as JaxLayout
 from jax.sharding import Sharding, SingleDeviceSharding
 
 from dialect_utils.layout import ArrayShape, Layout, Tile

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dialect_utils.execution.tpu_compiler import Compiled, compile_for_tpu
 from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, Layout, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, Layout, Shape
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.relayouts import Relayout
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
@@ -54,17 +54,11 @@ def try_advice(module: Module, target: str) -> Trial:
     names = ("argument", "result")
     compiled = parse_bytes(encode(after.dump), "compiled.hlo").entry_layout
     said = tuple(
-        (f"{name} {number}", _said(shapes[number], list(_leaves(found))[number]))
+        (f"{name} {number}", _said(shapes[number], [part for shape in found for part in shape.parts][number]))
         for name, shapes, orders, found in zip(names, sides, wanted, compiled, strict=True)
         for number in sorted(orders)
     )
     return Trial(target, said, before, after, report)
-
-
-def _leaves(shapes: Sequence[Shape]) -> Iterator[Shape]:
-    """Yields the shapes of one side of a compiled entry, whose results are one tuple."""
-    for shape in shapes:
-        yield from shape.elements if isinstance(shape, TupleShape) else (shape,)
 
 
 def _said(wanted: Shape, found: Shape) -> str:

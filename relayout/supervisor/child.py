@@ -21,11 +21,10 @@ from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.text.input_file import read_from
 from relayout.arguments import Command
-from relayout.batch.unit import Job, Unit, Work, worked
+from relayout.batch.unit import Job, Unit, Work, format_plan, parse_unit, worked
 from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
 from relayout.process import leave_session
 from relayout.supervisor.host import Host, use_host, use_streams
-from relayout.supervisor.plan import format_plan, parse_unit
 
 # The most that is printed and written for one input.
 DEFAULT_OUTPUT_BYTES = 2_000_000_000

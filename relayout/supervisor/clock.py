@@ -17,8 +17,8 @@ class Clock:
     """A deadline in seconds for the process `pid`.
 
     Time passes while the process computes and while it does nothing. It does not pass while the process has said that
-    it waits for a process or for standard input: such a wait has a limit of its own. Of the time in which it is ready
-    to run but other processes have the processors, `credit` seconds at most do not count.
+    it waits for a process or for standard input: such a wait has a limit of its own. At most
+    `credit` seconds in which the process is ready to run, but other processes have the processors, do not count.
     """
 
     pid: int
@@ -64,7 +64,7 @@ class Clock:
             return None if self._longest_wait is None else max(0.0, self._longest_wait + _GRACE_SECONDS - self._waited)
         left = self.seconds + _GRACE_SECONDS - self._spent
         if left <= 0:
-            # Only now: this reads a file of the system.
+            # Read late, because the waiting time in the queue of the processors is in a file of the system.
             left += min(self.credit, _queued_seconds(self.pid) - self._queued)
         return max(0.0, left)
 

@@ -80,7 +80,7 @@ class Host:
     def cached(self) -> tuple[bytes | None, bool]:
         """Returns the entry of the unit in the cache, None where there is none, and whether `keep` would store one.
 
-        To be asked once, before any file but those of the unit is read.
+        The child asks once, before it reads any file but those of the unit.
         """
         send_frame(self._connection, REQUEST, to_json({"ask": "cached"}))
         answer, descriptors = self._answer()

@@ -223,7 +223,7 @@ class Child:
         payload = to_json(answer)
         self._unsent += HEADER.pack(ANSWER, len(payload)) + payload
         try:
-            # Not `socket.send_fds`, which drops its flags.
+            # `socket.send_fds` ignores the flags that it is given.
             rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", descriptors))
             sent = self.connection.sendmsg([self._unsent], [rights], socket.MSG_DONTWAIT)
             del self._unsent[:sent]
@@ -266,10 +266,10 @@ class Child:
             name = None if error.filename is None else os.fsdecode(error.filename)
             return {"error": [error.errno, error.strerror or str(error), name]}, []
         except DiagnosticError as error:
-            # Of a store that a URL names.
+            # The store that a URL names has failed.
             return {"error": [0, error.diagnostics[0].message, None]}, []
         except (ValueError, RecursionError) as error:
-            # Such as a zero byte in a name, or too few arguments.
+            # The request is malformed: a zero byte in a name, for example, or too few arguments.
             raise MalformedFrameError(f"a request that is impossible ({error})") from None
 
     def _write(self, frame: bytearray) -> dict[str, Any]:

@@ -19,12 +19,11 @@ from dialect_utils import sandbox
 from dialect_utils.processes import NO_MEMORY, describe_exit
 from dialect_utils.text import Diagnostic, render
 from relayout.arguments import Command
-from relayout.batch.unit import Job, Result, Unit
+from relayout.batch.unit import Job, Result, Unit, format_unit, parse_plan
 from relayout.console import colour
 from relayout.supervisor.child import Limits, serve
 from relayout.supervisor.frames import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
 from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable
-from relayout.supervisor.plan import format_unit, parse_plan
 from relayout.supervisor.programs import Programs
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from relayout.supervisor.frames import CANDIDATES, MalformedFrameError, parse_na
 PLACEHOLDER = "{}"
 _MOST_PROCESSES = 16
 _TPU_PROGRAMS = (processes.TPU_COMPILER, processes.TPU_FIGURES)
-# Longer waits are made of such ones: other children are not served meanwhile.
+# A longer wait is several waits of this length, between which other children are served.
 _WAITABLE_SECONDS = 0.05
 _SHELL = "/bin/sh"
 # The user's program may crash on each candidate.

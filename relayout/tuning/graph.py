@@ -19,19 +19,16 @@ from dialect_utils.layout.moves.steps import Reshape
 from dialect_utils.layout.targets.propagation import propagate_broadcast, propagate_reshaped, propagate_same
 from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout, laid_out
 from dialect_utils.layout.targets.xla_compat import align_layouts
-from dialect_utils.ops import named
+from dialect_utils.ops import FOLDS, Trait, with_trait
 from passes.layouts.constraints import Edge, EntryPort, Node, edges
 from relayout.tuning.changes import EntryArray, entry_shape, orders
 from relayout.tuning.demands import allowed_result, denied_operands, reads_tiles, tile_bytes
 
 Order = tuple[int, ...]
 # Beside elementwise operations: the compiler fuses them into their users, inlines them, or they move no byte.
-_FUSED = named(
-    "broadcast call concatenate constant dynamic-slice get-tuple-element iota opt-barrier pad reshape reverse slice "
-    "transpose tuple"
-)
+_FUSED = with_trait(Trait.FUSIBLE) | with_trait(Trait.ALIASES) | {"call"}
 # The compiler computes their operands on the fly.
-_FUSING = _FUSED | named("convolution dot reduce reduce-window")
+_FUSING = _FUSED | {"convolution", "dot", *FOLDS}
 # Arrays below this part of all bytes have the default order.
 _LEAST_PART = 1e-4
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialect_utils.execution.recorded import Recorded, read_literal, read_recorded
 from dialect_utils.io.protos import MalformedProtoError

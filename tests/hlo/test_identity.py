@@ -4,12 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.text import DiagnosticError
-from tests.hlo.texts import IN_TREE, MODULE, REJECTED, SHARED, read
+from tests.hlo.texts import IN_TREE, MODULE, REJECTED, SHARED, read, shared_dumps
 
 SAMPLE = [path for path in IN_TREE if path.name not in REJECTED][::7]
 
@@ -41,10 +40,9 @@ def test_texts_in_the_tree_come_back_byte_for_byte(path: Path) -> None:
     assert module.clone().text() == text
 
 
+@pytest.mark.shared(SHARED)
 def test_shared_dumps_come_back_byte_for_byte() -> None:
-    if not SHARED:
-        pytest.skip("the shared corpus is not beside this repository")
-    for path in SHARED:
+    for path in shared_dumps():
         module = parse_module(read(path), path.name)
         touch_everything(module)
         # Every instruction that we print again is the one that XLA printed.

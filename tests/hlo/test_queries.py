@@ -9,7 +9,7 @@ import pytest
 
 from dialect_utils.hlo import Computation, HloModule, Instruction, parse_module
 from dialect_utils.text import DiagnosticError
-from tests.hlo.texts import IN_TREE, MODULE, REJECTED, SHARED, read
+from tests.hlo.texts import IN_TREE, MODULE, REJECTED, SHARED, read, shared_dumps
 
 # Every query method, with arguments made from the object; properties are found by inspection.
 QUERIES: dict[type, dict[str, Callable[[object], tuple[object, ...]]]] = {
@@ -83,10 +83,9 @@ def test_asking_never_edits(path: Path) -> None:
     assert leaves_the_text(read(path))
 
 
+@pytest.mark.shared(SHARED)
 def test_asking_never_edits_shared_dumps() -> None:
-    if not SHARED:
-        pytest.skip("the shared corpus is not beside this repository")
-    for path in SHARED[::8]:
+    for path in shared_dumps()[::8]:
         assert leaves_the_text(read(path)), path
 
 

@@ -196,8 +196,6 @@ def test_leniency_is_one_parameter() -> None:
 
 @cache
 def xla_cases() -> list[dict[str, Any]]:
-    if not XLA_TESTS.exists():
-        pytest.skip("XLA's verifier tests are not beside the repository")
     cases: list[dict[str, Any]] = json.loads(XLA_TESTS.read_text(encoding="utf-8"))
     return cases
 
@@ -207,10 +205,12 @@ def answers(expected: str) -> dict[str, list[Diagnostic]]:
     return {case["id"]: problems(case["text"], is_layout_sensitive=case["layout_sensitive"]) for case in wanted}
 
 
+@pytest.mark.shared(XLA_TESTS)
 def test_modules_that_xla_accepts_are_accepted() -> None:
     assert {name: found for name, found in answers("accept").items() if found} == {}
 
 
+@pytest.mark.shared(XLA_TESTS)
 def test_modules_that_xla_rejects_are_rejected() -> None:
     found = answers("refuse")
     missed = [name for name, problems in found.items() if not problems]

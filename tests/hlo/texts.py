@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.paths import OWN_CORPUS, ROOT, SHARED_DATA
 
 IN_TREE = sorted((OWN_CORPUS).glob("**/*.hlo")) + sorted((ROOT / "examples").glob("*.hlo"))
-SHARED = sorted((SHARED_DATA / "corpus").glob("tpu*/**/*.hlo"))
+SHARED = SHARED_DATA / "corpus"
 
 # Texts of the corpus that the parser rejects: the command line splits a file of several modules,
 # and a tile that ends in `*` has no meaning.
@@ -29,6 +29,11 @@ ENTRY %main (x: f32[3,5], y: f32[]) -> f32[3,5] {
   ROOT %w = f32[3,5]{1,0} negate(%z), control-predecessors={%r}
 }
 """
+
+
+def shared_dumps() -> list[Path]:
+    """Returns the dumps of TPU compilers beside the repository."""
+    return sorted(SHARED.glob("tpu*/**/*.hlo"))
 
 
 def read(path: Path) -> str:

@@ -55,7 +55,7 @@ def test_the_own_corpora_are_read_in_proportion_to_their_bytes() -> None:
     assert_bounded(files)
 
 
-@pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="the data beside the repository are absent")
+@pytest.mark.shared(SHARED_DATA / "corpus")
 def test_other_corpora_are_read_in_proportion_to_their_bytes() -> None:
     assert_bounded(chosen([file for file in modules_in(SHARED_DATA / "corpus") if "hostile" not in str(file)]))
 

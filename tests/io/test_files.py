@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialect_utils.execution import hlo_text_to_proto
 from dialect_utils.io.files import decode, encode, find_kind, parse_bytes, read_module, serialize

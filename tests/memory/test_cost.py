@@ -11,10 +11,12 @@ import sys
 import pytest
 
 from dialect_utils.hlo import parse_module
+from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.layout.index.sizes import byte_size_of
 from dialect_utils.layout.targets.tpu import TARGETS
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.cost import _positions, module_cost
+from dialect_utils.ops import ALL_OPERANDS, HLO_NAMES, OPCODES, Trait, with_trait
 from dialect_utils.ops.window import WindowDimension, positions
 from relayout.report.terminal import terminal_page
 from tests.relayout.test_against import PLAIN
@@ -115,6 +117,20 @@ _ENTRIES = {
     "random": "p = u64[2] parameter(0)\nROOT r = (u64[2], u32[8]) rng-bit-generator(p), algorithm=rng_three_fry",
     "fft": "p = c64[4,8] parameter(0)\nROOT r = c64[4,8] fft(p), fft_type=FFT, fft_length={8}",
 }
+
+
+def _entry_of(opcode: str) -> str:
+    """Returns an entry that applies an elementwise operation to arrays of one type."""
+    known = OPCODES[opcode]
+    kind = "f32" if known.takes is None or known.takes.includes(ELEMENT_TYPES["f32"]) else "s32"
+    names = [f"p{number}" for number in range(known.operand_count or 0)]
+    parameters = [f"{name} = {kind}[6] parameter({number})" for number, name in enumerate(names)]
+    return "\n".join([*parameters, f"ROOT r = {kind}[6] {opcode}({', '.join(names)})"])
+
+
+# Every elementwise operation of one type. (jaxlib 0.10 does not read mulhi.)
+_EACH = {name for name in with_trait(Trait.ELEMENTWISE) & HLO_NAMES if OPCODES[name].typed == ALL_OPERANDS} - {"mulhi"}
+_ENTRIES |= {f"each {name}": _entry_of(name) for name in sorted(_EACH)}
 
 
 # The client of XLA:CPU has threads, which a process that forks must not have.

@@ -16,7 +16,7 @@ from tests.paths import SHARED_DATA
 PROGRAMS = compiled_programs()
 REAL_SIZE = 16 << 20
 KIB = 1024
-SMALL = sorted((SHARED_DATA / "corpus/tpu_third_party").glob("*.tar.xz"))
+SMALL = SHARED_DATA / "corpus" / "tpu_third_party"
 
 
 def measured(name: str) -> MemoryUsage:
@@ -83,7 +83,8 @@ def test_constants_count_beside_the_temporaries_of_another_memory() -> None:
     assert usage.main_memory_peak_bytes == (4 + 4 + 4) * KIB
 
 
-@pytest.mark.parametrize("path", SMALL, ids=lambda path: path.stem)
+@pytest.mark.shared(SMALL)
+@pytest.mark.parametrize("path", sorted(SMALL.glob("*.tar.xz")), ids=lambda path: path.stem)
 def test_peaks_of_small_programs_are_those_of_the_compiler(path: Path) -> None:
     name = path.name.partition(".")[0]
     with tarfile.open(path) as archive:

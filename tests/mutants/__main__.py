@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def run_list(name: str, tree: Path, match: str = "") -> int:
     """Prints the lines of one list and returns how many of them are wrong."""
-    mutants = [mutant for mutant in mutants_of(name) if match in mutant.file]
+    mutants = [mutant for mutant in mutants_of(name) if match in mutant.edit.file]
     if not mutants:
         return 0
     before = seconds_of_tests()
@@ -60,8 +60,8 @@ def is_as_expected(mutant: Mutant, tree: Path) -> bool:
 
 def outcome(mutant: Mutant, tree: Path) -> int:
     """Returns pytest's exit code with the mutant in the tree."""
-    file = tree / mutant.file
-    with planted(file, mutant.applied(file.read_text("utf-8"))):
+    file = tree / mutant.edit.file
+    with planted(file, mutant.edit.applied(file.read_text("utf-8"))):
         code, output = run_tests(tree, mutant.tests)
     if code not in (PASSED, FAILED):
         print(output[-2000:])

@@ -1,34 +1,20 @@
-"""Changed lines that no test can notice, with the reason; found by their text, in whatever file."""
+"""Edits that no test can notice, with the reason."""
 
 from __future__ import annotations
 
-# The line, the changed line, and why both compute the same.
-EQUIVALENTS: tuple[tuple[str, str, str], ...] = (
+from tests.mutants.edits import Edit
+
+# The edit, and why both programs compute the same.
+EQUIVALENTS: tuple[tuple[Edit, str], ...] = (
+    (Edit("UNBOUNDED", "-1", "-2"), "the value is used by its name only, and no size is negative"),
+    (Edit("stablehlo:_MAX_NESTING", "500", "499"), "the limit is far below Python's and far above that of programs"),
+    (Edit("mosaic:_name", "8", "7"), "the digest only has to differ"),
     (
-        '[sys.executable, "-P", "-m", _MODULE, str(self.memory), str(self.devices)],',
-        '[sys.executable, "-Px", "-m", _MODULE, str(self.memory), str(self.devices)],',
-        "-x skips the first line of a script, and no script is given",
-    ),
-    ("UNBOUNDED = -1", "UNBOUNDED = -2", "the value is used by its name only, and no size is negative"),
-    ("_MAX_NESTING = 500", "_MAX_NESTING = 499", "the limit is far below Python's and far above that of programs"),
-    (
-        "digest = hashlib.sha256(described.encode()).hexdigest()[:8]",
-        "digest = hashlib.sha256(described.encode()).hexdigest()[:7]",
-        "the digest only has to differ",
-    ),
-    (
-        "if (each - number) * step <= 0:",
-        "if (each - number) * step < 0:",
+        Edit("_Spread._go", "(each - number) * step <= 0", "(each - number) * step < 0"),
         "the edge that made the change makes none if it is visited again",
     ),
     (
-        "if place.position < 0:",
-        "if not (place.position < 0):",
-        "both numbers are between the neighbours': only the room for later insertions differs",
-    ),
-    (
-        "if len(fitting) > 1:",
-        "if len(fitting) >= 1:",
+        Edit("tiling:_candidates", "len(fitting) > 1", "len(fitting) >= 1"),
         "a plan that fits one array only is tried twice, the second time without a gain",
     ),
 )

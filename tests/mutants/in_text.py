@@ -4,57 +4,61 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
-        "dialect_utils/text/diagnostics.py",
-        "\\u2028-\\u202e",
-        "\\u2028-\\u2029",
+        "_UNPRINTABLE",
+        (
+            '"[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufff9-\\ufffb\\ud800-\\udfff]"'
+        ),
+        (
+            '"[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u2029\\u2066-\\u2069\\ufff9-\\ufffb\\ud800-\\udfff]"'
+        ),
         ("tests/text/test_diagnostics.py",),
     ),
     Mutant(
-        "dialect_utils/text/diagnostics.py",
-        "line = bisect_right(self._line_starts, offset)",
-        "line = bisect_right(self._line_starts, offset - 1)",
+        "Source.line_and_column",
+        "bisect_right(self._line_starts, offset)",
+        "bisect_right(self._line_starts, offset - 1)",
         ("tests/text/test_diagnostics.py",),
     ),
     Mutant(
-        "dialect_utils/text/diagnostics.py",
+        "_excerpt",
         '"\\t" if char == "\\t" else " "',
         '" "',
         ("tests/text/test_diagnostics.py",),
     ),
     Mutant(
-        "dialect_utils/text/diagnostics.py",
-        "    start -= cut\n",
-        "    pass\n",
+        "_excerpt",
+        "start -= cut",
+        "pass",
         ("tests/text/test_diagnostics.py",),
     ),
     Mutant(
-        "dialect_utils/text/diagnostics.py",
-        "return closest[0] if len(closest) == 1 else None",
-        "return closest[0] if closest else None",
+        "nearest",
+        "len(closest) == 1",
+        "closest",
         ("tests/text/test_diagnostics.py",),
     ),
     Mutant(
-        "dialect_utils/text/input_file.py",
-        "if os.pardir in (*folders, name):",
-        "if False:",
+        "_open_within",
+        "os.pardir in (*folders, name)",
+        "False",
         ("tests/io/test_inputs.py", "tests/text/test_input_file.py"),
     ),
     Mutant(
-        "dialect_utils/text/input_file.py",
-        "os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=outer)",
-        "os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=outer)",
+        "_open_within",
+        "os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW",
+        "os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC",
         ("tests/text/test_input_file.py",),
     ),
     Mutant(
-        "dialect_utils/text/input_file.py",
-        "            os.close(outer)\n",
+        "_open_within",
+        "os.close(outer)",
         "",
         ("tests/text/test_input_file.py",),
     ),
     Mutant(
-        "dialect_utils/text/html.py",
-        "return escape(printable(text))",
-        "return text",
+        "html_text",
+        "escape(printable(text))",
+        "text",
         ("tests/relayout/test_representations.py",),
     ),
 )

@@ -1,4 +1,4 @@
-"""One-line mistakes to plant in the product's own code, and the tests that must notice each."""
+"""Mistakes to plant in the product's own code, and the tests that must notice each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 
-from tests.paths import ROOT
+from tests.mutants.edits import Edit
 
 # A list for each package, in tests/mutants/in_<package>.py.
 LISTS = (
@@ -17,27 +17,24 @@ LISTS = (
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A mistake: in a file, a fragment that occurs once, and what replaces it.
+    """A mistake: the edit of a function, and the tests that must notice it.
 
     `tests` are files of tests (or nodes of pytest) that must fail; `survives` says why none can.
     """
 
-    file: str
-    fragment: str
-    replacement: str
+    where: str
+    old: str
+    new: str
     tests: tuple[str, ...]
     survives: str = ""
+    occurrence: int = 0
 
-    def applied(self, code: str) -> str:
-        """Returns the code with the mistake; raises ValueError where the fragment does not occur exactly once."""
-        count = code.count(self.fragment)
-        if count != 1:
-            raise ValueError(f"{self.file}: the fragment {self.fragment!r} occurs {count} times, not once")
-        return code.replace(self.fragment, self.replacement)
+    @property
+    def edit(self) -> Edit:
+        return Edit(self.where, self.old, self.new, self.occurrence)
 
     def __str__(self) -> str:
-        line = (ROOT / self.file).read_text("utf-8").partition(self.fragment)[0].count("\n") + 1
-        return f"{self.file}:{line}: {self.fragment.strip()!r} -> {self.replacement.strip()!r}"
+        return str(self.edit)
 
 
 def mutants_of(name: str) -> tuple[Mutant, ...]:

@@ -10,6 +10,7 @@ to be equivalent; a mutant that no test executes has survived.
 from __future__ import annotations
 
 import argparse
+import ast
 import random
 import re
 import sys
@@ -64,7 +65,9 @@ class Drawn:
     @property
     def reason(self) -> str:
         """Returns why no test can notice the change, or an empty text."""
-        return next((why for before, after, why in EQUIVALENTS if (before, after) == (self.before, self.after)), "")
+        changed = ast.dump(ast.parse(self.change.applied(self.code)))
+        own = ((edit, why) for edit, why in EQUIVALENTS if edit.file == self.file)
+        return next((why for edit, why in own if ast.dump(ast.parse(edit.applied(self.code))) == changed), "")
 
     def __str__(self) -> str:
         return f"{self.file}:{self.change.line}\n    - {self.before}\n    + {self.after}"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dialect_utils.ops.devices import check_iota
 from dialect_utils.ops.groups import try_groups
+from dialect_utils.ops.inference import ShapeError
 
 
 def test_lists_of_devices() -> None:
@@ -27,6 +29,14 @@ def test_an_iota_is_transposed_and_cut(
 ) -> None:
     devices = np.arange(np.prod(dims)).reshape(dims).transpose(order).reshape(shape)
     assert try_groups(text) == devices.tolist()
+
+
+def test_a_list_of_more_than_a_million_devices_is_rejected() -> None:
+    most = 1 << 20
+    check_iota("list", [most, 1], [most], "groups")
+    for sizes, reshaped in (([most + 1], [most + 1]), ([most + 1], [most]), ([most], [most + 1])):
+        with pytest.raises(ShapeError, match="more than 1048576 devices"):
+            check_iota("list", sizes, reshaped, "groups")
 
 
 @pytest.mark.parametrize(

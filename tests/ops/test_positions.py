@@ -4,8 +4,7 @@ from itertools import product
 from math import prod
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialect_utils.ops.positions import window_positions
 from dialect_utils.ops.window import WindowDimension

@@ -15,8 +15,7 @@ import pytest
 from dialect_utils.execution import Worker
 from passes.framework.base import Pass
 from relayout.cli import main
-from relayout.supervisor import cache as on_disk
-from relayout.supervisor import cache_key, pool
+from relayout.supervisor import cache as on_disk, pool
 from relayout.supervisor.cache import DIRECTORY_VARIABLE, SWITCH_VARIABLE
 from tests.passes.dumps.test_host_callbacks import IN_BRANCH
 from tests.paths import ROOT
@@ -161,7 +160,7 @@ def test_other_versions_processors_and_options_have_other_entries(
         assert len(entries(folder)) == min(number, 2)
     for name in ("_program", "_processor"):
         with monkeypatch.context() as changed:
-            changed.setattr(cache_key, name, lambda: ["another"])
+            changed.setattr(on_disk, name, lambda: ["another"])
             run(tmp_path / "m.hlo")
     assert len(entries(folder)) == 4
     (tmp_path / "m.hlo").write_text(SMALL.replace("negate", "abs"))

@@ -155,7 +155,7 @@ def test_the_difference_that_a_pass_makes_stays(
     assert opcodes(read_module(f"{prefix}.hlo")) == ["constant", "broadcast", "broadcast", "subtract"]
 
 
-@pytest.mark.skipif(not SLIPPED.is_dir(), reason="the shared corpus is not here")
+@pytest.mark.shared(SLIPPED)
 def test_a_variance_in_two_ways_stays_one(finder: Finder) -> None:
     modules = [read_module(str(SLIPPED / name)) for name in ("a.mlir", "b.mlir")]
     found = cause_of(finder, modules)

@@ -15,8 +15,7 @@ import jax.export
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.experimental.layout import Format
-from jax.experimental.layout import Layout as JaxLayout
+from jax.experimental.layout import Format, Layout as JaxLayout
 
 import relayout
 import relayout.jax as rj
@@ -340,7 +339,7 @@ def test_a_traced_function_is_a_module() -> None:
 def test_a_function_is_tuned_and_its_formats_have_the_structure_of_its_arguments(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from relayout.jax import tuning
+    from relayout.jax import functions
     from tests.relayout.tuning.compilers import Compiler
 
     class Fake(Compiler):
@@ -355,8 +354,8 @@ def test_a_function_is_tuned_and_its_formats_have_the_structure_of_its_arguments
         def __exit__(self, *_: object) -> None:
             return
 
-    monkeypatch.setattr(tuning, "FigureCompiler", Fake)
-    monkeypatch.setattr(tuning, "compiler_version", lambda: "compiler 1")
+    monkeypatch.setattr(functions, "FigureCompiler", Fake)
+    monkeypatch.setattr(functions, "compiler_version", lambda: "compiler 1")
     x, y = jax.ShapeDtypeStruct((40, 300), "float32"), jax.ShapeDtypeStruct((300,), "float32")
     tuned = rj.tune(lambda pair, unused: {"sum": pair[0] + pair[1]}, (x, y), x, jobs=3)
     (first, second), third = tuned.arguments
@@ -369,6 +368,6 @@ def test_a_function_is_tuned_and_its_formats_have_the_structure_of_its_arguments
 
 
 def test_a_function_that_never_fits_has_no_formats() -> None:
-    from relayout.jax.tuning import _formats
+    from relayout.jax.functions import _formats
 
     assert _formats(["auto", "default"], [], None) == [None, None]

@@ -9,7 +9,7 @@ import pytest
 import relayout
 from dialect_utils.memory.picture import memory_levels, timeline_svg
 from dialect_utils.text import format_bytes
-from dialect_utils.verdict.outcome import MovedElement, Place
+from dialect_utils.verdict.differences import MovedElement, Place
 from tests.markup import problems
 from tests.paths import ROOT
 

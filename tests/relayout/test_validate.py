@@ -352,7 +352,7 @@ def test_a_page_of_several_programs_and_no_difference() -> None:
     assert "up to [order] (xla)" in page
 
 
-@pytest.mark.skipif(not TPU.is_dir(), reason="the shared dumps of a TPU compiler are not here")
+@pytest.mark.shared(TPU)
 def test_a_falsified_pass_of_the_tpu_compiler_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import tarfile
 

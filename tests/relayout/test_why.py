@@ -159,12 +159,10 @@ def test_names_do_not_decide(folder: Path, tmp_path: Path) -> None:
     assert rows(why(scrambled(folder, tmp_path / "scrambled"))) == rows(why(folder))
 
 
+@pytest.mark.shared(TPU)
 @pytest.mark.parametrize("name", ["attention", "forces", "mlp_step", "sort_topk"])
 def test_every_move_of_other_programs_has_a_pass_whatever_the_names(name: str, tmp_path: Path) -> None:
-    archive = TPU / f"{name}.tar.xz"
-    if not archive.exists():
-        pytest.skip(f"{archive} is absent")
-    shutil.unpack_archive(archive, tmp_path, filter="data")
+    shutil.unpack_archive(TPU / f"{name}.tar.xz", tmp_path, filter="data")
     found = why(tmp_path / name)
     assert all(each.introduced_by.name for each in found.causes)
     assert rows(why(scrambled(tmp_path / name, tmp_path / "scrambled"))) == rows(found)

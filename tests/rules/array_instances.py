@@ -18,8 +18,7 @@ from dialect_utils.verdict.sampling import random_inputs
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
 from tests.verdict.proof.expressions import E
-from tests.verdict.proof.test_array_rules import INSTANCES as ALL_INSTANCES
-from tests.verdict.proof.test_array_rules import Instance, texts
+from tests.verdict.proof.test_array_rules import INSTANCES as ALL_INSTANCES, Instance, texts
 
 # The reference engine has one device: test_exchanges.py executes reductions among several.
 INSTANCES = {name: made for name, made in ALL_INSTANCES.items() if name != "promoted-reduction"}

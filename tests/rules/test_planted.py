@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from dialect_utils.layout import ELEMENT_TYPES
-from dialect_utils.verdict.rules import Equation, Rule, all_rules
-from dialect_utils.verdict.rules import conditions as c
+from dialect_utils.verdict.rules import Equation, Rule, all_rules, conditions as c
 from tests.rules import by_solver, exhaustive, ring, solvers
 from tests.rules.cases import Case, cases, type_names
 from tests.rules.plan import Method, is_choice, is_confirmed, sampled, verify

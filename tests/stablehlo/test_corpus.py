@@ -12,7 +12,7 @@ _FILES = sorted([*_SHARED.glob("tpu/*/stablehlo.mlir"), *_SHARED.glob("stablehlo
 _DEFAULT = re.compile(r', mhlo\.layout_mode = "default"|mhlo\.layout_mode = "default",? ?')
 
 
-@pytest.mark.skipif(not _FILES, reason="the shared corpus is not here")
+@pytest.mark.shared(_SHARED)
 def test_every_program_is_read_tiled_and_untiled() -> None:
     for path in _FILES:
         # A layout replaces the mode "default".

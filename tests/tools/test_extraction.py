@@ -13,8 +13,7 @@ from dialect_utils import execution
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import DiagnosticError
-from dialect_utils.tools.extraction import extract, find_part, part_as_module
-from dialect_utils.tools.selection import around, whole
+from dialect_utils.tools.extraction import around, extract, find_part, part_as_module, whole
 from passes.framework.pipeline import verify
 from tests.paths import OWN_CORPUS, ROOT
 

@@ -7,7 +7,7 @@ import pytest
 from dialect_utils.execution import Worker
 from dialect_utils.verdict import Options, Verdict, compare_modules
 from dialect_utils.verdict.compare import combined
-from dialect_utils.verdict.outcome import Counterexample, MovedElement, Place
+from dialect_utils.verdict.differences import Counterexample, MovedElement, Place
 from dialect_utils.verdict.proof import ProofResult
 from tests.verdict.test_compare import FORMS, PLANTED, edited, parse
 

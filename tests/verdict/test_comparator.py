@@ -9,9 +9,9 @@ from dialect_utils.execution import Array
 from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.comparator import Comparator, Finding
-from dialect_utils.verdict.guarantees import Guarantee
+from dialect_utils.verdict.rounding.guarantees import Guarantee
+from dialect_utils.verdict.rounding.scale import Scale
 from dialect_utils.verdict.sampling import DataSet
-from dialect_utils.verdict.scale import Scale
 
 ALWAYS, ON_INTEGERS, NEVER = Guarantee.ALWAYS, Guarantee.ON_INTEGERS, Guarantee.NEVER
 F32, S32, PRED = (ELEMENT_TYPES[name] for name in ("f32", "s32", "pred"))

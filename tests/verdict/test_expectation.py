@@ -10,16 +10,8 @@ import pytest
 
 from dialect_utils.hlo import parse_module
 from dialect_utils.layout import parse_array_shape
-from dialect_utils.verdict.expectation import (
-    BITS,
-    Allowance,
-    Precision,
-    allow_own_error,
-    allowances,
-    measure,
-    precision_of,
-)
-from dialect_utils.verdict.outcome import Tolerance
+from dialect_utils.verdict.differences import BITS, Tolerance
+from dialect_utils.verdict.expectation import Allowance, Precision, allow_own_error, allowances, measure, precision_of
 
 F32 = parse_array_shape("f32[4]")
 HALF = Precision(2.0**-6, "operands")

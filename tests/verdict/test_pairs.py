@@ -20,7 +20,7 @@ PAIRS = SHARED_DATA / "corpus" / "verdict_pairs"
 CLOSE = ("xla_simplifies_x_3_vs_x__1_3_", "xla_simplifies_x_exp_y__vs_x_exp__y_")
 
 
-@pytest.mark.skipif(not PAIRS.is_dir(), reason=f"{PAIRS} is absent")
+@pytest.mark.shared(PAIRS)
 def test_pairs_that_are_easy_to_miss(worker: Worker) -> None:
     wrong = []
     for name, expected in json.loads((PAIRS / "index.json").read_text()).items():

@@ -16,6 +16,7 @@ from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import BitcastConvert, ElementType, Step
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.ops.arrays import ArrayDomain
+from dialect_utils.ops.domain import Domain
 from dialect_utils.ops.positions import Positions, scatter_positions, window_positions
 from dialect_utils.ops.window import WindowDimension
 
@@ -24,7 +25,7 @@ Apply = Callable[[Function, Sequence[Array]], list[Array]]
 Present = NDArray[np.bool_]
 
 
-class Bits(ArrayDomain[Array]):
+class Bits(ArrayDomain[Array], Domain[Array]):
     """Numpy arrays as the domain of definitions."""
 
     def __init__(self, apply: Apply, call: Apply) -> None:
@@ -32,49 +33,38 @@ class Bits(ArrayDomain[Array]):
         self.apply, self._call = apply, call
 
     def select(self, make: Callable[..., Array], *arrays: Array) -> Array:
-        """Returns the array that `make`, which selects elements by their positions, makes of arrays."""
         return make(*arrays)
 
     def dimensions(self, array: Array) -> tuple[int, ...]:
-        """Returns the sizes of an array."""
         return array.shape
 
     def element_type(self, array: Array) -> ElementType:
-        """Returns the element type of an array."""
         return kind_of(array)
 
     def integers(self, array: Array) -> Positions:
-        """Returns the values of an array of integers."""
         return conversions.widened(array).astype(np.int64)
 
     def number(self, element_type: ElementType, value: float, dimensions: tuple[int, ...]) -> Array:
-        """Returns an array all of whose elements are one number, rounded to the type."""
         return np.full(dimensions, convert(element_type, np.array(float(value))))
 
     def each(self, opcode: str, element_type: ElementType, operands: Sequence[Array]) -> Array:
-        """Returns an elementwise operation without attributes on arrays of the same dimensions."""
         return elementwise.each(opcode, element_type, operands)
 
     def map(self, operation: Operation, function: Function, arrays: Sequence[Array]) -> list[Array]:
-        """Returns the results of a function of scalars that is applied at every index."""
         return self.apply(function, arrays)
 
     def compare(self, direction: str, left: Array, right: Array, *, is_total: bool) -> Array:
-        """Returns a comparison of two arrays."""
         return conversions.compare(direction, left, right, is_total=is_total)
 
     def reduce_precision(self, array: Array, exponent_bits: int, mantissa_bits: int) -> Array:
-        """Returns floats rounded to fewer bits."""
         return conversions.reduce_precision(array, exponent_bits, mantissa_bits)
 
     def move(self, array: Array, step: Step, padding: Array | None = None) -> Array:
-        """Returns an array after one step of data movement."""
         if isinstance(step, BitcastConvert):
             return _reread(array, step.element_type)
         return super().move(array, step, padding)
 
     def iota(self, element_type: ElementType, size: int) -> Array:
-        """Returns the vector 0, 1, ... size - 1."""
         return convert(element_type, np.arange(size))
 
     def contract(self, operation: Any, left: Array, right: Array, present: Present | None = None) -> Array:
@@ -166,7 +156,6 @@ class Bits(ArrayDomain[Array]):
     def select_in_windows(
         self, function: Function, array: Array, window: tuple[WindowDimension, ...], sizes: tuple[int, ...]
     ) -> Array:
-        """Returns the flat position in `array` of the element that a function selects in each window, -1: none."""
         positions = window_positions(window, array.shape, sizes)
         flat, padding = np.append(array.reshape(-1), np.zeros(1, array.dtype)), array.size
         found = np.full(len(positions), -1)
@@ -192,14 +181,12 @@ class Bits(ArrayDomain[Array]):
         return [np.moveaxis(array, -1, dimension) for array in found]
 
     def ranked(self, array: Array, *, is_descending: bool) -> list[Array]:
-        """Returns the elements sorted along the last dimension, and their indices; floats in their total order."""
         key = conversions.total_rank(array) if kind_of(array).is_floating else conversions.widened(array)
         # The complement of an integer has the reverse order.
         index = np.argsort(~key if is_descending else key, axis=-1, kind="stable")
         return [np.take_along_axis(array, index, -1), index.astype(np.int32)]
 
     def call(self, function: Function, arguments: Sequence[Array]) -> list[Array]:
-        """Returns the results of a function of whole arrays, tuples flattened."""
         return self._call(function, arguments)
 
     def fourier(self, operation: Operation, array: Array, kind: str, lengths: Sequence[int]) -> Array:
@@ -231,7 +218,6 @@ class Bits(ArrayDomain[Array]):
         return found.astype(array.dtype)
 
     def solve_lower(self, matrix: Array, right: Array, *, has_unit_diagonal: bool) -> Array:
-        """Returns x of matrix * x = right for [batch, n, n] lower triangular matrices and [batch, n, columns]."""
         wide, found = _in_double(matrix), _in_double(right)
         with np.errstate(all="ignore"):
             for i in range(matrix.shape[1]):

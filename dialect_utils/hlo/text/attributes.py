@@ -141,12 +141,12 @@ def is_calling(attribute: str) -> bool:
     return attribute in _CALLING_ATTRIBUTES
 
 
-# Every op that a pass makes in place of an instruction asks for the metadata of that one.
+# All ops that a pass makes in place of an instruction ask for the metadata of that instruction.
 @lru_cache(maxsize=64)
 def metadata_in(tail: str) -> str | None:
     """Returns the value of `metadata` of an unsplit attribute text, or None where only splitting finds it.
 
-    It is found in a text with one `metadata=`, before which no string begins and all braces are closed.
+    The value is found in a text with one `metadata=`, before which no string begins and all braces are closed.
     """
     found = PLAIN_METADATA.search(tail)
     if found is None or tail.count("metadata=") > 1:

@@ -121,7 +121,7 @@ class InstructionText:
     end: int
 
 
-# The last characters of a line that continues on the next one.
+# The last characters of a line that continues on the next line.
 _OPEN_ENDS = frozenset(", \t=<")
 
 
@@ -269,7 +269,7 @@ def _ends_value(scanner: Scanner, first: bool) -> bool:
 def bodies_in(source: Source, value: Span) -> list[Span]:
     """Returns the spans of the inline computations in an attribute's value.
 
-    `to_apply={p = ...}` holds one, `branch_computations={{p = ...}, {q = ...}}` several.
+    `to_apply={p = ...}` holds one computation, `branch_computations={{p = ...}, {q = ...}}` holds several.
     """
     if not source.text.startswith("{", value.start):
         return []

@@ -205,7 +205,7 @@ def _parse_float(name: str, text: str) -> int:
     if form.specials == "finite" and match[1] == "nan":
         # XLA converts it, without an error, to a zero of the other sign.
         return (not negative) << (form.exponent_bits + form.mantissa_bits)
-    # XLA converts an infinity to the NaN of a type that has one, and to the largest number of the others.
+    # XLA converts an infinity to the type's NaN, and in a type without NaN to the largest number.
     return (0 if form.specials == "e8m0" else sign) | top | full
 
 
@@ -225,10 +225,10 @@ def _double(text: str) -> float:
     """Returns the number that XLA's lexer reads; raises ValueError."""
     integer = parse_integer(text)
     if integer is not None:
-        # It reads an integer of 64 bits; one beyond s64 it reads as negative.
+        # XLA's lexer reads an integer of 64 bits; an integer beyond s64 becomes negative.
         if not -(1 << 63) <= integer < 1 << 64:
             raise ValueError(f"{text[:40]} does not fit 64 bits")
-        # It prints -0.0 as `-0`, which it reads as +0.0; a dump means what was printed.
+        # XLA prints -0.0 as `-0`, but reads `-0` as +0.0; here `-0` is -0.0, the number that was printed.
         return float(text) if integer < 1 << 63 else float(integer - (1 << 64))
     if _DECIMAL.fullmatch(text) is None:
         raise ValueError(f"{text[:40]!r} is not a number")

@@ -80,7 +80,7 @@ def _pieces(
         number = item.number
         is_kept = number >= 0 and item not in edited and item is not moved
         if is_kept and number in inline:
-            # It is part of the text of its user.
+            # The instruction is part of the text of its user.
             last = number if last == number - 1 else last
             continue
         if is_kept and number == last + 1 and item not in leads:

@@ -50,7 +50,7 @@ class Extent(NamedTuple):
 class _Run(NamedTuple):
     """Instructions from number `first`: one per line from `begin` to `end`, or a single one at `extent`.
 
-    Lines have the common form, and `sigil` is the prefix of their names.
+    Each line from `begin` to `end` has the common form of an instruction, with `sigil` before its names.
     """
 
     first: int
@@ -140,7 +140,7 @@ class BodyText:
         self._runs.append(_Run(number, extent.begin, extent.end, extent))
 
     def add_inline(self, number: int, owner: int, span: Span | None) -> None:
-        """Notes an instruction that is written in the operands of a later one."""
+        """Records an instruction that is written in the operands of a later instruction, its owner."""
         self.inline[number] = Inline(owner, span)
         self._hidden.append(number)
         self._inside.setdefault(owner, []).append(number)
@@ -198,11 +198,11 @@ class BodyText:
         return run.sigil if run.extent is None and self.spelling.is_usual else None
 
     def inside(self, number: int) -> list[int]:
-        """Returns the instructions that are written directly in the operands of one."""
+        """Returns the numbers of the instructions that are written directly in the operands of an instruction."""
         return self._inside.get(number, [])
 
     def owner(self, number: int) -> int:
-        """Returns the instruction whose text contains one: mostly the same."""
+        """Returns the instruction whose text contains an instruction: itself unless it is written in operands."""
         while number in self.inline:
             number = self.inline[number].owner
         return number

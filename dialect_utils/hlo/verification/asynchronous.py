@@ -14,7 +14,7 @@ from dialect_utils.hlo.computation import MAIN_THREAD, Computation
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule
 from dialect_utils.layout import BufferShape, Shape, TupleShape
-from dialect_utils.ops import DONE, START, UPDATE, Trait, has, named, split_asynchronous
+from dialect_utils.ops import DONE, START, UPDATE, Trait, has, split_asynchronous, with_trait
 from dialect_utils.ops.control import check_aliasing
 from dialect_utils.ops.inference import Instance, ShapeError, is_compatible, is_equally_ordered
 from dialect_utils.ops.table import STARTED
@@ -25,7 +25,7 @@ _PAIRS = re.compile(r"_xla_send_recv_source_target_pairs\s*=\s*\"?(\{[\d{},\s]*\
 _PAIR = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
 _RENDEZVOUS = re.compile(r"_xla_host_transfer_rendezvous\s*=\s*\"([^\"]*)\"")
 # A loop may pass the state of a transfer from one iteration to the next.
-_PIPELINED = named("get-tuple-element parameter tuple opt-barrier")
+_PIPELINED = with_trait(Trait.TUPLES) | {"parameter", "opt-barrier"}
 # Loops and tuples through which an asynchronous value may pass; deeper nesting is not followed.
 _MAX_STEPS = 64
 
@@ -33,7 +33,7 @@ _MAX_STEPS = 64
 def find_asynchronous_problems(
     module: HloModule, found: Sequence[Instruction], *, is_lenient: bool
 ) -> Iterator[Diagnostic]:
-    """Yields the errors of asynchronous instructions and with sends and receives.
+    """Yields the errors of asynchronous instructions, of sends and of receives.
 
     `is_lenient` skips aliases: the TPU compiler writes those of the wrapped instruction.
     """

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule
-from dialect_utils.layout import BufferShape, Shape, TupleShape
-from dialect_utils.ops import START, named
+from dialect_utils.layout import BufferShape, Shape
+from dialect_utils.ops import START, Trait, with_trait
 from dialect_utils.ops.control import BUFFER_CALLS, aliases_of
 from dialect_utils.ops.inference import Instance, ShapeError
 from dialect_utils.text import Diagnostic
 
 _Place = tuple[int, tuple[int, ...]]
-# They pass buffers on without writing them.
-_FORWARDING = named("tuple get-tuple-element parameter opt-barrier")
+# Opcodes that pass buffers on without writing them.
+_FORWARDING = with_trait(Trait.TUPLES) | {"parameter", "opt-barrier"}
 
 
 def find_buffer_problems(module: HloModule) -> Iterator[Diagnostic]:
@@ -24,7 +24,7 @@ def find_buffer_problems(module: HloModule) -> Iterator[Diagnostic]:
         writers: dict[tuple[Instruction, tuple[int, ...]], Instruction] = {}
         for instruction in computation.instructions:
             taken = _buffers_taken(instruction)
-            if not taken and not any(True for _ in _buffers_in(instruction.shape, ())):
+            if not taken and not any(True for _ in _buffers_in(instruction.shape)):
                 continue
             try:
                 _check_returned(instruction, taken)
@@ -33,17 +33,13 @@ def find_buffer_problems(module: HloModule) -> Iterator[Diagnostic]:
                 yield Diagnostic(f"{instruction.name}: {error}", instruction.locate(error.part))
 
 
-def _buffers_in(shape: Shape, path: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    if isinstance(shape, BufferShape):
-        yield path
-    elif isinstance(shape, TupleShape):
-        for index, element in enumerate(shape.elements):
-            yield from _buffers_in(element, (*path, index))
+def _buffers_in(shape: Shape) -> Iterator[tuple[int, ...]]:
+    return (path for path, leaf in shape.leaves_by_path() if isinstance(leaf, BufferShape))
 
 
 def _buffers_taken(instruction: Instruction) -> list[_Place]:
     operands = enumerate(instruction.operands)
-    return [(number, path) for number, operand in operands for path in _buffers_in(operand.shape, ())]
+    return [(number, path) for number, operand in operands for path in _buffers_in(operand.shape)]
 
 
 def _check_returned(instruction: Instruction, taken: list[_Place]) -> None:
@@ -64,7 +60,7 @@ def _check_returned(instruction: Instruction, taken: list[_Place]) -> None:
             raise ShapeError(message, "operands")
     if instruction.opcode == "custom-call":
         outputs = {path for path, _, _ in aliases}
-        for path in _buffers_in(instruction.shape, ()):
+        for path in _buffers_in(instruction.shape):
             if path not in outputs:
                 raise ShapeError(f"buffer is used in results but not in operands: index {list(path)}", "shape")
 

@@ -96,7 +96,7 @@ class _Texts(dict[Shape, str]):
 def _is_plain_signature(text: str, parameters: Sequence[Shape], result: Shape, texts: _Texts) -> bool:
     """Is true for a signature as XLA prints it that gives these shapes; the names do not matter.
 
-    It is false for most parameters that are tuples: only a parser can say to what a name in one belongs.
+    Is false for most parameters that are tuples: only a parser can say to which element a name in a tuple belongs.
     """
     before, _, after = text.partition(")")
     if after != f" -> {texts[result]}":

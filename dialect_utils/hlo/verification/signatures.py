@@ -25,8 +25,8 @@ class Signatures:
     def of(self, instruction: Instruction) -> Signature:
         """Returns all that the checks of one instruction read: opcode, attributes, contents and shapes.
 
-        The shapes are those of the instruction, its operands and the interfaces of the computations it calls. They
-        count as the same where they are the same object: equal texts were read as one shape.
+        The shapes are those of the instruction, its operands and the interfaces of the computations it calls. Shapes
+        are compared by identity, because the reader makes one object of equal texts.
         """
         text = instruction.attribute_text
         signature = (

@@ -170,7 +170,7 @@ def _joined(parts: list[_Part]) -> list[_Part]:
 
 
 def _met(first: _Barrier, second: _Barrier) -> _Barrier | None:
-    """Returns two bitcast-converts with only reshapes between them as one, or None."""
+    """Merges two bitcast-converts with only reshapes between them; returns None where that is impossible."""
     if not first.step.regroups_bits or not second.step.regroups_bits:
         return None
     merged = first.step.then(second.step, *first.before)

@@ -40,30 +40,25 @@ class _DimensionwiseStep(Step):
         return self.of(*columns)
 
     def permuted(self, order: Sequence[int]) -> Self:
-        """Returns the step of the same dimensions in another order."""
         bounds = self.bounds
         return self._with(bounds[i] for i in order)
 
     def with_minor_dimension(self, size: int) -> Self:
-        """Returns the step that keeps one more, most minor dimension."""
         return self._with((*self.bounds, self.keeping(size)))
 
     def try_with_leading(self, own: tuple[int, ...], sizes: tuple[int, ...]) -> Self | None:
-        """Returns the step that keeps other first dimensions."""
         bounds, count = self.bounds, len(own)
         if bounds[:count] != tuple(map(self.keeping, own)):
             return None
         return self._with((*map(self.keeping, sizes), *bounds[count:]))
 
     def try_resized(self, dimensions: tuple[int, ...], dimension: int, size: int) -> Self | None:
-        """Returns the step that keeps the dimension with its other size."""
         bounds = self.bounds
         if bounds[dimension] != self.keeping(dimensions[dimension]):
             return None
         return self._with((*bounds[:dimension], self.keeping(size), *bounds[dimension + 1 :]))
 
     def shared_dimensions(self, dimensions: tuple[int, ...]) -> Iterator[SharedDimension]:
-        """Yields the dimensions where neighbours stay neighbours."""
         for dimension, (own, size) in enumerate(zip(self.bounds, dimensions, strict=True)):
             kept = self.keeping(size)
             if own[-1] == kept[-1]:
@@ -107,7 +102,6 @@ class Pad(_DimensionwiseStep):
         return not self.interior and min((*self.low, *self.high), default=0) >= 0
 
     def result(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Stage:
-        """Returns the padded dimensions."""
         if len(self.low) != len(dimensions) or len(self.high) != len(dimensions):
             raise ValueError(f"{self} does not fit rank {len(dimensions)}")
         spans = self.spans(dimensions)
@@ -146,12 +140,10 @@ class Pad(_DimensionwiseStep):
 
     @classmethod
     def of(cls, first: tuple[int, ...], second: tuple[int, ...], third: tuple[int, ...]) -> Self:
-        """Returns the pad with `low`, `high` and `interior`."""
         return cls(first, second, third)
 
     @staticmethod
     def keeping(size: int) -> Bounds:
-        """Returns the bounds of a dimension that is not padded."""
         return 0, 0, 0
 
     def __str__(self) -> str:
@@ -180,7 +172,6 @@ class Slice(_DimensionwiseStep):
         return self.stride or (1,) * len(self.start)
 
     def result(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Stage:
-        """Returns the number of elements of each dimension that are kept."""
         if not len(self.start) == len(self.limit) == len(self.strides) == len(dimensions):
             raise ValueError(f"{self} does not fit rank {len(dimensions)}")
         for start, limit, stride, size in zip(self.start, self.limit, self.strides, dimensions, strict=True):
@@ -209,12 +200,10 @@ class Slice(_DimensionwiseStep):
 
     @classmethod
     def of(cls, first: tuple[int, ...], second: tuple[int, ...], third: tuple[int, ...]) -> Self:
-        """Returns the slice with `start`, `limit` and `stride`."""
         return cls(first, second, third)
 
     @staticmethod
     def keeping(size: int) -> Bounds:
-        """Returns the bounds that keep all of a dimension."""
         return 0, size, 1
 
     def __str__(self) -> str:

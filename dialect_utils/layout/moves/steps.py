@@ -101,10 +101,10 @@ class Step(ABC):
         yield from ()
 
     def try_merged(self, dimensions: tuple[int, ...], dimension: int, result: tuple[int, ...]) -> Step | None:
-        """Returns the step for arrays where a dimension and the next one are one, of which it keeps the second whole.
+        """Returns the step for arrays in which `dimension` and the next dimension are merged.
 
-        `dimensions` and `dimension` are those before this step, `result` those after the new one. Returns None for a
-        step that has no counterpart.
+        The step has to keep the next dimension whole. `dimensions` are those before this step, `result` the dimensions
+        after the new step. Returns None for a step that has no counterpart.
         """
         return None
 
@@ -118,47 +118,38 @@ class Transpose(Step):
     permutation: tuple[int, ...]
 
     def result(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Stage:
-        """Returns the permuted dimensions."""
         if sorted(self.permutation) != list(range(len(dimensions))):
             raise ValueError(f"{self} does not permute {len(dimensions)} dimensions")
         return element_type, tuple(dimensions[i] for i in self.permutation)
 
     def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Transpose:
-        """Returns the inverse transpose."""
         return Transpose(inverse_permutation(self.permutation))
 
     def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
-        """Returns two transposes as one."""
         if isinstance(other, Transpose):
             return Transpose(tuple(self.permutation[i] for i in other.permutation))
         return None
 
     def is_identity(self, element_type: ElementType, dimensions: tuple[int, ...]) -> bool:
-        """Is true where every dimension keeps its number."""
         return self.permutation == tuple(range(len(dimensions)))
 
     def with_minor_dimension(self, size: int) -> Transpose:
-        """Returns the transpose that leaves one more dimension most minor."""
         return Transpose((*self.permutation, len(self.permutation)))
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Returns the permutation."""
         return self.permutation
 
     def try_with_leading(self, own: tuple[int, ...], sizes: tuple[int, ...]) -> Transpose | None:
-        """Returns the transpose that leaves other first dimensions in their positions."""
         count, more = len(own), len(sizes) - len(own)
         if self.permutation[:count] != tuple(range(count)):
             return None
         return Transpose((*range(len(sizes)), *(i + more for i in self.permutation[count:])))
 
     def try_resized(self, dimensions: tuple[int, ...], dimension: int, size: int) -> Transpose:
-        """Returns this transpose."""
         return self
 
     def shared_dimensions(self, dimensions: tuple[int, ...]) -> Iterator[SharedDimension]:
-        """Yields every dimension."""
         for dimension, source in enumerate(self.permutation):
             yield SharedDimension(source, dimension, is_whole=True)
 
@@ -179,34 +170,27 @@ class Reshape(Step):
     dimensions: tuple[int, ...]
 
     def result(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Stage:
-        """Returns the new dimensions."""
         if prod(self.dimensions) != prod(dimensions):
             raise ValueError(f"{self} does not keep the {prod(dimensions)} elements of {list(dimensions)}")
         return element_type, self.dimensions
 
     def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Reshape:
-        """Returns the inverse reshape."""
         return Reshape(dimensions)
 
     def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
-        """Returns two reshapes as the last one."""
         return other if isinstance(other, Reshape) else None
 
     def with_minor_dimension(self, size: int) -> Reshape:
-        """Returns the reshape that leaves one more dimension most minor."""
         return Reshape((*self.dimensions, size))
 
     def try_with_leading(self, own: tuple[int, ...], sizes: tuple[int, ...]) -> Reshape | None:
-        """Returns the reshape that keeps other first dimensions."""
         count = len(own)
         return Reshape((*sizes, *self.dimensions[count:])) if self.dimensions[:count] == own else None
 
     def try_resized(self, dimensions: tuple[int, ...], dimension: int, size: int) -> Reshape:
-        """Returns the reshape to the other size."""
         return Reshape((*self.dimensions[:dimension], size, *self.dimensions[dimension + 1 :]))
 
     def try_merged(self, dimensions: tuple[int, ...], dimension: int, result: tuple[int, ...]) -> Reshape:
-        """Returns the reshape to the new result."""
         return Reshape(result)
 
     def __str__(self) -> str:
@@ -240,7 +224,6 @@ class BitcastConvert(Step):
         return self.element_type, dimensions[:-1]
 
     def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> BitcastConvert:
-        """Returns the inverse bitcast-convert."""
         return BitcastConvert(element_type)
 
     def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:

@@ -1,4 +1,4 @@
-"""A drawing for notebooks and programs: text, SVG or PNG of one shape."""
+"""A drawing for notebooks and programs: text, SVG or PNG of one shape, and HTML with the bytes of its arrays."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 from dialect_utils.layout.picture.model import Picture, draw_shape
 from dialect_utils.layout.picture.svg import Label, Line, Rectangle, Scene, format_svg, lay_out
 from dialect_utils.layout.picture.terminal import format_terminal
-from dialect_utils.layout.shape import ArrayShape
+from dialect_utils.layout.shape import ArrayShape, Shape
+from dialect_utils.layout.text.explain import explain_shape
+from dialect_utils.text import format_bytes
+from dialect_utils.text.html import html_details, html_table, html_text
 
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw
+
 
 _SCALE = 2
 _FONT_PIXELS = 15 * _SCALE
@@ -90,3 +94,29 @@ def _rectangle(image: Image.Image, canvas: ImageDraw.ImageDraw, mark: Rectangle)
         pen.line((offset, height, offset + height, 0), fill="#999999", width=_SCALE)
     pen.rectangle((0, 0, width, height), outline="#999999")
     image.paste(cell, (mark.x * _SCALE, mark.y * _SCALE))
+
+
+# A tuple of more arrays shows the pictures of the first.
+_PICTURES = 4
+
+
+def shape_html(shape: Shape) -> str:
+    """Returns a table of the arrays in a shape, and their drawings."""
+    arrays = list(shape.arrays())
+    if not arrays:
+        return f"<code>{html_text(str(shape))}</code>"
+    header = ("array", "in memory", "bytes", "padding")
+    table = html_table(header, map(_row, arrays))
+    drawn = [format_svg(draw_shape(array)) for array in arrays[:_PICTURES] if array.is_static]
+    if isinstance(shape, ArrayShape):
+        return table + "".join(drawn)
+    pictures = [html_details("drawings", "".join(drawn))] if drawn else []
+    return "".join([f"<code>{html_text(str(shape))}</code>", table, *pictures])
+
+
+def _row(array: ArrayShape) -> tuple[str, str, str, str]:
+    found = explain_shape(array)
+    physical = "" if found.physical_dimensions is None else " x ".join(map(str, found.physical_dimensions))
+    size = "" if found.byte_size is None else format_bytes(found.byte_size)
+    padding = "" if found.padding_fraction is None else f"{found.padding_fraction:.1%}"
+    return str(array), physical, size, padding

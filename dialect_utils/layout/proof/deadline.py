@@ -1,4 +1,4 @@
-"""The deadline of a proof: CPU seconds of this process after which its loops give up, one by one.
+"""The deadline of a proof: CPU seconds of this process after which the loops of the proof give up.
 
 Proofs run in deep recursions of several packages, so the deadline is a context variable and not a parameter. A loop
 that may take long calls `check_deadline` in each iteration. A call of isl asks `seconds_left` before it starts, because

@@ -142,7 +142,7 @@ def uses_of(value: Any) -> list[tuple[Any, int]]:
 
 
 def redirect(uses: Sequence[tuple[Any, int]], value: Any) -> None:
-    """Makes uses of another value use this one."""
+    """Replaces the operand of each use by a value."""
     for owner, number in uses:
         owner.operands[number] = value
 

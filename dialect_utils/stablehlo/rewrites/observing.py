@@ -23,10 +23,10 @@ _SKIPPED = frozenset(f"stablehlo.{name}" for name in ("constant", "reshape", "tr
 def observe(program: str | bytes, *, first: int, most_elements: int, iterations: int) -> tuple[str, int, int]:
     """Returns a StableHLO module that returns values of main after its own results; raises MLIR's errors.
 
-    These are arrays of main, of the functions that it calls and of the first iterations of each loop, from number
-    `first`: at least one, and as many as have `most_elements` together. Also returns their number, and the number of
-    all such arrays. Constants, and values that only move the elements of another one, do not count. A loop that ends
-    earlier has values of iterations that it does not run.
+    The values are arrays of main, of the functions that it calls and of the first iterations of each loop, from array
+    number `first` on: at least one array, and as many as have `most_elements` together. Also returns the number of
+    returned arrays, and of all arrays that could be returned. Constants, and values that only move elements of another
+    value, are not returned. A loop that ends earlier has values of iterations that it does not run.
     """
     with context(allow_unregistered=False), ir.Location.unknown():
         module = ir.Module.parse(program)

@@ -19,9 +19,9 @@ _CONVOLUTION = "stablehlo.convolution"
 def round_operands(program: str | bytes, *, operands: int) -> tuple[str, *tuple[int, ...]]:
     """Returns a StableHLO module in which some operands of products are rounded to bf16; raises MLIR's errors.
 
-    These are the dots and convolutions of f32 at DEFAULT precision: bit 2n of `operands` is the left operand of number
-    n, bit 2n + 1 the right one. Also returns two numbers for each of them: that of the first one that is equal to it,
-    one of the same operands and attributes, and 1 for a convolution, 0 for a dot.
+    The products are the dots and convolutions of f32 at DEFAULT precision: bit 2n of `operands` stands for the left
+    operand of product n, bit 2n + 1 for its right operand. Also returns two numbers for each product: the number of the
+    first product with the same operands and attributes, and 1 for a convolution, 0 for a dot.
     """
     with context(allow_unregistered=False), ir.Location.unknown():
         module = ir.Module.parse(program)
@@ -58,5 +58,5 @@ def _round(operation: Any, side: int) -> None:
     number = ir.IntegerType.get_signless(32)
     bits = {name: ir.IntegerAttr.get(number, count) for name, count in _BITS_OF_BF16.items()}
     with ir.InsertionPoint(operation):
-        # Not a conversion, whose widened form rounds at random.
+        # A conversion would not do: its widened form rounds at random.
         operation.operands[side] = make("stablehlo.reduce_precision", [value], value.type, bits)

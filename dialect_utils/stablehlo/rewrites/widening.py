@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from math import prod, sqrt
 from typing import Any
 
-from dialect_utils.ops import Trait, has, hlo_opcode, named
+from dialect_utils.ops import SOLVED, Trait, has, hlo_opcode, named
 from dialect_utils.ops.choices import USES, Choice
 from dialect_utils.stablehlo.bindings import context, dimension_numbers, ir
 from dialect_utils.stablehlo.rewrites.editing import (
@@ -43,7 +43,7 @@ _PART = "stablehlo.get_tuple_element"
 # XLA's conversion of HLO leaves this operation in its own dialect.
 _COPY = "mhlo.copy"
 # Sums of as many terms as the last dimension of their first operand has elements.
-_SOLVED = named("fft cholesky triangular-solve")
+_SOLVED = SOLVED
 # Functions whose exact rounding is the engine's choice.
 _FUNCTIONS = USES[Choice.FUNCTION_ROUNDING]
 # The number of offsets at which operations read the noise.

@@ -187,7 +187,7 @@ class Degrees:
         if term.label in _ROOTS:
             # A multiple of a root: two of them are their argument, or 1 over it.
             (operand,) = term.operands
-            argument = self._known[operand] if term.label in named("sqrt") else self._inverse(operand)
+            argument = self._known[operand] if term.label == "sqrt" else self._inverse(operand)
             return _product([made, argument])
         # Of exp(x) - 1.
         return _summed([made], 2)

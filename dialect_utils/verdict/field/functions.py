@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dialect_utils.ops import by_opcode, named
+from dialect_utils.ops import Trait, by_opcode, named, with_trait
 from dialect_utils.verdict.field.arithmetic import Moduli, Words
 from dialect_utils.verdict.field.draw import Draw
 from dialect_utils.verdict.field.values import (
@@ -24,8 +24,8 @@ from dialect_utils.verdict.field.values import (
 )
 
 # f(-x) = -f(x), and f(-x) = f(x). (sin, tan ... of floats have the symmetry of the real functions.)
-_ODD = named("sine tan erf asinh asin atanh cbrt sign")
-_EVEN = named("cosine abs")
+_ODD = with_trait(Trait.ODD)
+_EVEN = with_trait(Trait.EVEN)
 # Multiples of a root, of which the product of two is known.
 ROOTS = named("sqrt rsqrt")
 

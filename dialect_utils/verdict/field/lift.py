@@ -217,11 +217,9 @@ class Lift(Interpretation[Term, Value]):
     # Movement
 
     def select(self, make: Callable[..., NDArray[Any]], *arrays: Value) -> Value:
-        """Returns the array whose numbers `make` selects from others."""
         return arrays[0].moved(make) if len(arrays) == 1 else merged(list(arrays), lambda parts: make(*parts))
 
     def dimensions(self, array: Value) -> tuple[int, ...]:
-        """Returns the sizes of an array."""
         return array.dimensions
 
     def index(self, term: Term) -> Value:
@@ -235,13 +233,11 @@ class Lift(Interpretation[Term, Value]):
         return integers.positions(value, term.array.element_type) if isinstance(value, Whole) else value
 
     def integers(self, array: Value) -> NDArray[np.int64]:
-        """Returns the values of indices; raises UndefinedError where they are not known."""
         if not isinstance(array, Whole) or not array.is_known or not array.words.size:
             raise UndefinedError("an index is not known")
         return array.words.astype(np.int64)
 
     def iota(self, element_type: ElementType, size: int) -> Value:
-        """Returns the numbers 0, 1, ... size - 1."""
         numbers = np.arange(size, dtype=np.int64)
         if element_type.is_integral:
             return integers.known(self.draw, numbers, element_type)
@@ -299,7 +295,6 @@ class Lift(Interpretation[Term, Value]):
         return Real(self.draw, first, summed(self.draw.second, left.second, right.second))
 
     def combine(self, opcode: str, element_type: ElementType, array: Value, initial: Value) -> Value:
-        """Returns [rows] of [rows, reduced]."""
         if isinstance(array, Real) and isinstance(initial, Real):
             start = initial.moved(lambda a: np.broadcast_to(a, array.dimensions[:1]))
             found = _combined_reals(opcode, element_type, array, start)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dialect_utils.ops import named
+from dialect_utils.ops import Trait, with_trait
 from dialect_utils.verdict.proof.terms import Term, Terms
 from dialect_utils.verdict.rules.comparisons import CASES
 
 # Operations that combine truth values to a predicate.
-_LOGIC = named("and or xor not")
+_LOGIC = with_trait(Trait.BITWISE)
 # Predicates that are decided one after the other, and operations in each expression: 2^6 small rebuildings at most.
 _DEEPEST = 6
 _MOST_PARTS = 400

@@ -12,6 +12,7 @@ from itertools import pairwise
 from math import prod
 
 from dialect_utils.layout import Reshape, Step, Transpose
+from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.verdict.proof.parts import Atom, atoms_of, regrouped
 from dialect_utils.verdict.proof.sources import source_of
 from dialect_utils.verdict.proof.terms import Term, Terms
@@ -67,7 +68,7 @@ def _steps(sizes: tuple[int, ...], orders: Sequence[Order]) -> tuple[Step, ...]:
 
 def _inverse(order: Order) -> Order:
     sizes, permutation = order
-    return tuple(sizes[i] for i in permutation), tuple(sorted(range(len(sizes)), key=permutation.__getitem__))
+    return tuple(sizes[i] for i in permutation), inverse_permutation(permutation)
 
 
 @dataclass(frozen=True, slots=True)

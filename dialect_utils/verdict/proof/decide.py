@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
-from dialect_utils.ir import Function, Module, Operation
+from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
@@ -23,20 +23,20 @@ from dialect_utils.ops import Trait, has
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_of, without_chlo
-from dialect_utils.verdict.entry import EntryArray, EntryInterface, entry_interface
-from dialect_utils.verdict.outcome import MovedElement, OutputProof, Place, RealEquality, RuleUse
+from dialect_utils.verdict.differences import MovedElement, Place
+from dialect_utils.verdict.entry import EntryInterface, entry_interface
+from dialect_utils.verdict.outcome import OutputProof, RealEquality, RuleUse
 from dialect_utils.verdict.proof.algebra.numbers import are_nan
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.combining import Combining
 from dialect_utils.verdict.proof.describe import where_apart
-from dialect_utils.verdict.proof.evaluation import BATCH_NORM, NORMS, Evaluation
-from dialect_utils.verdict.proof.loops import UNROLLED
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
+from dialect_utils.verdict.proof.rewriter import Rewriter
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
 from dialect_utils.verdict.proof.ways import SECONDS_OF_WAY, Way
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.terms.labels import device_counts
-from dialect_utils.verdict.terms.primitives import tree_of
+from dialect_utils.verdict.terms.loops import UNROLLED
+from dialect_utils.verdict.terms.walker import BATCH_NORM, walk
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.elements import ElementProof
@@ -183,29 +183,20 @@ class _Comparison:
         types, other_types = map(_types_of_dots, (first, last))
         self.terms.widens_dots = types != other_types
         self.terms.expands_dots = way.expands and types.total() != other_types.total()
-        before = Evaluation(self.terms, device_counts(first), iterations=way.iterations)
-        expected = _run(before, first.entry, inputs)
+        before = Rewriter(self.terms)
+        expected, self.effects = self._walked(before, first, inputs)
         self.terms.place, self.terms.side = None, 1
-        packed = [self._packed(*each) for each in zip(inputs, interface.parameters, strict=True)]
-        plans = _plans(stages) if before.loops else {}
-        after = Evaluation(self.terms, device_counts(last), plans, before.loops, way.iterations)
-        found = _run(after, last.entry, packed)
-        found = [self._unpacked(*each) for each in zip(found, interface.results, strict=True)]
-        self.pairs = list(zip(expected, found, strict=True))
-        self.effects, self.other_effects = before.effects, after.effects
+        after = Rewriter(self.terms, before.loops, _plans(stages) if before.loops else {})
+        packed = [after.packed(term, each.layouts) for term, each in zip(inputs, interface.parameters, strict=True)]
+        found, self.other_effects = self._walked(after, last, packed)
+        outputs = (after.unpacked(term, each.layouts) for term, each in zip(found, interface.results, strict=True))
+        self.pairs = list(zip(expected, map(self.terms.term, outputs), strict=True))
         self.has_loops = bool(before.loops or after.loops)
 
-    def _packed(self, term: Term, array: EntryArray) -> Array:
-        value: Array = term
-        for layout in array.layouts:
-            value = self.terms.chain(value).then(physical_plan(layout).with_padding(self.terms.unspecified))
-        return value
-
-    def _unpacked(self, term: Term, array: EntryArray) -> Term:
-        value: Array = term
-        for layout in reversed(array.layouts):
-            value = self.terms.chain(value).then(physical_plan(layout).inverse())
-        return self.terms.term(value)
+    def _walked(self, maker: Rewriter, module: Module, inputs: Sequence[Array]) -> tuple[list[Term], list[Term]]:
+        """Returns the results and the side effects of a module."""
+        results, effects = walk(maker, module, inputs, self.way.iterations)
+        return [*map(self.terms.term, results)], [*map(self.terms.term, effects)]
 
     def is_equal_as_arrays(self) -> bool:
         """Is true where all results and effects are equal without a look at their elements."""
@@ -341,12 +332,6 @@ def _used(applied: Iterable[tuple[str, Operation | None]]) -> tuple[RuleUse, ...
     return tuple(RuleUse(rule, tuple(places)) for rule, places in found.items())
 
 
-def _run(evaluation: Evaluation, entry: Function, arrays: Sequence[Array]) -> list[Term]:
-    leaves = iter(arrays)
-    arguments = [tree_of(parameter.shape, leaves) for parameter in entry.parameters]
-    return [term for tree in evaluation.run(entry, arguments) for term in evaluation.flat(tree)]
-
-
 def _types_of_dots(module: Module) -> Counter[tuple[ElementType, ...]]:
     """Returns how often a module has a dot or a convolution of given types."""
     dots = (each for each in module.operations() if has(each.opcode, Trait.CONTRACTS))
@@ -355,7 +340,7 @@ def _types_of_dots(module: Module) -> Counter[tuple[ElementType, ...]]:
 
 
 def _norms(module: Module) -> int:
-    return sum(each.opcode in NORMS for each in module.operations())
+    return sum(has(each.opcode, Trait.NORMALIZES) for each in module.operations())
 
 
 def _plans(stages: Sequence[Module]) -> Mapping[tuple[Shape, Shape], Sequence[Plan]]:

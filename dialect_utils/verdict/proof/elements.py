@@ -177,11 +177,9 @@ class ElementProof(Interpretation[Term, Elements]):
         return mapped(partial(self._picks.applied, term.label, term.array.element_type), arrays)
 
     def select(self, make: Callable[..., NDArray[Any]], *arrays: Elements) -> Elements:
-        """Returns the array that a function of numpy arrays makes."""
         return make(*arrays)
 
     def dimensions(self, array: Elements) -> tuple[int, ...]:
-        """Returns the sizes of an array."""
         sizes: tuple[int, ...] = array.shape
         return sizes
 
@@ -195,20 +193,17 @@ class ElementProof(Interpretation[Term, Elements]):
         return np.array(values, np.int64).reshape(array.shape)
 
     def iota(self, element_type: ElementType, size: int) -> Elements:
-        """Returns the constants 0, 1, ... size - 1."""
         bits = [number_bits(element_type, i) for i in range(size)]
         if None in bits:
             raise UndefinedError(f"{element_type} does not hold each number below {size}")
         return array_of([self.terms.literal(element_type, b or 0, ()) for b in bits], (size,))
 
     def slice_at(self, array: Elements, starts: Sequence[Elements], sizes: Sequence[int]) -> Elements:
-        """Returns a slice, each of whose elements the start indices pick."""
         lasts = [a - b for a, b in zip(array.shape, sizes, strict=True)]
         indices = self._indices(starts)
         return self._picks.picked(lambda at: self.sliced(array, at, sizes), indices, lasts, tuple(sizes))
 
     def update_at(self, array: Elements, update: Elements, starts: Sequence[Elements]) -> Elements:
-        """Returns an array with an update, each of whose elements the start indices pick."""
         lasts = [a - b for a, b in zip(array.shape, update.shape, strict=True)]
         indices = self._indices(starts)
         return self._picks.picked(lambda at: self.updated(array, update, at), indices, lasts, array.shape)
@@ -223,7 +218,6 @@ class ElementProof(Interpretation[Term, Elements]):
         return indices
 
     def contract(self, operation: Term, left: Elements, right: Elements, present: object = None) -> Elements:
-        """Returns sums of products; `operation` is the term of a dot or convolution."""
         assert isinstance(operation.label, tuple)  # the attributes are the last part
         kind, texts = operation.array.element_type, operation.label[-1]
         sizes = (*left.shape[:2], right.shape[1])
@@ -242,7 +236,6 @@ class ElementProof(Interpretation[Term, Elements]):
         return patches.result(self.contract(operation, left, patches.right(rhs)))
 
     def combine(self, opcode: str, element_type: ElementType, array: Elements, initial: Elements) -> Elements:
-        """Returns the reduction of each row."""
         return array_of([reduced(self.terms, opcode, list(row), initial[()]) for row in array], array.shape[:1])
 
     def skipped(self, opcode: str, element_type: ElementType, initial: Elements) -> Elements:
@@ -274,7 +267,6 @@ class ElementProof(Interpretation[Term, Elements]):
         return array_of(items, sizes)
 
     def reread(self, array: Elements, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> Elements:
-        """Returns elements of another type: parts of an element, or several elements joined."""
         if old.bits == new.bits:
             return mapped(lambda item: self.terms.reread(item, new), [array])
         if old.bits > new.bits:

@@ -1,4 +1,4 @@
-"""Loops: short ones unrolled; others as functions of their state.
+"""Loops as functions of their state.
 
 An element of the state counts where a result that is used, or the condition, depends on it. The elements are ordered by
 their initial values, then by their next values and by the elements that depend on them, so the order does not depend on
@@ -7,128 +7,45 @@ how the program lists them. Any order describes the same loop: this file only ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice, permutations, product
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from dialect_utils.ir import Function, Operation, Value
-from dialect_utils.ir.control_flow import BODY, CONDITION, is_unrolled
+from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, Transpose, TupleShape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import Trait, named, with_trait
-from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.ops import Trait, with_trait
 from dialect_utils.verdict.certificate import Reading
-from dialect_utils.verdict.proof.terms import Array, Term, Tree
+from dialect_utils.verdict.proof.terms import Array, Term, Terms
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.terms.loops import Program
-from dialect_utils.verdict.terms.primitives import ANY_ORDER, tree_of
-from dialect_utils.verdict.terms.scans import Scan
-
-if TYPE_CHECKING:
-    from dialect_utils.verdict.proof.evaluation import Evaluation
-
+from dialect_utils.verdict.terms.loops import Iteration, Loop
 
 # Ways to read a loop's state that are tried; few loops have more than one.
 _MOST_READINGS = 8
 # Transposes between the shapes of one array of both states that are tried; other than one where sizes are equal.
 _MOST_TRANSPOSES = 2
 
-UNROLLED = Rule("unrolled", "A loop whose condition is known before every iteration is the sequence of its iterations.")
 STATE = Rule(
     "loop-state",
     "The elements of a loop's state may be in any order, and those that no used result depends on may be left out.",
 )
-SCAN = Rule("scan", "A scan is the loop over the slices of its inputs that calls its function on each.")
-ORDER = Rule(
-    ANY_ORDER, "The engine chooses the order in which a scan calls a function that the program calls associative."
-)
-
-
 # For each array of the state the plan from its logical value, or None where the array is the logical value.
-_Reading = tuple[Plan | None, ...]
+Plans = tuple[Plan | None, ...]
 
 
-def loop(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
-    """Returns the results of a `while`."""
-    initial = [term for value in operation.operands for term in evaluation.flat(evaluation.values[value])]
-    condition, body = (operation.called_as(role) for role in (CONDITION, BODY))
-    program: Program[Array] = Program(partial(_ran, evaluation, condition), partial(_ran, evaluation, body), body)
-    return evaluation.trees(operation, _final(evaluation, operation, program, initial, used_results(operation)))
+def readings(
+    shapes: tuple[Shape, ...], others: Sequence[tuple[Shape, ...]], known: Mapping[tuple[Shape, Shape], Sequence[Plan]]
+) -> Iterator[Plans]:
+    """Yields the ways to read a state as one of the other module's states, the plain one last.
 
-
-def scan(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
-    """Returns the results of a `scan`, as those of a loop."""
-    terms = evaluation.terms
-    try:
-        found = Scan(evaluation.primitives, operation, terms.literal, partial(_ran, evaluation))
-    except UndefinedError:
-        return evaluation.opaque(operation)
-    operands = [term for value in operation.operands for term in evaluation.flat(evaluation.values[value])]
-    start = [terms.term(each) for each in found.start(operands)]
-    used = frozenset(found.positions()[i] for i in used_results(operation))
-    final = _final(evaluation, operation, Program(found.tested, found.ends, found.function), start, used)
-    results = [terms.term(final[i]) for i in found.positions()]
-    terms.note(SCAN)
-    for result in results if found.is_in_any_order else ():
-        terms.step(ORDER, terms.make("op", (ANY_ORDER,), result.shape, [result]), result)
-    return evaluation.trees(operation, results)
-
-
-def _final(
-    evaluation: Evaluation,
-    operation: Operation,
-    program: Program[Array],
-    initial: Sequence[Term],
-    used: frozenset[int],
-) -> Sequence[Array]:
-    """Returns the final state of a loop some of whose results are used."""
-    unrolled = _unrolled(evaluation, program, initial)
-    if unrolled is not None:
-        return unrolled
-    shapes = tuple(term.shape for term in initial)
-    evaluation.loops.append(shapes)
-    readings = _readings(evaluation, shapes)
-    found = (_Loop(evaluation, operation, program, used, reading).run(initial) for reading in readings)
-    # The last reading is the plain one, which always gives a result.
-    return next(results for results in found if results is not None)
-
-
-def _unrolled(evaluation: Evaluation, program: Program[Array], initial: Sequence[Term]) -> Sequence[Array] | None:
-    """Returns the final state of a loop of a few known iterations; None for others and those with effects."""
-    if not is_unrolled(program.body):
-        return None
-    state: Sequence[Array] = initial
-    effects = len(evaluation.effects)
-    for _ in range(evaluation.iterations + 1):
-        tested = evaluation.terms.term(program.tested(state)[0])
-        bits = evaluation.terms.constant_bits(tested)
-        if bits is None or len(evaluation.effects) > effects:
-            break
-        if not bits:
-            evaluation.terms.note(UNROLLED)
-            return state
-        state = program.ends(state)
-    # The attempt leaves no effects.
-    del evaluation.effects[effects:]
-    return None
-
-
-def _ran(evaluation: Evaluation, function: Function, state: Sequence[Array]) -> list[Array]:
-    leaves = iter(state)
-    arguments = [tree_of(parameter.shape, leaves) for parameter in function.parameters]
-    # A region uses values from outside, too, so it is evaluated again each time.
-    return [term for tree in evaluation.run(function, arguments) for term in evaluation.flat(tree)]
-
-
-def _readings(evaluation: Evaluation, shapes: tuple[Shape, ...]) -> Iterator[_Reading]:
-    """Yields the ways to read a state as the other module's, the plain one last."""
-    if shapes not in evaluation.earlier_loops:
-        for other in dict.fromkeys(evaluation.earlier_loops):
+    `known` are the plans between a shape and its physical array.
+    """
+    if shapes not in others:
+        for other in dict.fromkeys(others):
             if len(other) == len(shapes):
                 plans = [
-                    [None] if a == b else evaluation.plans.get((a, b)) or [*islice(_transposes(a, b), _MOST_TRANSPOSES)]
+                    [None] if a == b else known.get((a, b)) or [*islice(_transposes(a, b), _MOST_TRANSPOSES)]
                     for a, b in zip(other, shapes, strict=True)
                 ]
                 yield from islice(product(*plans), _MOST_READINGS)
@@ -147,109 +64,58 @@ def _transposes(shape: Shape, other: Shape) -> Iterator[Plan]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Iteration:
-    """One iteration of a loop as a function of its state: condition, next state, effects of condition and body."""
+class Reader:
+    """A loop whose state holds logical values after `plans`."""
 
-    tested: list[Term]
-    ends: list[Term]
-    effects: tuple[list[Term], list[Term]]
+    terms: Terms
+    loop: Loop[Array]
+    plans: Plans
 
-    @property
-    def is_specified(self) -> bool:
-        """Is true where no padding of a physical array is read."""
-        return all(term.is_specified for part in (self.tested, self.ends, *self.effects) for term in part)
-
-
-@dataclass(frozen=True, slots=True)
-class _Loop:
-    evaluation: Evaluation
-    operation: Operation
-    program: Program[Array]
-    used: frozenset[int]
-    reading: _Reading
-
-    def run(self, initial: Sequence[Term]) -> list[Array] | None:
+    def final(self, start: Sequence[Array]) -> list[Array] | None:
         """Returns the final state, or None where the body reads the padding of a physical array."""
-        start = [self._logical(term, plan) for term, plan in zip(initial, self.reading, strict=True)]
-        variables = self.evaluation.variables([term.shape for term in start])
-        plain = self._round(variables)
+        loop, logical = self.loop, self.loop.logical(start, self.plans)
+        variables = loop.variables(logical, range(len(logical)))
+        plain = loop.iteration(variables, self.plans)
         changed = [i for i, variable in enumerate(variables) if plain.ends[i] is not variable]
-        order = self._order(start, plain, changed)
-        iteration = self._reordered(start, changed, order)
-        if iteration is None:
+        order = self._order(logical, plain, changed)
+        short = self._reordered(logical, changed, order)
+        if short is None:
             order = changed
-            iteration = self._reordered(start, changed, changed)
-            assert iteration is not None  # nothing is left out
-        if any(self.reading) and not iteration.is_specified:
+            short = self._reordered(logical, changed, changed)
+            assert short is not None  # no element is left out
+        if any(self.plans) and not all(term.is_specified for term in map(self.terms.term, short.nodes)):
             return None
-        terms = self.evaluation.terms
-        terms.readings[terms.side][self.operation] = Reading(tuple(order), tuple(changed), self.reading)
-        final = list(start)
-        for i, out in zip(order, self._outs(start, order, iteration), strict=True):
-            final[i] = out
-        if len(order) < len(changed):
-            every = self._outs(start, range(len(start)), plain)
-            for i in {*changed} - {*order}:
-                final[i] = every[i]
-        return [self._physical(term, plan) for term, plan in zip(final, self.reading, strict=True)]
+        reading = Reading(tuple(order), tuple(changed), self.plans)
+        self.terms.readings[self.terms.side][loop.operation] = reading
+        return loop.final(logical, reading, plain, short)
 
-    def _order(self, start: Sequence[Term], plain: _Iteration, changed: Sequence[int]) -> Sequence[int]:
+    def _order(self, start: Sequence[Array], plain: Iteration[Array], changed: Sequence[int]) -> Sequence[int]:
         """Returns the elements of the state that count, in an order that does not depend on how they are written."""
         if any(plain.effects):
             return changed
-        order = State(self.evaluation.level, start, plain.ends, plain.tested).order(changed, self.used)
+        used = frozenset(self.loop.results[i] for i in used_results(self.loop.operation))
+        order = self._state(start, plain, plain.ends).order(changed, used)
         if order != changed:
-            self.evaluation.terms.note(STATE)
+            self.terms.note(STATE)
         return order
 
-    def _reordered(self, start: Sequence[Term], changed: Sequence[int], order: Sequence[int]) -> _Iteration | None:
+    def _reordered(
+        self, start: Sequence[Array], changed: Sequence[int], order: Sequence[int]
+    ) -> Iteration[Array] | None:
         """Returns an iteration whose first variables are those of `order`; None where they depend on others, too."""
-        numbered = [*order, *(i for i in changed if i not in order)]
-        state = list(start)
-        for i, variable in zip(numbered, self.evaluation.variables([start[i].shape for i in numbered]), strict=True):
-            state[i] = variable
-        iteration = self._round(state)
+        state = self.loop.variables(start, [*order, *(i for i in changed if i not in order)])
+        iteration = self.loop.iteration(state, self.plans)
         if len(order) == len(changed):
             return iteration
-        kept = [iteration.ends[i] for i in order]
-        masks, tested = State(self.evaluation.level, start, kept, iteration.tested).reached()
+        masks, tested = self._state(start, iteration, [iteration.ends[i] for i in order]).reached()
         is_closed = not any(mask >> len(order) for mask in (*masks, tested))
         return iteration if is_closed and not any(iteration.effects) else None
 
-    def _round(self, state: Sequence[Term]) -> _Iteration:
-        arrays = [self._physical(term, plan) for term, plan in zip(state, self.reading, strict=True)]
-        tested, test_effects = self.evaluation.within(0, lambda: [*self.program.tested(arrays)])
-        ends, effects = self.evaluation.within(1, lambda: [*self.program.ends(arrays)])
-        logical = [self._logical(end, plan) for end, plan in zip(ends, self.reading, strict=True)]
-        return _Iteration(tested, logical, (test_effects, effects))
-
-    def _outs(self, start: Sequence[Term], changed: Sequence[int], iteration: _Iteration) -> list[Term]:
-        """Returns the final values of what a loop changes."""
-        evaluation = self.evaluation
-        number = (*evaluation.scope, len(evaluation.effects)) if any(iteration.effects) else None
-        parts = [
-            [start[i] for i in changed],
-            [iteration.ends[i] for i in changed],
-            iteration.tested,
-            *iteration.effects,
-        ]
-        label = ("while", evaluation.level, tuple(map(len, parts)), number)
-        shapes = [start[i].shape for i in changed]
-        made = evaluation.terms.make("op", label, TupleShape(tuple(shapes)), [term for part in parts for term in part])
-        if number is not None:
-            evaluation.effects.append(made)
-        return evaluation.outs(made, shapes)
-
-    def _logical(self, term: Term, plan: Plan | None) -> Term:
-        terms = self.evaluation.terms
-        return term if plan is None else terms.term(terms.chain(term).then(plan.inverse()))
-
-    def _physical(self, term: Term, plan: Plan | None) -> Array:
-        terms = self.evaluation.terms
-        return term if plan is None else terms.chain(term).then(plan.with_padding(terms.unspecified))
+    def _state(self, start: Sequence[Array], iteration: Iteration[Array], ends: Sequence[Array]) -> State:
+        parts = ([*map(self.terms.term, part)] for part in (start, ends, iteration.tested))
+        return State(self.loop.walker.level, *parts)
 
 
-_ELEMENT = named("get-tuple-element")
 # The order of their operands does not distinguish two states.
 _UNORDERED = with_trait(Trait.COMMUTATIVE)
 _UNORDERED_KINDS = frozenset(["ring", "dot", "sum", "sum-of-products"])
@@ -262,20 +128,16 @@ def used_results(operation: Operation) -> frozenset[int]:
     first = 0
     for value in operation.results:
         found.update(first + i for i in _used(value))
-        first += _count(value)
+        first += value.shape.leaf_count
     return frozenset(found)
-
-
-def _count(value: Value) -> int:
-    return sum(1 for _ in value.shape.leaves())
 
 
 def _used(value: Value) -> Iterable[int]:
     """Returns the leaves of a value that are used: of a tuple the elements that are taken out, else all."""
-    is_whole = value in value.function.results or any(user.opcode not in _ELEMENT for user in value.users)
+    is_whole = value in value.function.results or any(user.opcode != "get-tuple-element" for user in value.users)
     if is_whole or not isinstance(value.shape, TupleShape):
-        return range(_count(value)) if is_whole or value.users else ()
-    sizes = [sum(1 for _ in element.leaves()) for element in value.shape.elements]
+        return range(value.shape.leaf_count) if is_whole or value.users else ()
+    sizes = [element.leaf_count for element in value.shape.elements]
     found: list[int] = []
     for user in value.users:
         (index,) = user.ints("index") or (0,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Hashable, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,12 @@ from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Step
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
+from dialect_utils.layout.moves.steps import inverse_permutation
+from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
 from dialect_utils.verdict.proof.sources import CONCATENATE, array_order, concatenated
 from dialect_utils.verdict.proof.terms import BROADCAST, Array, Moved, Term, Terms
 from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.terms.maker import Maker
 from dialect_utils.verdict.terms.primitives import Primitives
 
 if TYPE_CHECKING:
@@ -33,26 +35,27 @@ PADDED = "broadcast-moved"
 IOTA = "iota"
 
 
-class Movement(Domain[Array]):
+class Movement(Maker[Array]):
     """The primitives that select elements, on terms."""
 
-    def __init__(self, terms: Terms, applied: Callable[[Function], Term]) -> None:
+    def __init__(self, terms: Terms) -> None:
         self.terms = terms
-        self.written: Primitives[Term] = Primitives(terms, applied)
+        self.written: Primitives[Term] = Primitives(terms, self.function)
+
+    def function(self, function: Function) -> Term:
+        """Returns the function that an operation applies; raises UndefinedError where it has effects."""
+        return self.terms.term(self.applied(function))
 
     def _made(self, label: tuple[object, ...], shape: ArrayShape, operands: Sequence[Array]) -> Term:
         return self.terms.make("op", label, shape, [self.terms.term(each) for each in operands])
 
     def dimensions(self, array: Array) -> tuple[int, ...]:
-        """Returns the sizes of an array."""
         return array.plan.result[1] if isinstance(array, Moved) else static_array(array.shape).dimensions
 
     def element_type(self, array: Array) -> ElementType:
-        """Returns the element type of an array."""
         return array.plan.result[0] if isinstance(array, Moved) else static_array(array.shape).element_type
 
     def integers(self, array: Array) -> NDArray[np.int64]:
-        """Returns the values of a constant; raises UndefinedError for others."""
         term = self.terms.term(array)
         bits, kind = self.terms.constant_bits(term), term.array.element_type
         data = term.label if term.kind == "constant" else None
@@ -65,15 +68,12 @@ class Movement(Domain[Array]):
     # Elementwise operations
 
     def number(self, element_type: ElementType, value: float, dimensions: tuple[int, ...]) -> Term:
-        """Returns an array all of whose elements are one number."""
         return self.terms.literal(element_type, parse_scalar(element_type, repr(value)), dimensions)
 
-    def each(self, opcode: str, element_type: ElementType, operands: Sequence[Array]) -> Term:
-        """Returns an elementwise operation."""
-        return self.terms.each(opcode, element_type, [self.terms.term(each) for each in operands])
+    def each(self, label: Hashable, element_type: ElementType, operands: Sequence[Array]) -> Term:
+        return self.terms.each(label, element_type, [self.terms.term(each) for each in operands])
 
     def compare(self, direction: str, left: Array, right: Array, *, is_total: bool) -> Term:
-        """Returns a comparison."""
         operands = [self.terms.term(left), self.terms.term(right)]
         return self.terms.each(("compare", direction, is_total), ELEMENT_TYPES["pred"], operands)
 
@@ -191,7 +191,7 @@ class Movement(Domain[Array]):
         if order == (*range(len(order)),):
             return self._made(("reverse", places), part.array, [part])
         plain = self.written.reverse(self.terms.as_written(turned), tuple(places))
-        back = _inverse(order)
+        back = inverse_permutation(order)
         self.terms.certify(
             REVERSE.name,
             self.written.reverse(part, tuple(dimensions)),
@@ -206,7 +206,6 @@ class Movement(Domain[Array]):
         return concatenated(self.terms, [*map(self.terms.term, arrays)], dimension)
 
     def iota(self, element_type: ElementType, size: int) -> Term:
-        """Returns the vector 0, 1, ... size - 1."""
         if size <= 1 and element_type.is_integral:
             literal = self.terms.literal(element_type, 0, (size,))
             self.terms.certify(IOTA, self.written.iota(element_type, size), literal)
@@ -218,10 +217,6 @@ def after(terms: Terms, term: Term, steps: Sequence[Step]) -> Array:
     """Returns a term after steps of movement."""
     plan = Plan(term.array.element_type, term.array.dimensions, tuple(steps))
     return terms.chain(term).then(plan) if steps else term
-
-
-def _inverse(order: Sequence[int]) -> list[int]:
-    return sorted(range(len(order)), key=order.__getitem__)
 
 
 def _apart(targets: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[tuple[int, ...], list[int]]:

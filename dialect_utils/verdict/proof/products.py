@@ -112,7 +112,6 @@ class Products(Slices):
         sizes: tuple[int, ...],
         has_padding: bool,
     ) -> Term:
-        """Returns a convolution."""
         self.terms.note(WINDOW)
         operands = self.terms.term(lhs), self.terms.term(rhs)
         is_skipped = self.terms.skips_padding or not has_padding

@@ -9,6 +9,7 @@ from math import prod
 from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import ELEMENT_TYPES, Reshape, Slice
 from dialect_utils.layout.moves.plan import Plan, try_with_leading
+from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.ops.domain import reshaped, section, transposed
 from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.algebra.widening import lifted
@@ -348,7 +349,7 @@ class _Arrangement:
         """Returns an array in the arrangement as one of other sizes."""
         own = tuple(sizes[i] for i in self.order)
         found = array if array.array.dimensions == own else reshaped(movement, array, own)
-        inverse = sorted(range(len(own)), key=self.order.__getitem__)
+        inverse = inverse_permutation(self.order)
         return found if self._is_plain else transposed(movement, found, inverse)
 
 

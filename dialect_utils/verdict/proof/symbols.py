@@ -6,14 +6,13 @@ term after another plan.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dialect_utils.ir import Function, Operation, Value
-from dialect_utils.ir.elementwise import is_elementwise
+from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import ArrayShape, ElementType, TupleShape
 from dialect_utils.ops import Trait, with_trait
-from dialect_utils.ops.domain import UndefinedError, reshaped, static_array
+from dialect_utils.ops.domain import reshaped, static_array
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.matching import converted
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits, value_of
@@ -28,16 +27,14 @@ from dialect_utils.verdict.proof.products import WINDOW, Products
 from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import CONVERTED_EXTREME, CONVERTED_FUNCTION
-from dialect_utils.verdict.terms.labels import elementwise_label
 
 if TYPE_CHECKING:
-    from dialect_utils.verdict.proof.evaluation import Evaluation
+    pass
 
 REDUCE = Rule("reduce", "The dimensions that a reduction keeps, and those that it reduces, may be in any order.")
 INITIAL = Rule(
     "initial-value", "A reduction by an associative and exact operation takes its initial value once, in any position."
 )
-MAP = Rule("map", "A map whose computation is elementwise computes the same on whole arrays, element by element.")
 
 # Reductions by these may take their elements in any order.
 _COMMUTATIVE = sorted(with_trait(Trait.COMMUTATIVE))
@@ -45,38 +42,7 @@ _SUM = "add"
 
 
 class Symbols(Products):
-    """The primitives on terms; `evaluation` gives the functions that operations apply."""
-
-    def __init__(self, evaluation: Evaluation) -> None:
-        super().__init__(evaluation.terms, self._applied)
-        self.evaluation = evaluation
-
-    def map(self, operation: Operation, function: Function, arrays: Sequence[Array]) -> list[Array]:
-        """Returns the computation's operations on whole arrays, where all of them are elementwise."""
-        if len(arrays) != len(function.parameters):
-            raise UndefinedError("the computation of a map has other parameters")
-        terms: dict[Value, Term] = dict(zip(function.parameters, map(self.terms.term, arrays), strict=True))
-        results = list(function.results)
-        if len(results) == 1 and results[0].operation is not None and results[0].operation.opcode == "tuple":
-            results = list(results[0].operation.operands)
-        for each in function.operations:
-            if each.opcode != "tuple":
-                terms[each.results[0]] = self._on_arrays(each, terms, self.dimensions(arrays[0]))
-        self.terms.note(MAP)
-        return [terms[result] for result in results]
-
-    def _on_arrays(self, operation: Operation, terms: Mapping[Value, Term], sizes: tuple[int, ...]) -> Term:
-        """Returns an operation of scalars on arrays."""
-        bits, shape = operation.splat_bits, static_array(operation.results[0].shape)
-        if bits is not None:
-            return self.terms.literal(shape.element_type, bits, sizes)
-        if not is_elementwise(operation):
-            raise UndefinedError("the computation of a map is not elementwise")
-        operands = [terms[operand] for operand in operation.operands]
-        is_same = operation.opcode == "convert" and operands[0].array.element_type == shape.element_type
-        if is_same or operation.opcode == "copy":
-            return operands[0]
-        return self.terms.each(elementwise_label(operation), shape.element_type, operands)
+    """The primitives on terms."""
 
     # Reductions
 
@@ -151,7 +117,7 @@ class Symbols(Products):
         self.terms.note(REDUCE)
         operands = [self.terms.term(each) for each in (*arrays, *initial)]
         leaves = [static_array(leaf).element_type for value in operation.results for leaf in value.shape.leaves()]
-        return self._reduced(leaves, self._applied(function), operands, is_wide=True)
+        return self._reduced(leaves, self.function(function), operands, is_wide=True)
 
     def _reduced(
         self, kinds: Sequence[ElementType], applied: Term, operands: Sequence[Term], *, is_wide: bool
@@ -233,7 +199,7 @@ class Symbols(Products):
         operands = [self.terms.term(each) for each in (*arrays, *initial)]
         leaves = [static_array(leaf).element_type for value in operation.results for leaf in value.shape.leaves()]
         label = ("reduce-window", None, window, has_padding)
-        return self._windows(label, leaves, sizes, (*operands, self._applied(function)), is_wide=True)
+        return self._windows(label, leaves, sizes, (*operands, self.function(function)), is_wide=True)
 
     def _windows(
         self,
@@ -279,12 +245,6 @@ class Symbols(Products):
         found = self.terms.make("op", label, ArrayShape(narrow[0].array.element_type, sizes), narrow)
         self.terms.step(CONVERTED_EXTREME, before, converted(self.terms, wide, found))
         return self.terms.each("convert", wide, [found if combining is None else combining.replaced(found, found)])
-
-    def _applied(self, function: Function) -> Term:
-        applied, has_effects = self.evaluation.function(function)
-        if has_effects:
-            raise UndefinedError("the function of a reduction has effects")
-        return applied
 
     def _reducer(self, applied: Term, arrays: Sequence[Array], initial: Sequence[Array]) -> str | None:
         """Returns the commutative opcode that a function of two scalars is, or None."""

@@ -226,7 +226,7 @@ class Terms:
             return self.of_splats(label, element_type, operands)
         # Each undefined padding value is distinct: no rule may merge two of them.
         is_known = all(operand.is_specified for operand in operands)
-        is_kept = self.keeps_bits and any(_is_rounded(each) for each in (element_type, *map(_type_of, operands)))
+        is_kept = self.keeps_bits and any(each.is_inexact for each in (element_type, *map(_type_of, operands)))
         made = (build if is_known and not is_kept else Terms.each_as_is)(self, label, element_type, operands)
         if self.combining is None or not is_known:
             return made
@@ -486,10 +486,6 @@ def _type_of(term: Term) -> ElementType:
 
 def _is_gather(term: Term) -> bool:
     return isinstance(term.label, tuple) and term.label[:1] == ("gather",)
-
-
-def _is_rounded(element_type: ElementType) -> bool:
-    return element_type.is_floating or element_type.is_complex
 
 
 # An array (or token), or a tuple.

@@ -7,17 +7,13 @@ dot is a dot of a cut operand, and so on.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.proof.symbols import Symbols
-from dialect_utils.verdict.proof.terms import MOVED, THROUGH, Array, Moved, Term
+from dialect_utils.verdict.proof.terms import MOVED, THROUGH, Array, Moved, Term, Terms
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.terms.cuts import Cut, before_plan, operand_cuts
-
-if TYPE_CHECKING:
-    from dialect_utils.verdict.proof.evaluation import Evaluation
 
 PART = Rule(
     "part", "A part of a dot, a reduction or a broadcast is the dot, reduction or broadcast of a part of its operands."
@@ -34,8 +30,8 @@ _Key = tuple[Term, Cut]
 class Wholes(Symbols):
     """The primitives on terms, where a concatenation may be a term of the first program."""
 
-    def __init__(self, evaluation: Evaluation) -> None:
-        super().__init__(evaluation)
+    def __init__(self, terms: Terms) -> None:
+        super().__init__(terms)
         self._cuts: dict[_Key, Term] = {}
         self._shaped: dict[tuple[ElementType, tuple[int, ...]], list[Array]] = {}
 

@@ -1,18 +1,17 @@
-"""Replays a proof: both modules are recorded by their definitions, each step is checked, and the results compared."""
+"""Replays a proof: both modules become nodes by their definitions, each step is checked, and the results compared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, ElementType, Shape
-from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
-from dialect_utils.verdict.certificate import Certificate, Step, without_chlo
-from dialect_utils.verdict.entry import EntryArray, entry_interface
+from dialect_utils.verdict.certificate import Certificate, Reading, Step, without_chlo
+from dialect_utils.verdict.entry import entry_interface
 from dialect_utils.verdict.replay import arrays, contractions, slices
 from dialect_utils.verdict.replay.arrays import reducer
 from dialect_utils.verdict.replay.elements import Elements
@@ -21,11 +20,11 @@ from dialect_utils.verdict.replay.exchanges import promoted
 from dialect_utils.verdict.replay.scalars import check_scalar
 from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function, labels_of
 from dialect_utils.verdict.rules.arrays import PROMOTED
-from dialect_utils.verdict.terms.graph import UNSPECIFIED, Graph
-from dialect_utils.verdict.terms.labels import device_counts
+from dialect_utils.verdict.terms.graph import Graph
+from dialect_utils.verdict.terms.nodes import Nodes
 from dialect_utils.verdict.terms.primitives import Term
-from dialect_utils.verdict.terms.record import Recorder
-from dialect_utils.verdict.terms.wellformed import NOTHING, RefusedError
+from dialect_utils.verdict.terms.walker import walk
+from dialect_utils.verdict.terms.wellformed import RefusedError
 
 _NAN_BITS, _ORDER = "NaN bits", "order of sums"
 # Choices that the definition leaves to the engine, by the rules that use them.
@@ -108,19 +107,18 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
     if certificate.is_decomposed:
         stages = without_chlo(stages)
     inputs = [graph.make("leaf", ("parameter", i), port.shape.without_layout) for i, port in enumerate(parameters)]
-    unspecified = graph.make("leaf", UNSPECIFIED, NOTHING)
-    packed = [_packed(graph, node, port, unspecified) for node, port in zip(inputs, parameters, strict=True)]
     try:
-        first, expected = _recorded(graph, stages[0], certificate, 0, inputs)
-        last, found = _recorded(graph, stages[-1], certificate, 1, packed)
-        found = [_unpacked(graph, node, port) for node, port in zip(found, results, strict=True)]
+        first, last = (_nodes(graph, stages[side], certificate.readings[side]) for side in (0, -1))
+        packed = [last.packed(node, each.layouts) for node, each in zip(inputs, parameters, strict=True)]
+        expected, effects = walk(first, stages[0], inputs, certificate.iterations)
+        found, other_effects = walk(last, stages[-1], packed, certificate.iterations)
+        found = [last.unpacked(node, each.layouts) for node, each in zip(found, results, strict=True)]
         elements = Elements(last)
         merges = [_of_one_shape(graph, _checked(graph, elements, step)) for step in steps]
     except (UndefinedError, RefusedError, *_UNREADABLE) as error:
         return Replayed((None,) * len(results), None, refused=str(error) or type(error).__name__)
     merges += [_Merge(Level.BITS, *pair) for pair in (*first.folds, *last.folds, *elements.equal)]
     pairs = [*zip(expected, found, strict=True)]
-    effects = [*zip(first.effects, last.effects, strict=False)]
     outputs: list[Level | None] = [None] * len(pairs)
     told: Level | None = None
     equality: Equality | None = None
@@ -131,38 +129,23 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
             continue
         equal = [i for i, pair in enumerate(pairs) if outputs[i] is None and equality.same(*pair)]
         unclear = not all(graph.is_specified[pairs[i][0]] for i in equal)
-        specified = equality.without(frozenset([unspecified])) if unclear else frozenset()
+        specified = equality.without(frozenset([last.unspecified()])) if unclear else frozenset()
         for i in equal:
             if graph.is_specified[pairs[i][0]] or equality.find(pairs[i][0]) in specified:
                 outputs[i] = level
-        if told is None and len(first.effects) == len(last.effects):
-            told = level if all(equality.same(*pair) for pair in effects) else None
+        if told is None and len(effects) == len(other_effects):
+            told = level if all(map(equality.same, effects, other_effects)) else None
         if told is not None and None not in outputs:
             break
     open_ = [step for step, merge in zip(steps, merges, strict=False) if merge.level is Level.ENGINE]
     return Replayed(tuple(outputs), told, tuple(dict.fromkeys(CHOICES.get(step.rule, _ORDER) for step in open_)))
 
 
-def _packed(graph: Graph, node: int, array: EntryArray, unspecified: int) -> int:
-    for layout in array.layouts:
-        plan = physical_plan(layout).with_padding(True)
-        node = graph.moved(node, plan, [unspecified for each in plan.paddings if each is not None])
-    return node
-
-
-def _unpacked(graph: Graph, node: int, array: EntryArray) -> int:
-    for layout in reversed(array.layouts):
-        node = graph.moved(node, physical_plan(layout).inverse(), ())
-    return node
-
-
-def _recorded(
-    graph: Graph, module: Module, certificate: Certificate, side: int, inputs: Sequence[int]
-) -> tuple[Recorder, list[int]]:
-    readings = certificate.readings[side]
-    loops = {loop: readings[number] for number, loop in enumerate(module.operations()) if number in readings}
-    recorder = Recorder(graph, device_counts(module), loops, certificate.iterations)
-    return recorder, recorder.flat(module.entry, inputs)
+def _nodes(graph: Graph, module: Module, readings: Mapping[int, Reading]) -> Nodes:
+    """Returns the maker of a module's nodes, given how a certificate reads the module's loops."""
+    return Nodes(
+        graph, {loop: readings[number] for number, loop in enumerate(module.operations()) if number in readings}
+    )
 
 
 def _of_one_shape(graph: Graph, merge: _Merge) -> _Merge:
@@ -277,12 +260,12 @@ def _close(equality: Equality, merges: Iterable[_Merge]) -> None:
         waiting = [merge for merge in waiting if id(merge) not in done]
 
 
-def _holds(equality: Equality, recorder: Recorder) -> bool:
-    """Is true where all that a recorder claims of its loops holds."""
-    if not all(equality.same(*claim) for claim in recorder.claims):
+def _holds(equality: Equality, nodes: Nodes) -> bool:
+    """Is true where all claims about the loops of a module hold."""
+    if not all(equality.same(*claim) for claim in nodes.claims):
         return False
     free: dict[frozenset[int], set[int]] = {}
-    for node, leaves in recorder.closed:
+    for node, leaves in nodes.closed:
         if leaves not in free:
             free[leaves] = equality.without(leaves)
         if equality.find(node) not in free[leaves]:

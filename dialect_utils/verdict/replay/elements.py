@@ -17,20 +17,20 @@ from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.verdict.terms.graph import UNSPECIFIED
 from dialect_utils.verdict.terms.interpretation import Interpretation
+from dialect_utils.verdict.terms.nodes import Nodes
 from dialect_utils.verdict.terms.primitives import Term
-from dialect_utils.verdict.terms.record import Recorder
 
-Nodes = NDArray[np.int64]
-# Nodes that a replay makes before it gives up: twice as many as a proof.
+_Array = NDArray[np.int64]
+# _Array that a replay makes before it gives up: twice as many as a proof.
 _MOST_ELEMENTS = 300_000
 
 
 class Elements(Interpretation[Term, Any]):
     """The elements of terms; `equal` lists pairs of nodes that are equal by definition."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, nodes: Nodes) -> None:
         super().__init__()
-        self.graph, self.nodes, self.recorder = recorder.graph, recorder.primitives, recorder
+        self.graph, self.nodes = nodes.graph, nodes
         self.equal: list[tuple[int, int]] = []
         self._count = 0
         self._scalars: dict[str, ArrayShape] = {}
@@ -41,7 +41,7 @@ class Elements(Interpretation[Term, Any]):
         if self._count > _MOST_ELEMENTS:
             raise UndefinedError("the arrays are too large to be compared element by element")
 
-    def interpreted(self, term: Term) -> Nodes | None:
+    def interpreted(self, term: Term) -> _Array | None:
         """Returns the elements of an array, None for other values."""
         node, shape = self.graph.insert(term), term.shape
         if not isinstance(shape, ArrayShape) or not shape.is_static:
@@ -54,7 +54,7 @@ class Elements(Interpretation[Term, Any]):
             self.equal.append((node, int(found)))
         return found
 
-    def _of(self, term: Term, shape: ArrayShape, node: int) -> Nodes:
+    def _of(self, term: Term, shape: ArrayShape, node: int) -> _Array:
         operands = [self.values[operand] for operand in term.operands]
         scalar = ArrayShape(shape.element_type, ())
         match term.kind:
@@ -85,14 +85,14 @@ class Elements(Interpretation[Term, Any]):
             made = (self.graph.make("element", i, scalar, (node,)) for i in range(prod(shape.dimensions)))
             return np.fromiter(made, np.int64)
 
-    def _scalar_of(self, term: Term, node: int) -> Nodes:
+    def _scalar_of(self, term: Term, node: int) -> _Array:
         """Returns a scalar: of movement the element that it reads, where that is not undefined padding."""
         try:
             return np.asarray(self.moved(term)) if term.kind == "moved" else np.array(node)
         except UndefinedError:
             return np.array(node)
 
-    def _rows(self, term: Term) -> Nodes | None:
+    def _rows(self, term: Term) -> _Array | None:
         """Returns a result of a reduction by a function, row by row; None for other operations."""
         (general,) = term.operands
         if general.label != ("reduce", None):
@@ -109,29 +109,24 @@ class Elements(Interpretation[Term, Any]):
             found.append(self.graph.make("out", term.label, scalar, (made,)))
         return np.array(found, np.int64)
 
-    def _mapped(self, make: Callable[..., int], arrays: Sequence[Nodes]) -> Nodes:
+    def _mapped(self, make: Callable[..., int], arrays: Sequence[_Array]) -> _Array:
         rows = zip(*(array.flat for array in arrays), strict=True)
         return np.array([make(*map(int, row)) for row in rows], np.int64).reshape(arrays[0].shape)
 
-    def select(self, make: Callable[..., NDArray[Any]], *arrays: Nodes) -> Nodes:
-        """Returns the array that a function of numpy arrays makes."""
+    def select(self, make: Callable[..., NDArray[Any]], *arrays: _Array) -> _Array:
         return make(*arrays)
 
-    def dimensions(self, array: Nodes) -> tuple[int, ...]:
-        """Returns the sizes of an array."""
+    def dimensions(self, array: _Array) -> tuple[int, ...]:
         return array.shape
 
-    def integers(self, array: Nodes) -> NDArray[np.int64]:
-        """Returns the values of constants; raises UndefinedError for other elements."""
-        found = [self.recorder.integer(int(each)) for each in array.flat]
+    def integers(self, array: _Array) -> NDArray[np.int64]:
+        found = [self.nodes.integer(int(each)) for each in array.flat]
         return np.array(found, np.int64).reshape(array.shape)
 
-    def iota(self, element_type: ElementType, size: int) -> Nodes:
-        """Returns the constants 0, 1, ... size - 1."""
+    def iota(self, element_type: ElementType, size: int) -> _Array:
         return np.array([self.nodes.number(element_type, i, ()) for i in range(size)], np.int64)
 
-    def contract(self, operation: Term, left: Nodes, right: Nodes, present: object = None) -> Nodes:
-        """Returns sums of products; `operation` is the term of a dot or convolution."""
+    def contract(self, operation: Term, left: _Array, right: _Array, present: object = None) -> _Array:
         assert isinstance(operation.label, tuple)  # the attributes are the last part
         kind, texts = static_array(operation.shape).element_type, operation.label[-1]
         self.spend(left.size * right.shape[1])
@@ -161,7 +156,7 @@ class Elements(Interpretation[Term, Any]):
             return self.nodes.literal(kind, 0, ())
         return self.nodes.each(("sum-of-products", texts), kind, products)
 
-    def convolved(self, operation: Term, lhs: Nodes, rhs: Nodes, patches: Patches) -> Nodes:
+    def convolved(self, operation: Term, lhs: _Array, rhs: _Array, patches: Patches) -> _Array:
         """Returns a convolution; padding that is skipped is a number of its own."""
         kind = static_array(operation.operands[0].shape).element_type
         zero = self.nodes.literal(kind, 0, ())
@@ -170,16 +165,16 @@ class Elements(Interpretation[Term, Any]):
         left[:, ~patches.present] = zero if is_zero else self.graph.make("leaf", "optional zero", ArrayShape(kind, ()))
         return patches.result(self.contract(operation, left, patches.right(rhs)))
 
-    def combine(self, opcode: str, element_type: ElementType, array: Nodes, initial: Nodes) -> Nodes:
+    def combine(self, opcode: str, element_type: ElementType, array: _Array, initial: _Array) -> _Array:
         """Returns the combination of each row, which begins with the initial value."""
         rows = [[int(initial), *map(int, row)] for row in array]
         return np.array([self.nodes.each(("sum", opcode), element_type, row) for row in rows], np.int64)
 
-    def skipped(self, opcode: str, element_type: ElementType, initial: Nodes) -> Nodes:
+    def skipped(self, opcode: str, element_type: ElementType, initial: _Array) -> _Array:
         """Returns an unknown function of the initial value."""
         return np.array(self.nodes.each(("padding", opcode), element_type, [int(initial)]))
 
-    def padding(self, written: Any, sizes: tuple[int, ...], position: tuple[Term, int]) -> Nodes:
+    def padding(self, written: Any, sizes: tuple[int, ...], position: tuple[Term, int]) -> _Array:
         """Returns a padding value; undefined padding has no elements."""
         if written.label == UNSPECIFIED:
             raise UndefinedError("undefined padding is not compared element by element")
@@ -188,8 +183,7 @@ class Elements(Interpretation[Term, Any]):
     def _part(self, position: int, element_type: ElementType, node: int) -> int:
         return self.nodes.each(("part", position), element_type, [node])
 
-    def reread(self, array: Nodes, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> Nodes:
-        """Returns elements of another type: parts of an element, or several elements joined."""
+    def reread(self, array: _Array, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> _Array:
         if old.bits == new.bits:
             return self._mapped(lambda item: self.nodes.reread(item, new), [array])
         if old.bits > new.bits:

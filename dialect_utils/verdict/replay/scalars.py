@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from dialect_utils.layout import ArrayShape, ElementType
-from dialect_utils.ops import named
+from dialect_utils.ops import EXTREMES, Trait, with_trait
 from dialect_utils.verdict.replay.polynomials import is_narrowed_ring, is_same_polynomial
 from dialect_utils.verdict.rules import Equation, Level, Pattern, try_rule
 from dialect_utils.verdict.rules.formats import has, is_nan, word_bits
@@ -95,7 +95,7 @@ def _flat(term: Term, opcode: str) -> Iterator[Term]:
 
 # Operations that a step takes apart; a step of a proof has few.
 _MOST_PARTS = 100_000
-_EXTREMES, _BITWISE = named("maximum minimum"), named("and or")
+_EXTREMES, _BITWISE = EXTREMES, with_trait(Trait.BITWISE | Trait.IDEMPOTENT)
 
 
 def _sets(before: Term, after: Term) -> Level | None:
@@ -169,7 +169,7 @@ def _one_sum(before: Term, after: Term) -> Level | None:
 
 
 # Operations that take the terms of a reduction in any order, and sums of products.
-_SUMS = (*named("add multiply maximum minimum and or xor"), "sum-of-products", "product")
+_SUMS = (*with_trait(Trait.COMMUTATIVE), "sum-of-products", "product")
 
 
 def _is_sum(term: Term) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import prod
 
-from dialect_utils.layout import Reshape, Slice, Transpose
-from dialect_utils.layout import Step as MovementStep
+from dialect_utils.layout import Reshape, Slice, Step as MovementStep, Transpose
 from dialect_utils.layout.moves.plan import Plan, try_with_leading
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level

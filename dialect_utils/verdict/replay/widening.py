@@ -7,7 +7,7 @@ from typing import Any
 
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import named
+from dialect_utils.ops import BITWISE, EXTREMES, Trait, with_trait
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.rules.formats import is_lossless
@@ -81,8 +81,8 @@ def converted_extreme(step: Step) -> Level:
     wide, narrow = _pair(step)
     demand(_name(wide) in _REDUCTIONS and wide.label == narrow.label, "another reduction")
     kind, opcode = _type(narrow), _label(wide)[1]
-    is_bitwise = opcode in named("and or xor") and kind.is_integral and _type(wide).is_integral
-    is_extreme = opcode in named("maximum minimum") and (kind.is_integral == _type(wide).is_integral)
+    is_bitwise = opcode in BITWISE and kind.is_integral and _type(wide).is_integral
+    is_extreme = opcode in EXTREMES and (kind.is_integral == _type(wide).is_integral)
     demand((is_bitwise or is_extreme) and is_lossless(kind, _type(wide)), "not exact")
     _all_converted(step, wide, narrow)
     return Level.NAN if kind.is_floating else Level.BITS
@@ -93,7 +93,7 @@ def excess_precision(step: Step) -> Level:
     wide, narrow = step.before.operands[0], step.after
     demand(_is_converted(step.before, wide) and _name(wide) in _REDUCTIONS, "no converted reduction")
     demand(wide.label == narrow.label and narrow.kind == "op", "another reduction")
-    demand(_label(wide)[1] in named("add multiply"), "neither a sum nor a product")
+    demand(_label(wide)[1] in with_trait(Trait.COMMUTATIVE | Trait.ROUNDS), "neither a sum nor a product")
     demand(_type(wide).is_floating and _type(narrow).is_floating, "no floats")
     demand(is_lossless(_type(narrow), _type(wide)), "the type of the sum is not wider")
     demand(all(map(_is_converted, wide.operands, narrow.operands)), "other operands")
@@ -184,7 +184,7 @@ def _kinds(name: str, arrays: Sequence[Term]) -> tuple[list[ElementType], list[E
 
 def _level_of_function(function: Term, results: Sequence[ElementType]) -> Level:
     """Returns the level: an engine may sum floats of another type in another order."""
-    if not any(kind.is_floating or kind.is_complex for kind in results):
+    if not any(kind.is_inexact for kind in results):
         return Level.BITS
     (body, *others) = function.operands
     is_plain = not others and body.kind == "each" and isinstance(body.label, str) and len(body.operands) == _FACTORS

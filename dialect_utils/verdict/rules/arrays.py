@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dialect_utils.layout import ElementType
-from dialect_utils.ops import named
+from dialect_utils.ops import EXTREMES, MODULAR, Trait, with_trait
 from dialect_utils.verdict.rules.conditions import REAL
 from dialect_utils.verdict.rules.formats import is_lossless
 from dialect_utils.verdict.rules.rule import Level, Rule
@@ -50,13 +50,13 @@ PARTS_OF_BITS = Rule(
     "parts-of-bits", "Bits that are read as smaller elements are those of shifts; larger elements join shifted bits."
 )
 # Operations that combine the arrays of several devices.
-REDUCTIONS = named("all-reduce reduce-scatter")
+REDUCTIONS = with_trait(Trait.COLLECTIVE | Trait.COMBINES)
 # Operations whose result is one of the operands.
-_EXTREMES = named("maximum minimum")
+_EXTREMES = EXTREMES
 # Operations whose lower bits depend on the lower bits of the operands only.
-_MODULAR = named("add multiply and or xor")
+_MODULAR = MODULAR
 # Operations of floats whose result an engine may keep in a wider type.
-_ROUNDED = named("add multiply")
+_ROUNDED = with_trait(Trait.COMMUTATIVE | Trait.ROUNDS)
 
 
 def promotion_level(opcode: str, narrow: ElementType, wide: ElementType) -> Level | None:

@@ -63,7 +63,6 @@ class Lacks(Has):
     """The condition that a format does not have a property."""
 
     def holds(self, types: Types, constants: Constants) -> bool:
-        """Is true where the format does not have the property."""
         return not Has.holds(self, types, constants)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dialect_utils.ops import named, opcode_of
+from dialect_utils.ops import BITWISE, EXTREMES, MODULAR, Trait, named, opcode_of, with_trait
 from dialect_utils.ops.choices import USES, Choice
 from dialect_utils.verdict.rules.conditions import (
     FLOAT,
@@ -48,7 +48,7 @@ LOSSLESS = Rule(
     domain=(Holds("T", "f64"),),
 )
 # The low bits of a result are computed from the low bits of the operands; sums and products are polynomials.
-_BITWISE, _POLYNOMIALS = sorted(named("and or xor")), sorted(named("add multiply"))
+_OF_BITS, _POLYNOMIALS = sorted(BITWISE), sorted(MODULAR - BITWISE)
 NARROWED = Rule(
     "convert-narrower",
     "The low bits of an integer are those of its wider forms; those of sums, products and bitwise operations are what "
@@ -59,7 +59,7 @@ NARROWED = Rule(
             bits(
                 f"convert[U]({each}(x, y)) {sign} {each}(convert[U](x), convert[U](y))", INTEGER, _INTEGER_U, NoWider()
             )
-            for sign, opcodes in (("->", _BITWISE), ("=", _POLYNOMIALS))
+            for sign, opcodes in (("->", _OF_BITS), ("=", _POLYNOMIALS))
             for each in opcodes
         ),
     ),
@@ -79,11 +79,11 @@ _OPERANDS: Mapping[int | None, tuple[str, str]] = {
     2: ("convert[U](x), convert[U](y)", "x, y"),
 }
 # Functions whose results are numbers of every type of their operand.
-_WHOLE = sorted(named("ceil floor round-nearest-afz round-nearest-even sign"))
+_WHOLE = sorted(with_trait(Trait.WHOLE))
 # Operations that an operation of a type of twice the digits computes, and rounds once.
 _COMPUTED = sorted(named("add subtract multiply divide remainder"))
 # Operations of integers that commute with a conversion that loses nothing.
-_JOINED = sorted(named("and maximum minimum or xor"))
+_JOINED = sorted(EXTREMES | BITWISE)
 
 
 def _exact(text: str, *guard: Has | Real | WholeEnds) -> Equation:

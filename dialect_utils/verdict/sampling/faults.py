@@ -21,12 +21,6 @@ from dialect_utils.verdict.certificate import place_of
 from dialect_utils.verdict.outcome import Planted
 from dialect_utils.verdict.sampling.needs import values_behind
 
-# Operations for which the order of the first two operands matters, and of the last two.
-_ORDERED = named(
-    "subtract divide power remainder atan2 compare complex shift-left shift-right-logical shift-right-arithmetic "
-    "dynamic-slice"
-)
-_ORDERED_LAST = named("select")
 _PERMUTING = {"transpose": "dimensions", "broadcast": "dimensions", "iota": "iota_dimension"}
 _ONE_DIMENSION = named("reduce reverse")
 _DIRECTIONS = {"LT": "LE", "LE": "LT", "GT": "GE", "GE": "GT", "EQ": "NE", "NE": "EQ"}
@@ -116,10 +110,10 @@ def _omissions(operation: Operation) -> Iterator[tuple[str, _Edit]]:
 def _exchanges(operation: Operation) -> Iterator[tuple[str, _Edit]]:
     """Yields edits that exchange two operands of one type."""
     operands = operation.operands
-    is_ordered = operation.opcode in _ORDERED and not _is_symmetric(operation)
+    is_ordered = has(operation.opcode, Trait.ORDERED) and not _is_symmetric(operation)
     if is_ordered and len(operands) > 1 and _have_one_type(*operands[:2]) and operands[0] != operands[1]:
         yield "swapped operands", _swapped(0, 1)
-    if operation.opcode in _ORDERED_LAST and _have_one_type(*operands[1:3]) and operands[1] != operands[2]:
+    if operation.opcode == "select" and _have_one_type(*operands[1:3]) and operands[1] != operands[2]:
         yield "swapped operands", _swapped(1, 2)
 
 

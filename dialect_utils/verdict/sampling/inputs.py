@@ -20,7 +20,8 @@ from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.structured import group_counts
-from dialect_utils.verdict.comparator import Options
+from dialect_utils.verdict.options import Options
+from dialect_utils.verdict.rounding.floats import smallest_normal
 from dialect_utils.verdict.sampling import DataSet, array_needs, data_sets, unreached
 from dialect_utils.verdict.sampling.needs import index_operands
 
@@ -69,10 +70,6 @@ def _spreads_infinities(operation: Operation) -> bool:
 
 _INLINED = named("call fusion")
 _GIVEN = named("constant iota")
-# An operation whose sizes are operands.
-_DYNAMIC = named("dynamic-reshape")
-# Engines differ on integer division by 0.
-_DIVISIONS = named("divide remainder")
 # All bit patterns of types up to this width are tried.
 _NARROW_BITS = 16
 
@@ -109,7 +106,8 @@ def _moves(operation: Operation, variable: set[Value]) -> bool:
     places = operation.operands[:1] if opcode == "select" else index_operands(operation)
     if any(value in variable for value in places):
         return False
-    if has(opcode, Trait.AMONG_DEVICES) or opcode in _DYNAMIC:
+    # The sizes of a dynamic-reshape are operands.
+    if has(opcode, Trait.AMONG_DEVICES) or opcode == "dynamic-reshape":
         return False
     return opcode == "select" or any(has(opcode, trait) for trait in (Trait.MOVES_DATA, Trait.FORWARDS, Trait.TUPLES))
 
@@ -121,9 +119,9 @@ def _is_exact(operation: Operation) -> bool:
         return True
     values = [*operation.operands, *operation.results]
     kinds = [array.element_type for value in values for array in value.shape.arrays()]
-    is_whole = all(not kind.is_floating and not kind.is_complex for kind in kinds)
+    is_whole = all(not kind.is_inexact for kind in kinds)
     is_simple = has(opcode, Trait.ELEMENTWISE) and has(opcode, Trait.PURE)
-    return is_simple and is_whole and opcode not in _DIVISIONS and not operation.called
+    return is_simple and is_whole and not has(opcode, Trait.DIVIDES) and not operation.called
 
 
 def tagged_inputs(shapes: Sequence[ArrayShape]) -> list[list[Array]]:
@@ -187,13 +185,10 @@ def _patterns(kind: ElementType, most: int) -> Any:
         # The positive numbers from 1 on.
         one = {32: 0x3F800000, 64: 0x3FF0000000000000}[kind.bits]
         return np.uint64(one) + np.arange(most, dtype=np.uint64)
-    import ml_dtypes
-
     bits = np.arange(1 << kind.bits, dtype=np.uint64)
     with np.errstate(all="ignore"):
         values = from_bits(bits, kind).astype(np.float64)
-    smallest = float(ml_dtypes.finfo(dtype_of(kind)).smallest_normal)
-    return bits[np.isfinite(values) & (np.abs(values) >= smallest)][:most]
+    return bits[np.isfinite(values) & (np.abs(values) >= smallest_normal(kind))][:most]
 
 
 # The bits of all inputs together: two bytes, one bf16 or sixteen predicates.

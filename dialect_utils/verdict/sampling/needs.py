@@ -11,10 +11,9 @@ from dialect_utils.hlo.text.literals import decode_float
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.ir.control_flow import BODY, CONDITION
 from dialect_utils.layout import ArrayShape
-from dialect_utils.ops import Trait, has, named, opcode_of
+from dialect_utils.ops import EXTREMES, Trait, has, opcode_of
 
-_SHIFTS = named("shift-left shift-right-logical shift-right-arithmetic")
-_SORTS, _CHOICES = named("sort topk"), named("maximum minimum compare")
+_CHOICES = EXTREMES | {"compare"}
 # With few constants, their sums, differences, products and quotients are thresholds, too.
 _FEW_CONSTANTS = 8
 _MOST_CONSTANTS = 64
@@ -70,7 +69,7 @@ def array_needs(modules: Sequence[Module], shapes: Sequence[ArrayShape]) -> list
 def _chooses(operation: Operation) -> bool:
     """Is true where a result may be one of many elements."""
     inner = {each.opcode for function in operation.called for each in function.operations}
-    return operation.opcode in _SORTS or (has(operation.opcode, Trait.COMBINES) and bool(inner & _CHOICES))
+    return has(operation.opcode, Trait.SORTS) or (has(operation.opcode, Trait.COMBINES) and bool(inner & _CHOICES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +177,7 @@ def _sensed(operation: Operation) -> Iterator[_Sensed]:
     if indices and isinstance(operands[0].shape, ArrayShape):
         promised = [operation.attribute(name) in ("true", "unit") for name in ("unique_indices", "indices_are_sorted")]
         yield _Sensed(indices, operands[0].shape.dimensions, distinct=promised[0], ascending=promised[1])
-    elif opcode in _SHIFTS and isinstance(operands[1].shape, ArrayShape):
+    elif has(opcode, Trait.SHIFTS) and isinstance(operands[1].shape, ArrayShape):
         yield _Sensed((operands[1],), widths=(operands[1].shape.element_type.bits,))
     elif opcode == "conditional":
         yield _Sensed((operands[0],), branches=len(operation.called))

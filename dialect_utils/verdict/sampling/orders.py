@@ -11,12 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from dialect_utils.execution import Array, Engine, ExecutionError, Worker
-from dialect_utils.ir import Module
-from dialect_utils.ops import Trait, has
+from dialect_utils.execution import Array, Engine, ExecutionError
 from dialect_utils.verdict.comparator import Finding
-from dialect_utils.verdict.judge import Compared, Judge, also, joined
-from dialect_utils.verdict.runs import Rewritten, Runs, Widened
+from dialect_utils.verdict.judge import Judge, also, joined
+from dialect_utils.verdict.runs import HigherPrecision, Results, Runs
 from dialect_utils.verdict.sampling import DataSet
 
 _LEFT_OPEN = "the results differ only in the order of NaN or of equal keys, which the original leaves to the engine"
@@ -24,20 +22,12 @@ _NOT_TRIED = "the original leaves the order of NaN or of equal keys to the engin
 # The rank of a later position among equal keys, and the rank of 0 relative to -0 and of NaNs among each other.
 _OF_ORIGINAL = tuple(product((1, -1), (0, 1, -1)))
 _OF_REWRITE = ((1, 0), (-1, 0))
-
-
-def may_choose(module: Module) -> bool:
-    """Is true where the result of an operation may depend on the order in which elements are compared."""
-    return any(operation.opcode == "sort" or has(operation.opcode, Trait.COMBINES) for operation in module.operations())
-
-
-def has_sorts(module: Module) -> bool:
-    """Is true where the engine may choose the order of equal keys."""
-    return any(operation.opcode == "sort" for operation in module.operations())
+# The rewrite's outputs on one set of data, with zeros and with poison as padding of the inputs.
+_Rewritten = tuple[list[Array], list[Array]]
 
 
 def compared_in_open_orders(
-    runs: Runs, judge: Judge, worker: Worker, engine: Engine, *, where_more_is_open: bool = False
+    runs: Runs, judge: Judge, *, where_more_is_open: bool = False
 ) -> tuple[Runs, Finding] | None:
     """Compares both programs in the orders that they allow; also returns the runs that decided.
 
@@ -46,39 +36,40 @@ def compared_in_open_orders(
     """
     try:
         (last_way, of_first, of_last), (first_way, _, _) = (
-            runs.ordered(worker, nan_first=nan_first) for nan_first in (False, True)
+            runs.ordered(nan_first=nan_first) for nan_first in (False, True)
         )
         # Counts of operations that leave any order open, and of sorts that leave the order of equal keys open.
         if not (of_last[1] > of_first[1] if where_more_is_open else of_first[0]):
             return None
         ways = (last_way, first_way)
-        orders = [order for way in ways for order in _orders(way, worker, engine)]
-        rewritten = [made for way in ways for made in _rewritten(way, worker, engine)]
+        orders = [order for way in ways for order in _orders(way)]
+        rewritten = [made for way in ways for made in _rewritten(way)]
     except ExecutionError:
         return None
-    found = replace(_Allowed(judge, engine, orders).joined(rewritten), expected=orders[0].outputs)
+    found = replace(_Allowed(judge, orders).joined(rewritten), expected=orders[0].outputs)
     return last_way.ranked(_OF_ORIGINAL[0]), found
 
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """The original's outputs on each set of data in one order, and its higher-precision program in that order."""
+    """The original's outputs on each set of data in one order, and its runs in higher precision in that order."""
 
+    engine: Engine
     data: Sequence[DataSet]
     outputs: Sequence[list[Array]]
-    widened: Widened
+    widened: HigherPrecision
 
 
-def _orders(way: Runs, worker: Worker, engine: Engine) -> Iterator[_Order]:
-    widened, sets = way.widened(worker, engine), len(way.data)
+def _orders(way: Runs) -> Iterator[_Order]:
+    widened, sets = way.widened(), len(way.data)
     every = way.ranked(*_OF_ORIGINAL)
-    outputs = every.original_on(worker, engine)
+    outputs = every.original()
     for start in range(0, len(outputs), sets):
-        yield _Order(every.data[start : start + sets], outputs[start : start + sets], widened)
+        yield _Order(way.engine, every.data[start : start + sets], outputs[start : start + sets], widened)
 
 
-def _rewritten(way: Runs, worker: Worker, engine: Engine) -> Iterator[list[Rewritten]]:
-    sets, made = len(way.data), way.ranked(*_OF_REWRITE).rewrite_on(worker, engine)
+def _rewritten(way: Runs) -> Iterator[list[_Rewritten]]:
+    sets, made = len(way.data), way.ranked(*_OF_REWRITE).rewrite()
     yield from (made[start : start + sets] for start in range(0, len(made), sets))
 
 
@@ -87,29 +78,26 @@ class _Allowed:
     """The outputs that the original allows; differences are shown against the first order."""
 
     judge: Judge
-    engine: Engine
     orders: Sequence[_Order]
 
-    def joined(self, rewritten: Sequence[Sequence[Rewritten]]) -> Finding:
+    def joined(self, rewritten: Sequence[Sequence[_Rewritten]]) -> Finding:
         """Returns the joined finding of all orders of the rewrite on all sets of data."""
         nearest = [self._nearest(number, each) for made in rewritten for number, each in enumerate(made)]
         findings: list[Finding] = []
         for widened in (self.orders[0].widened, self.orders[-1].widened):
             near = [each for each in nearest if each.order.widened is widened]
-            decided = self.judge.decided(
-                self.engine, [each.compared for each in near], [each.found for each in near], widened
-            )
+            decided = self.judge.decided([each.results for each in near], [each.found for each in near], widened)
             # Fewer findings where the higher-precision program does not run.
             findings += [self._weighed(each, found) for each, found in zip(near, decided, strict=False)]
         whole = joined(findings)
         return whole if whole.answer != "agrees" else also(whole, _LEFT_OPEN)
 
-    def _nearest(self, number: int, rewritten: Rewritten) -> _Near:
+    def _nearest(self, number: int, rewritten: _Rewritten) -> _Near:
         """Returns the order of the original whose results the rewrite has; the first order where no results match."""
         tried = []
         for order in self.orders:
-            compared = Compared(order.data[number], order.outputs[number], rewritten)
-            tried.append(_Near(number, order, compared, self.judge.finding(self.engine, compared)))
+            results = Results(order.engine, order.data[number], order.outputs[number], *rewritten)
+            tried.append(_Near(number, order, results, self.judge.finding(results)))
             if tried[-1].found.answer != "different":
                 return tried[-1]
         return tried[0]
@@ -131,5 +119,5 @@ class _Near:
 
     number: int
     order: _Order
-    compared: Compared
+    results: Results
     found: Finding

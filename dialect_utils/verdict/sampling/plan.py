@@ -79,7 +79,7 @@ def data_sets(needs: Sequence[Need], seeds: int, *, finite: bool = False, sums: 
         kinds += [("pairs", min(_PAIR_SETS, _sets(needs, _pairs_of_constants)))]
     if any(need.peaks for need in needs):
         kinds += [("peaks", _PEAK_SETS)]
-    has_free_floats = any(_has_floats(need) and not need.counts for need in needs)
+    has_free_floats = any(need.shape.is_inexact and not need.counts for need in needs)
     kinds += [("scaled", _SCALED_SETS)] if has_free_floats else []
     if has_free_floats and not finite:
         kinds += [
@@ -108,7 +108,7 @@ def unreached(needs: Sequence[Need], seeds: int, *, finite: bool) -> list[str]:
             lines.append(f"not reached: {size - held} of {size} boundary values of input {position}")
         if need.distinct or need.ascending:
             lines.append(f"not reached: indices out of range, in input {position} (their order is promised)")
-        if _has_floats(need) and (finite or need.counts):
+        if need.shape.is_inexact and (finite or need.counts):
             why = "the groups of a convolution" if finite else "the end of a loop"
             lines.append(f"not reached: NaN, infinities and extreme magnitudes in input {position} ({why} meets them)")
     if any(need.counts for need in needs):
@@ -127,14 +127,14 @@ def _sets(needs: Sequence[Need], size: Callable[[Need], int]) -> int:
 
 def _pool_size(need: Need) -> int:
     kind = need.shape.element_type
-    if kind.is_floating or kind.is_complex:
+    if kind.is_inexact:
         return len(float_pool(need, kind.part))
     return 2 if kind.name == "pred" else len(integer_pool(need))
 
 
 def _special_size(need: Need) -> int:
     kind = need.shape.element_type
-    return 2 * len(special_floats(kind.part)) if kind.is_floating or kind.is_complex else 1
+    return 2 * len(special_floats(kind.part)) if kind.is_inexact else 1
 
 
 def _pairs_of_constants(need: Need) -> int:
@@ -144,11 +144,7 @@ def _pairs_of_constants(need: Need) -> int:
 
 def _pairs(need: Need) -> int:
     """Returns the number of elements that hold each pair of opposed values twice."""
-    return 2 * len(_OPPOSED) ** 2 if _has_floats(need) else 1
-
-
-def _has_floats(need: Need) -> bool:
-    return need.shape.element_type.is_floating or need.shape.element_type.is_complex
+    return 2 * len(_OPPOSED) ** 2 if need.shape.is_inexact else 1
 
 
 def _arrays(needs: Sequence[Need], kind: DataKind, seed: int, run: int, *, sums: bool) -> list[Array]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 from dialect_utils.execution import Array, ExecutionError, Program, prepare
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certified import prove
-from dialect_utils.verdict.comparator import Comparator
+from dialect_utils.verdict.judge import Judge
 from dialect_utils.verdict.outcome import Power
-from dialect_utils.verdict.sampling import DataSet
+from dialect_utils.verdict.rounding.scale import Scale
+from dialect_utils.verdict.runs import HigherPrecision, Runs
 from dialect_utils.verdict.sampling.faults import Mutant, choose_mutants
-from dialect_utils.verdict.scale import Scale
 
 # The most faults to name that the data does not detect.
 _TOLD = 3
@@ -22,29 +23,25 @@ _TOLD = 3
 _MOST_OPERATIONS = 5000
 
 Outputs = Sequence[Sequence[Array]]
-# Runs programs on all sets of data; None for a program that the engine rejects.
-Execute = Callable[[Sequence[Program]], Sequence[Outputs | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The means to measure whether injected faults are detected.
+    """The measurement of the faults that the data of a check detects.
 
-    `program` is the original, `execute` runs programs on all sets of data; `expected` has the original's outputs,
-    `scale` returns the scale of its own error on a set, in an output. No further faults are injected after `end`, a
-    value of `time.monotonic`, and no proof starts after `proofs_end`, a value of `time.process_time`.
+    `runs` execute the original and faulty forms of it. `expected` has the original's outputs, and `widened` runs it in
+    higher precision. No further faults are injected after `end`, a value of `time.monotonic`, and no proof starts after
+    `proofs_end`, a value of `time.process_time`.
     """
 
     original: Module
-    program: Program
-    comparator: Comparator
-    data: Sequence[DataSet]
+    judge: Judge
+    runs: Runs
     expected: Outputs
-    execute: Execute
-    scale: Callable[[int, int], Scale]
-    flushes: bool
+    widened: HigherPrecision
     end: float
     proofs_end: float
+    _samples: list[list[list[Array]]] = field(default_factory=list)
 
     def measure(self, count: int) -> Power | None:
         """Injects `count` faults; returns None where no fault fits the original, or none can be executed."""
@@ -62,7 +59,7 @@ class Trial:
                 return
             made = list(self._made(mutants[start : start + size]))
             try:
-                first, *found = self.execute([self.program, *(program for _, _, program in made)])
+                first, *found = self.runs.of_others([self.runs.programs[0], *(program for _, _, program in made)])
             except ExecutionError:
                 # No time is left, or the worker process does not start.
                 return
@@ -91,7 +88,7 @@ class Trial:
 
     def _differs(self, first: Outputs, last: Outputs) -> bool:
         """Is true where some bit differs on some data."""
-        return any(self.comparator.differences(*pair) for pair in zip(first, last, strict=True))
+        return any(self.judge.comparator.differences(*pair) for pair in zip(first, last, strict=True))
 
     def _is_harmless(self, planted: Module) -> bool:
         """Is true where the faulty module is proved to be equal to the original."""
@@ -107,17 +104,18 @@ class Trial:
             return None
 
     def _is_seen(self, found: Outputs) -> bool:
-        pairs = list(zip(self.data, self.expected, found, strict=True))
-        first = [self.comparator.find(*pair, None, flushes=self.flushes) for pair in pairs]
+        find = partial(self.judge.comparator.find, flushes=self.runs.engine == "xla")
+        sets = list(zip(self.runs.data, self.expected, found, strict=True))
+        first = [find(*each, None) for each in sets]
         if any(finding.answer == "different" for finding in first):
             return True
-        for number, (finding, pair) in enumerate(zip(first, pairs, strict=True)):
-            if finding.undecided:
-                scales = _scales_of(self.scale, number)
-                if self.comparator.find(*pair, scales, flushes=self.flushes).answer == "different":
-                    return True
-        return False
+        return any(
+            finding.undecided and find(*each, self._scales(number)).answer == "different"
+            for number, (finding, each) in enumerate(zip(first, sets, strict=True))
+        )
 
-
-def _scales_of(scale: Callable[[int, int], Scale], number: int) -> Callable[[int], Scale]:
-    return lambda output: scale(number, output)
+    def _scales(self, number: int) -> Callable[[int], Scale]:
+        """Returns the scales of the outputs on one set of data; all faults are compared with the same runs."""
+        if not self._samples:
+            self._samples.extend(self.widened(self.runs.data))
+        return self.judge.scales(self.expected[number], self._samples[number])

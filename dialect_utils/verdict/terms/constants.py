@@ -16,8 +16,6 @@ _EXACT = named(
     "round-nearest-even round-nearest-afz clamp count-leading-zeros sqrt is-finite "
     "shift-left shift-right-logical shift-right-arithmetic"
 )
-# Operations whose results are exact for integers only.
-_EXACT_OF_INTEGERS = named("power")
 _F32 = ELEMENT_TYPES["f32"]
 # Larger numbers are rounded in f32, if not infinite there.
 _LARGEST = 1 << 100
@@ -41,7 +39,8 @@ def folded(label: Hashable, result: ElementType, operands: Sequence[tuple[Elemen
     is_divided = label in ("divide", "remainder") and kinds[0].is_integral and bits[-1] == 0
     is_open = is_divided or (label == "clamp" and not result.is_integral)
     is_open |= label == "convert" and _may_round_twice(kinds[0], result, bits[0])
-    is_exact = label in _EXACT or (label in _EXACT_OF_INTEGERS and kinds[0].is_integral)
+    # A power is exact for integers only.
+    is_exact = label in _EXACT or (label == "power" and kinds[0].is_integral)
     is_whole = is_exact and len(bits) == opcode_of(str(label)).operand_count
     if not is_whole or is_open or (kinds[0] != result and label not in _RETYPED):
         return None

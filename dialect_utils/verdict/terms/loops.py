@@ -1,4 +1,4 @@
-"""Loops as nodes of a graph: the iterations of short loops, and other loops as functions of their state."""
+"""Loops: short ones unrolled; others as functions of their state."""
 
 from __future__ import annotations
 
@@ -11,125 +11,115 @@ from dialect_utils.ir.control_flow import is_unrolled
 from dialect_utils.layout import TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import Reading
+from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.terms.primitives import V
-from dialect_utils.verdict.terms.structure import check_reading
 
 if TYPE_CHECKING:
-    from dialect_utils.verdict.terms.record import Recorder
+    from dialect_utils.verdict.terms.walker import Walker
+
+UNROLLED = Rule("unrolled", "A loop whose condition is known before every iteration is the sequence of its iterations.")
+Plans = Sequence[Plan | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Program(Generic[V]):
-    """The condition and the next state of a loop as functions of the state, tuples flattened.
+class Iteration(Generic[V]):
+    """One iteration of a loop as a function of its state: condition, next state, effects of condition and body."""
 
-    `body` is the function that decides whether an iteration is short.
+    tested: list[V]
+    ends: list[V]
+    effects: tuple[list[V], list[V]]
+
+    @property
+    def nodes(self) -> list[V]:
+        """Returns all nodes of the iteration."""
+        return [*self.tested, *self.ends, *self.effects[0], *self.effects[1]]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop(Generic[V]):
+    """A loop: the condition and the next state as functions of the state, tuples flattened.
+
+    `body` is the function that decides whether an iteration is short, `results` are the positions in the state of the
+    results of the operation.
     """
 
-    tested: Callable[[Sequence[V]], list[V]]
-    ends: Callable[[Sequence[V]], list[V]]
-    body: Function
-
-
-@dataclass(frozen=True, slots=True)
-class LoopRecorder:
-    """One loop of a module."""
-
-    recorder: Recorder
+    walker: Walker[V]
     operation: Operation
-    program: Program[int]
+    test: Callable[[Sequence[V]], list[V]]
+    step: Callable[[Sequence[V]], list[V]]
+    body: Function
+    results: Sequence[int]
 
-    def run(self, start: Sequence[int]) -> Sequence[int]:
-        """Returns the final state: of the iterations where they are few and known, else as a function."""
+    def run(self, start: Sequence[V]) -> list[V]:
+        """Returns the results: of the iterations where they are few and known, else of the loop as a function."""
         unrolled = self._unrolled(start)
-        if unrolled is not None:
-            return unrolled
-        every = tuple(range(len(start)))
-        plain = Reading(every, every, (None,) * len(start))
-        return self._state(start, self.recorder.readings.get(self.operation, plain))
+        final = self.walker.maker.final(self, start) if unrolled is None else unrolled
+        return [final[i] for i in self.results]
 
-    def _unrolled(self, start: Sequence[int]) -> Sequence[int] | None:
-        recorder, program = self.recorder, self.program
-        if not is_unrolled(program.body):
+    def _unrolled(self, start: Sequence[V]) -> Sequence[V] | None:
+        """Returns the final state of a loop of a few known iterations; None for others and those with effects."""
+        walker, state = self.walker, start
+        if not is_unrolled(self.body):
             return None
-        state, effects = start, len(recorder.effects)
-        for _ in range(recorder.iterations + 1):
-            bits = recorder.constant_bits(program.tested(state)[0])
-            if bits is None or len(recorder.effects) > effects:
+        count = len(walker.effects)
+        for _ in range(walker.iterations + 1):
+            bits = walker.maker.constant_bits(self.test(state)[0])
+            if bits is None or len(walker.effects) > count:
                 break
             if not bits:
+                walker.maker.note(UNROLLED)
                 return state
-            state = program.ends(state)
+            state = self.step(state)
         # The attempt leaves no effects.
-        del recorder.effects[effects:]
+        del walker.effects[count:]
         return None
 
-    def _state(self, start: Sequence[int], reading: Reading) -> list[int]:
-        """Returns the final state of a loop; claims that its reading is right."""
-        recorder, graph = self.recorder, self.recorder.graph
-        check_reading(reading, [graph.shape(node) for node in start])
-        logical = [self._logical(node, plan) for node, plan in zip(start, reading.plans, strict=True)]
-        variables = recorder.variables([graph.shape(node) for node in logical])
-        _, ends, _ = self._iteration(variables, reading)
-        fixed = [i for i in range(len(start)) if i not in reading.changed]
-        recorder.claims += [(ends[i], variables[i]) for i in fixed]
-        numbered = [*reading.order, *(i for i in reading.changed if i not in reading.order)]
-        state = list(logical)
-        names = recorder.variables([graph.shape(logical[i]) for i in numbered])
-        for i, variable in zip(numbered, names, strict=True):
+    def iteration(self, state: Sequence[V], plans: Plans) -> Iteration[V]:
+        """Returns the iteration of a state of logical values, which the loop holds after `plans`."""
+        arrays = self._physical(state, plans)
+        tested, test_effects = self.walker.within(0, lambda: self.test(arrays))
+        ends, effects = self.walker.within(1, lambda: self.step(arrays))
+        return Iteration(tested, self.logical(ends, plans), (test_effects, effects))
+
+    def variables(self, start: Sequence[V], order: Sequence[int]) -> list[V]:
+        """Returns a state in which the elements of `order` are variables, numbered in this order."""
+        state, shape = list(start), self.walker.maker.shape
+        for i, variable in zip(order, self.walker.variables([shape(start[i]) for i in order]), strict=True):
             state[i] = variable
-        tested, ends, effects = self._iteration(state, reading)
-        final = list(logical)
-        for i, out in zip(reading.order, self._outs(logical, reading.order, tested, ends, effects), strict=True):
+        return state
+
+    def final(self, start: Sequence[V], reading: Reading, plain: Iteration[V], short: Iteration[V]) -> list[V]:
+        """Returns the final state of a loop.
+
+        The variables of `plain` are the whole state, those of `short` are first the elements that count.
+        """
+        final = list(start)
+        for i, out in zip(reading.order, self._outs(start, reading.order, short), strict=True):
             final[i] = out
-        dropped = names[len(reading.order) :]
-        if dropped:
-            used = [*tested, *(ends[i] for i in reading.order), *effects[0], *effects[1]]
-            recorder.closed += [(node, frozenset(dropped)) for node in used]
-            every = tuple(range(len(start)))
-            tested, ends, effects = self._iteration(variables, reading)
-            outs = self._outs(logical, every, tested, ends, effects)
-            for i in {*reading.changed} - {*reading.order}:
-                final[i] = outs[i]
-        if any(plan is not None for plan in reading.plans):
-            unspecified = frozenset([recorder.unspecified()])
-            recorder.closed += [(node, unspecified) for node in (*tested, *ends, *effects[0], *effects[1])]
-        return [self._physical(node, plan) for node, plan in zip(final, reading.plans, strict=True)]
+        dropped = {*reading.changed} - {*reading.order}
+        outs = self._outs(start, range(len(start)), plain) if dropped else final
+        for i in dropped:
+            final[i] = outs[i]
+        return self._physical(final, reading.plans)
 
-    def _iteration(
-        self, state: Sequence[int], reading: Reading
-    ) -> tuple[list[int], list[int], tuple[list[int], list[int]]]:
-        recorder = self.recorder
-        arrays = [self._physical(node, plan) for node, plan in zip(state, reading.plans, strict=True)]
-        tested, test_effects = recorder.within(0, lambda: self.program.tested(arrays))
-        ends, effects = recorder.within(1, lambda: self.program.ends(arrays))
-        logical = [self._logical(end, plan) for end, plan in zip(ends, reading.plans, strict=True)]
-        return tested, logical, (test_effects, effects)
-
-    def _outs(
-        self,
-        start: Sequence[int],
-        order: Sequence[int],
-        tested: Sequence[int],
-        ends: Sequence[int],
-        effects: tuple[list[int], list[int]],
-    ) -> list[int]:
-        recorder, graph = self.recorder, self.recorder.graph
-        number = (*recorder.scope, len(recorder.effects)) if any(effects) else None
-        parts = [[start[i] for i in order], [ends[i] for i in order], tested, *effects]
-        shapes = [graph.shape(start[i]) for i in order]
-        label = ("while", recorder.level, tuple(map(len, parts)), number)
-        operands = [node for part in parts for node in part]
-        made = recorder.primitives.made(label, TupleShape(tuple(shapes)), operands)
+    def _outs(self, start: Sequence[V], order: Sequence[int], iteration: Iteration[V]) -> list[V]:
+        """Returns the final values of some elements of the state."""
+        walker, maker = self.walker, self.walker.maker
+        number = (*walker.scope, len(walker.effects)) if any(iteration.effects) else None
+        parts = [[start[i] for i in order], [iteration.ends[i] for i in order], iteration.tested, *iteration.effects]
+        shapes = [maker.shape(start[i]) for i in order]
+        label = ("while", walker.level, tuple(map(len, parts)), number)
+        made = maker.make("op", label, TupleShape(tuple(shapes)), [node for part in parts for node in part])
         if number is not None:
-            recorder.effects.append(made)
-        return [graph.make("out", i, shape, (made,)) for i, shape in enumerate(shapes)]
+            walker.effects.append(made)
+        return maker.outs(made, shapes)
 
-    def _logical(self, node: int, plan: Plan | None) -> int:
-        return node if plan is None else self.recorder.graph.moved(node, plan.inverse(), ())
+    def logical(self, state: Sequence[V], plans: Plans) -> list[V]:
+        """Returns the logical values of a state."""
+        maker = self.walker.maker
+        pairs = zip(state, plans, strict=True)
+        return [node if plan is None else maker.term(maker.after(node, plan.inverse())) for node, plan in pairs]
 
-    def _physical(self, node: int, plan: Plan | None) -> int:
-        if plan is None:
-            return node
-        padded = plan.with_padding(True)
-        paddings = [self.recorder.unspecified() for each in padded.paddings if each is not None]
-        return self.recorder.graph.moved(node, padded, paddings)
+    def _physical(self, state: Sequence[V], plans: Plans) -> list[V]:
+        maker = self.walker.maker
+        return [node if plan is None else maker.after(node, plan) for node, plan in zip(state, plans, strict=True)]

@@ -9,23 +9,21 @@ from dialect_utils.execution.custom_calls import IDENTITIES
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Shape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import Trait, has, named, opcode_of, with_trait
+from dialect_utils.ops import SOLVED, Trait, has, opcode_of, with_trait
 from dialect_utils.verdict.rules.formats import has as has_property
 
 # Results that jump where an operand of floats changes by a rounding error.
-_JUMPS = named("floor ceil round-nearest-afz round-nearest-even sign is-finite remainder atan2")
-# Operations that order floats from -NaN to NaN.
-_TOTALLY_ORDERED = named("topk")
+_JUMPS = with_trait(Trait.JUMPS)
 _WITHOUT_NAN = {name for name in FLOAT_FORMATS if not has_property(ELEMENT_TYPES[name], "nan")}
 # Functions of complex numbers that jump at a branch cut.
-_CUT = named("log log-plus-one sqrt rsqrt power cbrt acos acosh asin asinh atanh")
+_CUT = with_trait(Trait.CUT)
 # Operations without primitives whose results follow their operands without a jump.
-_SMOOTH = named("cholesky triangular-solve fft") | with_trait(Trait.COLLECTIVE)
+_SMOOTH = SOLVED | with_trait(Trait.COLLECTIVE)
 
 
 def observes_bits(kind: str, label: Hashable, shape: Shape, types: Sequence[Shape]) -> bool:
     """Is true for a term whose value depends on the sign or payload of a NaN in an operand."""
-    if not any(map(_is_float, types)):
+    if not any(shape.is_inexact for shape in types):
         return False
     match label:
         case Plan():
@@ -33,7 +31,8 @@ def observes_bits(kind: str, label: Hashable, shape: Shape, types: Sequence[Shap
         case ((str(opcode), *_) as key, *_) if kind == "op":
             # Operations with a definition treat every NaN as arithmetic does, and so do markers of custom calls.
             is_known = opcode_of(opcode).define is not None or has(opcode, Trait.AMONG_DEVICES)
-            return opcode in _TOTALLY_ORDERED or (not is_known and not _is_marker(key))
+            # A topk orders floats from -NaN to NaN.
+            return opcode == "topk" or (not is_known and not _is_marker(key))
         case ("compare", _, is_total):
             return is_total is True
         case "convert":
@@ -46,13 +45,13 @@ def observes_bits(kind: str, label: Hashable, shape: Shape, types: Sequence[Shap
 
 def observes_rounding(kind: str, label: Hashable, shape: Shape, types: Sequence[Shape]) -> bool:
     """Is true for a term whose value jumps where an operand changes by a rounding error."""
-    if not any(map(_is_float, types)):
+    if not any(shape.is_inexact for shape in types):
         return False
     match label:
         case ((str(opcode), *_) as key, *_) if kind == "op":
             return opcode not in _SMOOTH and not _is_marker(key)
         case "convert" | "stochastic-convert":
-            return not _is_float(shape)
+            return not shape.is_inexact
         case str(opcode) if kind == "each":
             is_complex = isinstance(shape, ArrayShape) and shape.element_type.is_complex
             return opcode in _JUMPS or (is_complex and opcode in _CUT)
@@ -65,7 +64,3 @@ def _is_marker(key: Any) -> bool:
     """Is true for the label of a custom call that only marks a value, and for StableHLO's own checks."""
     targets = [text for name, text in key[2] if name == "custom_call_target"]
     return any(text in IDENTITIES or text.startswith("check.") for text in targets)
-
-
-def _is_float(shape: Shape) -> bool:
-    return any(each.element_type.is_floating or each.element_type.is_complex for each in shape.arrays())

@@ -80,27 +80,21 @@ class Primitives(Domain[V]):
         return self.store.make("splat", None, shape, (scalar,)) if dimensions else scalar
 
     def dimensions(self, array: V) -> tuple[int, ...]:
-        """Returns the sizes of an array."""
         return static_array(self.store.shape(array)).dimensions
 
     def element_type(self, array: V) -> ElementType:
-        """Returns the element type of an array."""
         return static_array(self.store.shape(array)).element_type
 
     def number(self, element_type: ElementType, value: float, dimensions: tuple[int, ...]) -> V:
-        """Returns an array all of whose elements are one number."""
         return self.literal(element_type, parse_scalar(element_type, repr(value)), dimensions)
 
     def each(self, label: Hashable, element_type: ElementType, operands: Sequence[V]) -> V:
-        """Returns an elementwise operation."""
         return self.store.make("each", label, ArrayShape(element_type, self.dimensions(operands[0])), operands)
 
     def compare(self, direction: str, left: V, right: V, *, is_total: bool) -> V:
-        """Returns a comparison."""
         return self.each(("compare", direction, is_total), _PRED, [left, right])
 
     def move(self, array: V, step: Step, padding: V | None = None) -> V:
-        """Returns an array after one more step."""
         stage = self.element_type(array), self.dimensions(array)
         if step.regroups_bits:
             new, _ = step.result(*stage)
@@ -117,36 +111,29 @@ class Primitives(Domain[V]):
         return self.each(("bitcast-convert", element_type), element_type, [array])
 
     def broadcast(self, array: V, dimensions: Sequence[int], sizes: Sequence[int]) -> V:
-        """Returns a broadcast."""
         shape = ArrayShape(self.element_type(array), tuple(sizes))
         return self.made(("broadcast", tuple(dimensions)), shape, [array])
 
     def reverse(self, array: V, dimensions: Sequence[int]) -> V:
-        """Returns a reversal."""
         return self.made(("reverse", frozenset(dimensions)), static_array(self.store.shape(array)), [array])
 
     def concatenate(self, arrays: Sequence[V], dimension: int) -> V:
-        """Returns a concatenation."""
         sizes = list(self.dimensions(arrays[0]))
         sizes[dimension] = sum(self.dimensions(each)[dimension] for each in arrays)
         return self.made(("concatenate", dimension), ArrayShape(self.element_type(arrays[0]), tuple(sizes)), arrays)
 
     def iota(self, element_type: ElementType, size: int) -> V:
-        """Returns the vector 0, 1, ... size - 1."""
         return self.made(("iota",), ArrayShape(element_type, (size,)), [])
 
     def slice_at(self, array: V, starts: Sequence[V], sizes: tuple[int, ...]) -> V:
-        """Returns a dynamic-slice."""
         return self.made(("dynamic-slice",), ArrayShape(self.element_type(array), sizes), [array, *starts])
 
     def update_at(self, array: V, update: V, starts: Sequence[V]) -> V:
-        """Returns a dynamic-update-slice."""
         return self.made(("dynamic-update-slice",), static_array(self.store.shape(array)), [array, update, *starts])
 
     def gather(
         self, operation: Operation, array: V, columns: Sequence[V], windows: tuple[int, ...], order: tuple[int, ...]
     ) -> V:
-        """Returns a gather."""
         return self.gathered(array, columns, windows, promise_of(operation, order))
 
     def gathered(self, array: V, columns: Sequence[V], windows: tuple[int, ...], promise: Hashable) -> V:
@@ -163,14 +150,12 @@ class Primitives(Domain[V]):
         updates: Sequence[V],
         order: tuple[int, ...],
     ) -> list[V]:
-        """Returns a scatter."""
         label = ("scatter", len(arrays), promise_of(operation, order))
         shapes = [static_array(self.store.shape(array)) for array in arrays]
         made = self.made(label, TupleShape(tuple(shapes)), [*arrays, *columns, *updates, self._applied(function)])
         return [self.store.make("out", i, shape, (made,)) for i, shape in enumerate(shapes)]
 
     def contract(self, operation: Operation, left: V, right: V) -> V:
-        """Returns a dot."""
         batch, rows, _ = self.dimensions(left)
         sizes = (batch, rows, self.dimensions(right)[1])
         shape = ArrayShape(static_array(operation.results[0].shape).element_type, sizes)
@@ -186,17 +171,14 @@ class Primitives(Domain[V]):
         sizes: tuple[int, ...],
         has_padding: bool,
     ) -> V:
-        """Returns a convolution."""
         shape = ArrayShape(static_array(operation.results[0].shape).element_type, sizes)
         return self.made(convolution_label(operation, window, groups, has_padding), shape, [lhs, rhs])
 
     def combine(self, opcode: str, array: V, initial: V) -> V:
-        """Returns a reduction by an operation."""
         shape = ArrayShape(self.element_type(array), self.dimensions(array)[:1])
         return self.made(("reduce", opcode), shape, [array, initial])
 
     def reduce(self, operation: Operation, function: Function, arrays: Sequence[V], initial: Sequence[V]) -> list[V]:
-        """Returns a reduction by a function."""
         sizes = self.dimensions(arrays[0])[:1]
         return self.in_general(("reduce", None), operation, [*arrays, *initial, self._applied(function)], sizes)
 
@@ -210,7 +192,6 @@ class Primitives(Domain[V]):
         sizes: tuple[int, ...],
         has_padding: bool,
     ) -> list[V]:
-        """Returns a reduction of windows by a function."""
         label = ("reduce-window", None, window, has_padding)
         return self.in_general(label, operation, [*arrays, *initial, self._applied(function)], sizes)
 

@@ -14,7 +14,7 @@ from typing import Any
 from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import Trait, has, named, opcode_of
+from dialect_utils.ops import BITWISE, EXTREMES, Trait, has, opcode_of
 from dialect_utils.ops.window import positions
 from dialect_utils.verdict.terms.primitives import ANY_ORDER, Term
 
@@ -24,7 +24,7 @@ _PRED = ELEMENT_TYPES["pred"]
 # Steps expand powers, factor by factor.
 _HIGHEST_POWER = 1000
 # Operations that steps flatten.
-_OF_ANY_NUMBER = named("and or xor maximum minimum")
+_OF_ANY_NUMBER = EXTREMES | BITWISE
 _DIRECTIONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
 _KEY = ("opcode", "integers", "texts", "contents", "shapes")
 

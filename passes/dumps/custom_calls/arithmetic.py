@@ -129,8 +129,7 @@ def outputs(ops: Ops, call: Instruction, values: Sequence[Instruction]) -> Instr
 
 def result_shapes(call: Instruction, count: int) -> list[ArrayShape]:
     """Returns the shapes of the first `count` result arrays; raises DiagnosticError if the call has fewer."""
-    shapes = call.shape.elements if isinstance(call.shape, TupleShape) else (call.shape,)
-    found = [shape for shape in shapes[:count] if isinstance(shape, ArrayShape)]
+    found = [shape for shape in call.shape.parts[:count] if isinstance(shape, ArrayShape)]
     if len(found) != count:
         raise refused(call, f"its result is {call.shape}, where {count} arrays are expected")
     return found

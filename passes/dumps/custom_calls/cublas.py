@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dialect_utils.hlo import Instruction
-from dialect_utils.hlo.ops import AttributeValue, Ops
+from dialect_utils.hlo.ops import AttributeValue, Ops, add_scalar_computation
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from passes.dumps.custom_calls.arithmetic import (
@@ -161,12 +161,10 @@ def _results(
 
 def _largest(ops: Ops, value: Instruction) -> Instruction:
     """Makes the largest magnitude of an array."""
-    shape, module = array_shape(value), ops.computation.module
-    kind = shape.element_type
-    text = f"p = {kind}[] parameter(0)\n q = {kind}[] parameter(1)\n ROOT r = {kind}[] maximum(p, q)"
-    body = module.add_computation(f"%{module.fresh_name('larger')} {{\n {text}\n}}")
+    shape, kind = array_shape(value), array_shape(value).element_type
+    body = add_scalar_computation(ops.computation.module, "larger", "maximum", kind)
     operands = (ops.like("abs", value), ops.constant(kind, "0"))
-    attributes: dict[str, AttributeValue] = {"dimensions": tuple(range(shape.rank)), "to_apply": f"%{body.name}"}
+    attributes: dict[str, AttributeValue] = {"dimensions": tuple(range(shape.rank)), "to_apply": f"%{body}"}
     return ops.array("reduce", (), operands, attributes, element_type=kind)
 
 

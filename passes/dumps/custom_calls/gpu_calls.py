@@ -17,6 +17,7 @@ from passes.dumps.custom_calls.arithmetic import outputs, plain, result_shapes
 from passes.dumps.custom_calls.call_config import CallConfig, check_operands, refused
 from passes.dumps.custom_calls.cublas import expand_dequantize, expand_gemm, expand_scaled_dot
 from passes.dumps.custom_calls.cudnn import expand_backward_filter, expand_backward_input, expand_forward, expand_fused
+from passes.dumps.sorts import add_comparator, first_elements, stable_sort
 
 _TRANSPOSES = ("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
 # Threefry-2x32 with 20 rounds: Salmon and others, "Parallel random numbers: as easy as 1, 2, 3".
@@ -78,11 +79,8 @@ def _top(ops: Ops, call: Instruction) -> Instruction:
     last = source.rank - 1
     iota = ops.array("iota", source.dimensions, (), {"iota_dimension": str(last)}, element_type=S32)
     ordered = _sorted(ops, (call.operands[0], iota), "GT", zeros_are_equal=False)
-    kept = []
-    for value, shape in zip(ordered, shapes, strict=True):
-        keep = Slice((0,) * source.rank, shape.dimensions)
-        kind = array_shape(value).element_type
-        kept.append(ops.convert(ops.steps(Plan(kind, source.dimensions, (keep,)), value), shape.element_type))
+    pairs = zip(ordered, shapes, strict=True)
+    kept = [ops.convert(first_elements(ops, value, shape.dimensions), shape.element_type) for value, shape in pairs]
     return outputs(ops, call, kept)
 
 
@@ -90,22 +88,12 @@ def _sorted(ops: Ops, values: Sequence[Instruction], direction: str, *, zeros_ar
     """Makes a stable sort of arrays along their last dimension by the first array."""
     shapes = [array_shape(value) for value in values]
     values = [plain(ops, value, shape.element_type) for value, shape in zip(values, shapes, strict=True)]
-    lines = [f"p{i} = {shapes[i // 2].element_type}[] parameter({i})" for i in range(2 * len(values))]
     kind = shapes[0].element_type
+    keys, lines = "p0, p1", list[str]()
     if kind.is_floating:
-        lines += [line for i in range(2) for line in _ordered_bits(i, kind, zeros_are_equal)]
-    keys = "key0, key1" if kind.is_floating else "p0, p1"
-    lines.append(f"ROOT first = pred[] compare({keys}), direction={direction}")
-    module = ops.computation.module
-    body = module.add_computation(f"%{module.fresh_name('first')} {{\n  " + "\n  ".join(lines) + "\n}")
-    attributes: dict[str, AttributeValue] = {
-        "dimensions": (shapes[0].rank - 1,),
-        "is_stable": "true",
-        "to_apply": f"%{body.name}",
-    }
-    whole = values[0].shape if len(values) == 1 else TupleShape(tuple(value.shape for value in values))
-    ordered = ops.emit("sort", whole, values, attributes)
-    return [ordered] if len(values) == 1 else [ops.element(ordered, i) for i in range(len(values))]
+        keys, lines = "key0, key1", [line for i in range(2) for line in _ordered_bits(i, kind, zeros_are_equal)]
+    comparator = add_comparator(ops, values, f"compare({keys}), direction={direction}", lines)
+    return list(stable_sort(ops, values, shapes[0].rank - 1, comparator))
 
 
 def _ordered_bits(number: int, kind: ElementType, zeros_are_equal: bool) -> list[str]:

@@ -17,10 +17,9 @@ from dialect_utils.hlo.ops import PRED, Ops, tuple_elements
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from passes.dumps.custom_calls.call_config import check_operands, refused
-from passes.dumps.custom_calls.eigh import eigh
-from passes.dumps.custom_calls.factorizations import lu, qr
-from passes.dumps.custom_calls.templates import cholesky, compact_wy, invert_triangular
-from passes.dumps.inlining import splice
+from passes.dumps.custom_calls.linear_algebra import cholesky, compact_wy, eigh, invert_triangular, lu, qr
+from passes.dumps.emitter.expressions import Expr, module_text
+from passes.dumps.inline_fusions import splice
 
 _F32, _F64, _C64, _C128 = (ELEMENT_TYPES[name] for name in ("f32", "f64", "c64", "c128"))
 _HALF = {_F64: _F32, _C64: _F32, _C128: _F64}
@@ -31,7 +30,7 @@ _MATRIX_RANK = 2
 class Block:
     """A custom call on matrices: the program, the number of matrices, and their type by the number of parts of each."""
 
-    program: Callable[[ArrayShape], str]
+    program: Callable[..., Expr | Sequence[Expr]]
     takes: int = 1
     types: Mapping[int, ElementType] = field(default_factory=lambda: {1: _F32, 2: _C64})
 
@@ -53,7 +52,8 @@ class Block:
             raise refused(call, "its operands are not matrices of one shape")
 
     def _spliced(self, ops: Ops, call: Instruction, operands: Sequence[Instruction]) -> Instruction:
-        return splice(ops, parse_module(self.program(array_shape(operands[0])), call.callee or ""), operands)
+        text = module_text([array_shape(operand) for operand in operands], self.program)
+        return splice(ops, parse_module(text, call.callee or ""), operands)
 
 
 def _values(ops: Ops, result: Instruction) -> list[Instruction]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dialect_utils.hlo import HloModule, Instruction
-from dialect_utils.hlo.ops import AttributeValue, Ops, instructions, tuple_elements, zero_of
+from dialect_utils.hlo.ops import Ops, instructions, tuple_elements, zero_of
 from dialect_utils.ir import array_shape
-from dialect_utils.layout import ArrayShape, BufferShape, ElementType, Pad, Shape, Slice, TupleShape
+from dialect_utils.layout import ArrayShape, BufferShape, Pad, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.custom_calls.call_config import check_operands, refused
 from passes.dumps.custom_calls.tpu_blocks import BLOCKS, combine, split_high, split_low
+from passes.dumps.sorts import add_comparator, first_elements, stable_sort
 from passes.tiling.byte_readers import expand_concatenation
 
 Expansion = Callable[[Ops, Instruction], Instruction]
@@ -59,28 +60,19 @@ def expand_top(ops: Ops, call: Instruction) -> Instruction:
     if len(shapes) > len(operands):
         iota = ops.shape(shapes[-1].element_type, source.dimensions)
         operands.append(ops.emit("iota", iota, (), {"iota_dimension": str(dim)}))
-    comparator = _comparator(ops, call, [array_shape(value).element_type for value in operands])
-    attributes: dict[str, AttributeValue] = {"dimensions": (dim,), "is_stable": "true", "to_apply": f"%{comparator}"}
-    whole = operands[0].shape if len(operands) == 1 else TupleShape(tuple(value.shape for value in operands))
-    ordered = ops.emit("sort", whole, operands, attributes)
-    kept = []
-    for index, shape in enumerate(shapes):
-        value = ordered if len(operands) == 1 else ops.element(ordered, index)
-        keep = Slice((0,) * shape.rank, shape.dimensions)
-        kept.append(ops.steps(Plan(shape.element_type, source.dimensions, (keep,)), value))
+    ordered = stable_sort(ops, operands, dim, _comparator(ops, call, operands))
+    # A call may return fewer arrays than it sorts.
+    kept = [first_elements(ops, value, shape.dimensions) for shape, value in zip(shapes, ordered, strict=False)]
     return kept[0] if isinstance(call.shape, ArrayShape) else ops.tuple(kept)
 
 
-def _comparator(ops: Ops, call: Instruction, types: list[ElementType]) -> str:
+def _comparator(ops: Ops, call: Instruction, operands: Sequence[Instruction]) -> str:
     """Returns the name of a comparator of all sorted arrays: the call's own, or one made from it."""
     given = call.called[0] if call.called else None
-    if given is not None and len(given.parameters) == 2 * len(types):
+    if given is not None and len(given.parameters) == 2 * len(operands):
         return given.name
-    module = ops.computation.module
-    lines = [f"p{i} = {types[i // 2]}[] parameter({i})" for i in range(2 * len(types))]
     order = f"call(p0, p1), to_apply=%{given.name}" if given is not None else "compare(p0, p1), direction=GT"
-    text = "\n".join(f"  {line}" for line in [*lines, f"ROOT first = pred[] {order}"])
-    return module.add_computation(f"%{module.fresh_name('first')} {{\n{text}\n}}").name
+    return add_comparator(ops, operands, order)
 
 
 def expand_identity(ops: Ops, call: Instruction) -> Instruction:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod
 
 from dialect_utils.mosaic.kernel import Block, KernelOp
-from passes.dumps.mosaic import arrays
-from passes.dumps.mosaic.code import PRED, Code, Update, Val, captures, constant
+from passes.dumps.emitter import arrays
+from passes.dumps.emitter.code import PRED, Code, Update, Val, constant, while_loop
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning
 from passes.dumps.mosaic.memory import Buffer
 
@@ -31,7 +31,7 @@ def _if(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     if not op.results and any(map(_is_large, written)) and any(map(_has_loop, op.regions)):
         _run_once(frame, condition, op.regions)
         return []
-    branches = [frame.inner("branch", is_branch=True) for _ in op.regions]
+    branches = [frame.on(frame.code.inner("branch"), is_branch=True) for _ in op.regions]
     yielded = [
         _values(inner, op, inner.run(region)) if region.ops else []
         for inner, region in zip(branches, op.regions, strict=True)
@@ -79,7 +79,7 @@ def _run_once(frame: Frame, condition: Val, regions: Sequence[Block]) -> None:
 
 def _conditional(frame: Frame, condition: Val, branches: Sequence[Frame], results: Sequence[Val]) -> list[Val]:
     names = [frame.code.name_of(condition)]
-    names += [frame.code.tuple(list(captures(branch.code))) for branch in branches]
+    names += [frame.code.tuple(list(branch.code.captured)) for branch in branches]
     attributes = "".join(
         f", {key}=%{branch.code.name}"
         for key, branch in zip(("true_computation", "false_computation"), branches, strict=True)
@@ -182,34 +182,23 @@ def loop(
 
     `step` makes the body and returns the next values, `goes_on` makes the condition.
     """
-    initial = [*state, *(frame.memory[buffer] for buffer in written)]
-    body = frame.inner("body")
-    entered = [body.code.element(value) for value in initial]
-    body.memory.update(zip(written, entered[len(state) :], strict=True))
-    following = step(body, entered[: len(state)])
-    condition = frame.inner("condition")
-    tested = [condition.code.element(value) for value in initial]
-    condition.memory.update(zip(written, tested[len(state) :], strict=True))
-    _share_captures(body, condition)
-    answer = goes_on(condition, tested[: len(state)])
-    # The body also passes on values that only the condition reads.
-    for value in list(captures(condition.code)):
-        body.code.local(value)
-    passed = [body.code.local(value) for value in captures(body.code)]
-    body.code.finish([*following, *(body.memory[buffer] for buffer in written), *passed])
-    condition.code.finish([answer], as_tuple=False)
-    whole = [*initial, *captures(body.code)]
-    name = frame.code.tuple(whole)
-    attributes = f", condition=%{condition.code.name}, body=%{body.code.name}"
-    made = frame.code.emit_tuple("while", whole, [name], attributes)
-    frame.memory.update(zip(written, made[len(state) : len(initial)], strict=True))
-    return made[: len(state)]
+    count = len(state)
 
+    def entered(code: Code, values: list[Val]) -> Frame:
+        inner = frame.on(code)
+        inner.memory.update(zip(written, values[count:], strict=True))
+        return inner
 
-def _share_captures(body: Frame, condition: Frame) -> None:
-    """Gives the condition the elements that the body captured, since both have the same tuple."""
-    for value in captures(body.code):
-        condition.code.local(value)
+    def body(code: Code, values: list[Val]) -> list[Val]:
+        inner = entered(code, values)
+        return [*step(inner, values[:count]), *(inner.memory[buffer] for buffer in written)]
+
+    def condition(code: Code, values: list[Val]) -> Val:
+        return goes_on(entered(code, values), values[:count])
+
+    made = while_loop(frame.code, [*state, *(frame.memory[buffer] for buffer in written)], body, condition)
+    frame.memory.update(zip(written, made[count:], strict=True))
+    return made[:count]
 
 
 def _while(frame: Frame, op: KernelOp) -> Sequence[Meaning]:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from math import prod
 
 from dialect_utils.mosaic.kernel import KernelOp, KernelValue
-from passes.dumps.mosaic import arrays
-from passes.dumps.mosaic.code import PRED, S32, U32, Val, index
+from passes.dumps.emitter import arrays
+from passes.dumps.emitter.code import PRED, S32, U32, Val, index
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, integers, segments
 from passes.dumps.mosaic.memory import Buffer, Ref, RunningRef, WholeRef, unwritten
 

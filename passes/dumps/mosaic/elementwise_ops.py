@@ -7,8 +7,8 @@ from functools import partial
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
 from dialect_utils.mosaic.kernel import Dense, KernelOp, try_element_type
-from passes.dumps.mosaic import arrays
-from passes.dumps.mosaic.code import PRED, S32, U32, Code, Number, Val, constant
+from passes.dumps.emitter import arrays
+from passes.dumps.emitter.code import PRED, S32, U32, Code, Number, Val, constant
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, dense, integers
 
 # Ops that become one HLO op on the same operands.

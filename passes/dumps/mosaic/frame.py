@@ -9,8 +9,8 @@ from typing import TypeAlias
 from dialect_utils.layout import ElementType
 from dialect_utils.mosaic.kernel import Block, Dense, Kernel, KernelOp, KernelValue, try_element_type
 from dialect_utils.text import DiagnosticError
-from passes.dumps.mosaic import arrays
-from passes.dumps.mosaic.code import S32, Code, Val, constant
+from passes.dumps.emitter import arrays
+from passes.dumps.emitter.code import S32, Code, Val, constant
 from passes.dumps.mosaic.memory import Buffer, Ref, Unwritten
 
 Meaning: TypeAlias = "Val | Ref"
@@ -67,9 +67,8 @@ class Frame:
     memory: dict[Buffer, Val]
     is_branch: bool = False
 
-    def inner(self, name: str, *, is_branch: bool = False) -> Frame:
+    def on(self, code: Code, *, is_branch: bool = False) -> Frame:
         """Returns a frame for a nested computation, with the same values."""
-        code = Code(self.code.program, f"{self.code.program.name}.{name}", self.code)
         return Frame(self.context, code, dict(self.values), dict(self.memory), is_branch or self.is_branch)
 
     def val(self, value: KernelValue, op: KernelOp) -> Val:

@@ -9,8 +9,8 @@ from math import prod
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.mosaic.kernel import DYNAMIC, Kernel, KernelValue, Window
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.mosaic import arrays
-from passes.dumps.mosaic.code import S32, Code, Program, Val, constant, index
+from passes.dumps.emitter import arrays
+from passes.dumps.emitter.code import S32, Code, Program, Val, constant, index
 from passes.dumps.mosaic.control_ops import is_short, loop
 from passes.dumps.mosaic.dma_ops import barrier_semaphore, start_counting, stuck_flag
 from passes.dumps.mosaic.frame import Context, Frame, Lowering, needed_ops

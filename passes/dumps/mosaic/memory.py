@@ -8,8 +8,8 @@ from math import prod
 from typing import Literal, Protocol, TypeAlias
 
 from dialect_utils.layout import ElementType
-from passes.dumps.mosaic import arrays
-from passes.dumps.mosaic.code import PRED, Code, Dims, Number, Val, constant, index
+from passes.dumps.emitter import arrays
+from passes.dumps.emitter.code import PRED, Code, Dims, Number, Val, constant, index
 
 Unwritten = Literal["zero", "poison"]
 # The dynamic size in MLIR's types (ShapedType::kDynamic).

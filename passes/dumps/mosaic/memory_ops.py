@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dialect_utils.mosaic.kernel import KernelOp, KernelValue
-from passes.dumps.mosaic import arrays
-from passes.dumps.mosaic.code import Val, index
+from passes.dumps.emitter import arrays
+from passes.dumps.emitter.code import Val, index
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, integers, segments, starts
 from passes.dumps.mosaic.memory import (
     RUNNING,

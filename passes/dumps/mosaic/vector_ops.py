@@ -8,8 +8,8 @@ from math import prod
 
 from dialect_utils.layout import ElementType
 from dialect_utils.mosaic.kernel import KernelOp
-from passes.dumps.mosaic import arrays
-from passes.dumps.mosaic.code import F32, PRED, S32, Code, Val, constant, index
+from passes.dumps.emitter import arrays
+from passes.dumps.emitter.code import F32, PRED, S32, Code, Val, constant, index
 from passes.dumps.mosaic.elementwise_ops import identity_of
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, integers, starts
 from passes.dumps.mosaic.memory import can_recast, recast

@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from dialect_utils.ir import Module, Value, array_shape
 from dialect_utils.ir.chains import is_plain
+from dialect_utils.ir.factors import Order, identity, value_at
 from dialect_utils.layout import ArrayShape, Layout
 from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout, laid_out
 from passes.shapes.orders.region import Joins, Region
-from passes.shapes.orders.roles import Order, identity
 
 # So many values with the most padding are looked at, each with up to two orders.
 _MOST_VALUES = 20
@@ -82,8 +82,9 @@ def _saved(region: Region, target: str) -> int:
     saved = sum(_change(value, order, target) for value, order in region.orders.items())
     moved = {value: order for value, order in region.orders.items() if region.leaves(value)}
     for operation, found in region.fits.items():
-        for value, order in zip(operation.operands, found.operands, strict=True):
-            if order is not None and order != region.orders.get(value, identity(len(order))):
+        for position, order in found.items():
+            value = value_at(operation, position)
+            if position >= 0 and order != region.orders.get(value, identity(len(order))):
                 moved[value] = order
     return saved - sum(_both(value, order, target) for value, order in moved.items())
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections import ChainMap, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dialect_utils.ir import Join, Module, Operation, Value
 from dialect_utils.ir.chains import is_pinned, is_plain
 from dialect_utils.ir.control_flow import merged
-from dialect_utils.ops import Trait, has, named
-from passes.shapes.orders.fits import Fit, Orders, fit, has_rule
-from passes.shapes.orders.roles import Order, identity
+from dialect_utils.ir.factors import Order, identity, orders_of, positions_of, value_at
+from dialect_utils.ops import Trait, has, with_trait
+from dialect_utils.ops.factors import Position
+from passes.shapes.known_factors import KnownFactors
+
+# The orders of values that are not in their own order.
+Orders = Mapping[Value, Order]
+# The order of each array at which an operation computes.
+Fit = Mapping[Position, Order]
 
 # Operations that may pass arrays in another order to their parameters and results.
-_JOINING = named("call conditional fusion while")
+_JOINING = with_trait(Trait.CONTROL_FLOW) | {"fusion"}
 
 
 @dataclass(slots=True)
@@ -25,8 +31,7 @@ class Joins:
     of_target: dict[Value, Join] = field(default_factory=dict)
     of_source: dict[Value, list[Join]] = field(default_factory=dict)
     fixed: set[Value] = field(default_factory=set)
-    # Whether operations may compute in another order.
-    _flexible: dict[Operation, bool] = field(default_factory=dict)
+    _factors: KnownFactors = field(default_factory=KnownFactors)
 
     def __post_init__(self) -> None:
         calling = [each for each in self.module.operations() if has(each.opcode, Trait.CALLS)]
@@ -48,9 +53,12 @@ class Joins:
 
     def fit(self, operation: Operation, known: Orders) -> Fit | None:
         """Returns how an operation computes where some values have known orders; None for one that stays as it is."""
-        if operation not in self._flexible:
-            self._flexible[operation] = has_rule(operation)
-        return fit(operation, known) if self._flexible[operation] else None
+        factors = self._factors.of(operation)
+        if factors is None:
+            return None
+        values = (*enumerate(operation.operands), *((~i, result) for i, result in enumerate(operation.results)))
+        found = {position: known[value] for position, value in values if value in known}
+        return orders_of(operation, factors, found) if found else None
 
     def targets(self, value: Value) -> tuple[Value, ...]:
         """Returns the values that have to have the order of a value, with the value itself."""
@@ -77,12 +85,12 @@ class Region:
                 self.fits[operation] = found
 
     @property
-    def changes(self) -> frozenset[tuple[Operation | Join, Fit | Order]]:
+    def changes(self) -> frozenset[tuple[Operation | Join, Sequence[object]]]:
         """Returns the operations and joins that have another order, each with its fit or its order."""
         # A transpose computes nothing: it is made again where others need it.
         remade = ((each, found) for each, found in self.fits.items() if each.opcode != "transpose")
         joined = ((join, self.orders[join.targets[0]]) for join in self.joined())
-        return frozenset((*((each, found) for each, found in remade if not found.is_trivial), *joined))
+        return frozenset((*((each, tuple(found.items())) for each, found in remade if not is_trivial(found)), *joined))
 
     def joined(self) -> Iterator[Join]:
         """Yields each join whose targets get another order."""
@@ -109,27 +117,24 @@ class Region:
             found = self.joins.fit(operation, self.orders)
             if found is None:
                 continue
-            for other, order in (
-                *zip(operation.operands, found.operands, strict=True),
-                *zip(operation.results, found.results, strict=True),
-            ):
-                self._offer(other, order)
+            for position, order in found.items():
+                self._offer(value_at(operation, position), order)
         if self.joins.is_free(value):
             for source in self.joins.of_target[value].sources:
                 self._offer(source.value, self.orders[value])
         for join in self.joins.of_source.get(value, ()):
             self._offer(join.targets[0], self.orders[value])
 
-    def _offer(self, value: Value, order: Order | None) -> None:
+    def _offer(self, value: Value, order: Order) -> None:
         """Gives a value an order if it has none yet, and if its definition computes in this order."""
-        if order is None or value in self.orders or order == identity(len(order)):
+        if value in self.orders or order == identity(len(order)):
             return
         operation = value.operation
         if self.joins.is_free(value):
             self._give(value, order)
         elif operation is not None:
             found = self.joins.fit(operation, ChainMap({value: order}, self.orders))
-            if found is not None and found.results[list(operation.results).index(value)] == order:
+            if found is not None and all(found[each] == order for each in positions_of(operation, value)):
                 self._give(value, order)
 
     def _around(self, value: Value) -> Iterator[Operation]:
@@ -141,3 +146,8 @@ class Region:
     def _operations(self) -> dict[Operation, None]:
         """Returns the operations around all values with another order."""
         return dict.fromkeys(operation for value in self.orders for operation in self._around(value))
+
+
+def is_trivial(fit: Fit) -> bool:
+    """Is true where all dimensions stay where they are."""
+    return all(order == identity(len(order)) for order in fit.values())

@@ -8,14 +8,20 @@ from dataclasses import dataclass, field
 from dialect_utils.ir import Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import emit_plan, is_dead, is_pinned
 from dialect_utils.ir.control_flow import in_program_order
-from dialect_utils.ir.permuted import permuted_shape
+from dialect_utils.ir.factors import (
+    Order,
+    groups_of,
+    identity,
+    permuted_shape,
+    regrouped_ints,
+    regrouped_operands,
+)
 from dialect_utils.layout import Reshape, Transpose
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import inverse_permutation
-from passes.shapes.orders.fits import Fit
-from passes.shapes.orders.region import Region
-from passes.shapes.orders.roles import Order, identity
+from dialect_utils.ops.factors import RESULT
+from passes.shapes.orders.region import Fit, Region, is_trivial
 
 # The end of the name of a value in another order.
 _PERMUTED = ".permuted"
@@ -51,7 +57,7 @@ class Remaking:
 
     def _is_kept(self, operation: Operation) -> bool:
         found = self.region.fits.get(operation)
-        return found is None or found.is_trivial
+        return found is None or is_trivial(found)
 
     def _join(self) -> None:
         """Gives parameters and results of loops, branches and calls another order."""
@@ -95,11 +101,11 @@ class Remaking:
         """Makes an operation again."""
         made, names = self._made(operation, fit), [each.name for each in operation.results]
         given = [
-            self._give_back(result, value, order)
-            for result, value, order in zip(operation.results, made, fit.results, strict=True)
+            self._give_back(result, value, fit[~i])
+            for i, (result, value) in enumerate(zip(operation.results, made, strict=True))
         ]
         # A reshape may be no operation any more, but the value that it read.
-        is_named = _is_moved(fit.results[0]) or (operation.opcode != "reshape" and len(made) == 1)
+        is_named = _is_moved(fit[RESULT]) or (operation.opcode != "reshape" and len(made) == 1)
         operation.erase()
         for value, name in zip(given, names, strict=True):
             if is_named:
@@ -108,36 +114,32 @@ class Remaking:
     def _made(self, operation: Operation, fit: Fit) -> Sequence[Value]:
         """Returns the results of an operation in their orders."""
         result, builder = operation.results[0], self.module.before(operation)
-        name = f"{result.name.partition('#')[0]}{_PERMUTED if any(map(_is_moved, fit.results)) else ''}"
-        shapes = [
-            permuted_shape(array_shape(each), order) for each, order in zip(operation.results, fit.results, strict=True)
-        ]
+        is_moved = any(_is_moved(order) for position, order in fit.items() if position < 0)
+        name = f"{result.name.partition('#')[0]}{_PERMUTED if is_moved else ''}"
+        shapes = [permuted_shape(array_shape(each), fit[~i]) for i, each in enumerate(operation.results)]
         if operation.opcode == "constant":
             assert operation.splat_bits is not None  # it has a fit
             scalar = builder.constant(shapes[0].element_type, operation.splat_bits, name=f"{name}.scalar", like=result)
             return [builder.broadcast(scalar, shapes[0].dimensions, name=name, like=result)]
-        needed = [
-            value if order is None else self._in_order(value, order)
-            for value, order in zip(operation.operands, fit.operands, strict=True)
-        ]
+        needed = [self._in_order(value, fit[i]) if i in fit else value for i, value in enumerate(operation.operands)]
         if operation.opcode == "reshape":
             return [self._reshape(operation, needed[0], fit)]
-        if fit.step is not None:
-            padding = needed[1] if fit.step.adds_elements else None
-            return [builder.apply(fit.step, needed[0], name=name, like=result, padding=padding)]
-        made = builder.clone(operation, [needed[i] for i in fit.positions], shapes, name=name)
+        if operation.step is not None and (step := operation.step.permuted(fit[RESULT])) is not None:
+            padding = needed[1] if step.adds_elements else None
+            return [builder.apply(step, needed[0], name=name, like=result, padding=padding)]
+        groups = groups_of(fit)
+        made = builder.clone(operation, regrouped_operands(operation, needed, groups), shapes, name=name)
         clone = made[0].operation
         assert clone is not None  # of an operation
-        for key, values in fit.ints:
+        for key, values in regrouped_ints(operation, groups):
             clone.set_ints(key, values)
         return made
 
     def _reshape(self, operation: Operation, source: Value, fit: Fit) -> Value:
         """Returns the reshape of a value that has another order, in the fewest steps."""
-        [order], [result] = fit.operands, operation.results
-        assert order is not None  # a reshape has orders for both sides
+        order, [result] = fit[0], operation.results
         dimensions = array_shape(result).dimensions
-        steps = (Transpose(inverse_permutation(order)), Reshape(dimensions), Transpose(fit.results[0]))
+        steps = (Transpose(inverse_permutation(order)), Reshape(dimensions), Transpose(fit[RESULT]))
         plan = normal_form(Plan(*array_shape(source).type_and_dimensions, steps))
         made = emit_plan(self.module.before(operation), plan, source, base=result.name, like=result)
         return made[-1] if made else source

@@ -13,10 +13,12 @@ from typing import Protocol
 from dialect_utils.ir import Builder, Function, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import erase_dead, is_plain, is_returned
 from dialect_utils.ir.control_flow import in_program_order
+from dialect_utils.ir.factors import positions_of, value_at
 from dialect_utils.ir.passed_arrays import PassedArray
 from dialect_utils.layout import ArrayShape, Reshape
 from dialect_utils.layout.moves.plan import Plan
-from passes.shapes.parts.factors import Position, Positions, positions_of, value_at
+from dialect_utils.ops.factors import Dimensions, Position
+from passes.shapes.known_factors import KnownFactors
 from passes.shapes.parts.remade import bypass
 
 Parts = tuple[Value, ...]
@@ -25,7 +27,11 @@ Parts = tuple[Value, ...]
 class Representation(Protocol):
     """A representation of values: which operations compute in it, and how values get it."""
 
-    def match(self, operation: Operation, position: Position, dimension: int) -> Positions | None:
+    @property
+    def factors(self) -> KnownFactors:
+        """Returns the factors of operations."""
+
+    def match(self, operation: Operation, position: Position, dimension: int) -> Dimensions | None:
         """Returns the dimensions at all positions that get the representation if one position gets it.
 
         None if the operation cannot compute in the representation.
@@ -44,7 +50,7 @@ class Representation(Protocol):
         """Makes a value of its parts; `value` gives name and shape."""
 
     def remake(
-        self, builder: Builder, operation: Operation, positions: Positions, operands: Sequence[Parts]
+        self, builder: Builder, operation: Operation, positions: Dimensions, operands: Sequence[Parts]
     ) -> Sequence[Parts]:
         """Makes an operation on parts; returns the parts of each result."""
 
@@ -57,7 +63,7 @@ class Region:
     """
 
     members: dict[Value, int]
-    operations: dict[Operation, Positions] = field(default_factory=dict)
+    operations: dict[Operation, Dimensions] = field(default_factory=dict)
     passed: list[PassedArray] = field(default_factory=list)
 
     @property
@@ -150,6 +156,7 @@ def rewrite(module: Module, region: Region, representation: Representation) -> N
     received: list[Value] = []
     if region.passed:
         members, received = _pass_parts(module, region, representation)
+        representation.factors.known.clear()
         region = grow(members, representation, {})
     work = _Rewrite(module, region, representation)
     done = [operation for operation in in_program_order(module) if operation in region.operations]
@@ -161,6 +168,8 @@ def rewrite(module: Module, region: Region, representation: Representation) -> N
         if value.operation is not None:
             bypass(value, value.operation.operands[0])
         erase_dead([value])
+    # Those of operations that read other values now.
+    representation.factors.known.clear()
 
 
 def _pass_parts(module: Module, region: Region, representation: Representation) -> tuple[dict[Value, int], list[Value]]:

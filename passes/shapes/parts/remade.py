@@ -48,4 +48,4 @@ def bypass(value: Value, source: Value) -> None:
             user.set_operand(0, source)
             if array_shape(made).dimensions == array_shape(source).dimensions:
                 made.replace_uses(source)
-                erase_dead([made])
+                erase_dead([made], keep=source)

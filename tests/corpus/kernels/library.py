@@ -43,8 +43,10 @@ def flash_attention_gradient(q: A, k: A, v: A) -> Any:
 
 @kernel(*[arg(2, 256, 128, dtype=BF16, fill="coarse")] * 3, tolerance=2e-2)
 def splash_attention(q: A, k: A, v: A) -> Any:
-    from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_kernel as splash
-    from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_mask as masks
+    from jax.experimental.pallas.ops.tpu.splash_attention import (
+        splash_attention_kernel as splash,
+        splash_attention_mask as masks,
+    )
 
     mask = masks.MultiHeadMask([masks.CausalMask((256, 256))] * 2)
     return splash.make_splash_mha(mask, head_shards=1, q_seq_shards=1)(q, k, v)
@@ -52,8 +54,10 @@ def splash_attention(q: A, k: A, v: A) -> Any:
 
 @kernel(*[arg(1, 128, 128, fill="coarse")] * 3, on="v5p", tolerance=1e-5)
 def splash_attention_gradient(q: A, k: A, v: A) -> Any:
-    from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_kernel as splash
-    from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_mask as masks
+    from jax.experimental.pallas.ops.tpu.splash_attention import (
+        splash_attention_kernel as splash,
+        splash_attention_mask as masks,
+    )
 
     mask = masks.MultiHeadMask([masks.CausalMask((128, 128))])
     sizes = splash.BlockSizes.get_default()

@@ -20,7 +20,7 @@ from dialect_utils.verdict.judge import self_checks
 from tests.paths import SHARED_DATA
 
 _CASES = SHARED_DATA / "corpus" / "xla_tests" / "evaluator.json"
-_PROGRAMS = sorted((SHARED_DATA / "corpus" / "stablehlo_testdata").glob("*.mlir"))
+_PROGRAMS = SHARED_DATA / "corpus" / "stablehlo_testdata"
 
 # Programs whose expected values are further from the functions than their own checks allow.
 _INEXACT = {
@@ -45,7 +45,7 @@ def _number(value: Any) -> complex | float | int:
     return float(value) if isinstance(value, str) else value
 
 
-@pytest.mark.skipif(not _CASES.exists(), reason="the corpus is not beside the repository")
+@pytest.mark.shared(_CASES)
 def test_xla_evaluator_tests() -> None:
     cases = json.loads(_CASES.read_text("utf-8"))
     wrong = [case["id"] for case in cases if not _is_right(case)]
@@ -80,14 +80,15 @@ def failures(path: Path) -> list[tuple[Array, Array]]:
     return [(actual, expected) for check, actual, expected in pairs if check.fails(actual, expected)]
 
 
-@pytest.mark.skipif(not _PROGRAMS, reason="the corpus is not beside the repository")
+@pytest.mark.shared(_PROGRAMS)
 def test_self_checking_programs() -> None:
-    failed = {path.stem: failures(path) for path in _PROGRAMS}
+    programs = sorted(_PROGRAMS.glob("*.mlir"))
+    failed = {path.stem: failures(path) for path in programs}
     assert {name for name, pairs in failed.items() if pairs} == _INEXACT.keys()
     for name, tolerance in _INEXACT.items():
         for actual, expected in failed[name]:
             np.testing.assert_allclose(actual, expected, rtol=tolerance)
-    assert len(_PROGRAMS) == 279
+    assert len(programs) == 279
 
 
 def test_an_operation_without_a_definition_is_unsupported_at_its_location() -> None:

@@ -8,8 +8,7 @@ from random import Random
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from jaxlib._hlo import hlo_module_from_text
 
 from dialect_utils.hlo import decode_float, format_scalar, parse_scalar

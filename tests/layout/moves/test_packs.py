@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialect_utils.layout import Pad, Reshape, Slice, Step, Transpose, parse_array_shape
 from dialect_utils.layout.moves.packs import Tiling, is_pack_of, try_tiled_layout

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dialect_utils.layout import ArrayShape, parse_shape
-from dialect_utils.layout.picture.notebook import shape_html
+from dialect_utils.layout.picture.drawing import shape_html
 from tests.markup import problems
 
 

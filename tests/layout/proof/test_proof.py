@@ -2,8 +2,7 @@ import time
 import tracemalloc
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from dialect_utils.layout import ArrayShape, Pad, Reshape, Slice, Transpose, parse_array_shape, parse_element_type
 from dialect_utils.layout.index.index_map import linear_index, physical_element_count

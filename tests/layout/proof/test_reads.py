@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialect_utils.layout import BitcastConvert, Pad, Reshape, Transpose, parse_array_shape, parse_element_type
 from dialect_utils.layout.moves.normal_form import normal_form

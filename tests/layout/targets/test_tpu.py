@@ -51,9 +51,8 @@ def test_a_wrong_expectation_fails() -> None:
     assert allocation_bytes(shape, "tpu-v5e") != 4096
 
 
+@pytest.mark.shared(MEASURED)
 def test_measured_defaults() -> None:
-    if not MEASURED.exists():
-        pytest.skip("the measured layouts are not beside the repository")
     failed = []
     for line in MEASURED.read_text().splitlines():
         row = json.loads(line)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations, product
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialect_utils.layout import ArrayShape, Layout, parse_array_shape, parse_element_type
 from dialect_utils.layout.index.index_map import linear_index

@@ -12,8 +12,7 @@ from contextlib import suppress
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialect_utils.layout import Layout, Shape, parse_layout, parse_shape
 from dialect_utils.layout.text.foreign import read_shape

@@ -3,8 +3,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dialect_utils.ops.window import WindowDimension, classify, format_window, parse_labels, parse_window
 

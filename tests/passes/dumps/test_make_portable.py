@@ -17,7 +17,7 @@ from passes.framework.pipeline import verify
 from tests.conftest import Workers
 from tests.passes.dump_files import OWN, SHARED, Dump, difference, dumps, run
 
-SHARED_DUMPS = dumps(SHARED)
+SHARED_DUMPS = [pytest.param(dump, marks=pytest.mark.shared(SHARED)) for dump in dumps(SHARED)]
 OWN_DUMPS = dumps(OWN)
 # Instructions in dumps of external programs that have no portable form.
 _REFUSED = re.compile(r"is elided")
@@ -37,7 +37,6 @@ def check(dump: Dump, workers: Workers) -> None:
     assert found == []
 
 
-@pytest.mark.skipif(not SHARED_DUMPS, reason="no dumps beside this tree")
 @pytest.mark.parametrize("dump", SHARED_DUMPS, ids=named)
 def test_dumps_beside_this_tree_run_and_match(dump: Dump, workers: Workers) -> None:
     check(dump, workers)

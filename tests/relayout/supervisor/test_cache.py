@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from relayout.supervisor import cache as on_disk
-from relayout.supervisor.cache import Cache, Entry
-from relayout.supervisor.cache_key import Selected, key_of
+from relayout.supervisor.cache import Cache, Entry, Selected, key_of
 from relayout.supervisor.frames import DONE, ENTRY, REQUEST, receive_frame, send_frame
 from relayout.supervisor.parent import Child, Writable
 from tests.relayout.supervisor import hostile

@@ -15,12 +15,11 @@ import pytest
 
 from dialect_utils.io.inputs import named_input
 from relayout.arguments import Command, undivided
-from relayout.batch.unit import Job, Result, Unit
+from relayout.batch.unit import Job, Result, Unit, parse_unit
 from relayout.console import DONE, FAILED
 from relayout.supervisor import pool
 from relayout.supervisor.child import Limits
 from relayout.supervisor.frames import HEADER, PLAN, UNIT, receive_frame
-from relayout.supervisor.plan import parse_unit
 from relayout.supervisor.pool import Pool
 from tests.relayout.supervisor import hostile
 from tests.relayout.supervisor.hostile import Deed

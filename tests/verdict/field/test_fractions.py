@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dialect_utils.hlo.text.literals import decode_float, parse_scalar
 from dialect_utils.layout import ELEMENT_TYPES

@@ -17,12 +17,14 @@ from dialect_utils.verdict.proof.picks import PICK
 from dialect_utils.verdict.rules import Rule, all_rules
 from dialect_utils.verdict.rules.arrays import ONE_SUM
 from dialect_utils.verdict.sampling import random_inputs
-from tests.verdict.proof import converted_arrays
-from tests.verdict.proof import expressions as ex
-from tests.verdict.proof import test_batch_norm as norms
-from tests.verdict.proof import test_exchanges as exchanges
-from tests.verdict.proof import test_loop_state as loops
-from tests.verdict.proof import test_scans as scans
+from tests.verdict.proof import (
+    converted_arrays,
+    expressions as ex,
+    test_batch_norm as norms,
+    test_exchanges as exchanges,
+    test_loop_state as loops,
+    test_scans as scans,
+)
 from tests.verdict.proof.dialects import parse
 from tests.verdict.proof.expressions import E
 

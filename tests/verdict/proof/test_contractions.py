@@ -9,8 +9,8 @@ import pytest
 from dialect_utils.execution import Worker
 from dialect_utils.hlo.parse import parse_module
 from dialect_utils.verdict import compare_modules
-from dialect_utils.verdict.comparator import Options
 from dialect_utils.verdict.evidence import Verdict
+from dialect_utils.verdict.options import Options
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from dialect_utils.execution import Worker
 from dialect_utils.verdict import Options, compare_modules
 from dialect_utils.verdict.certified import choices_of, prove
 from dialect_utils.verdict.proof import ProofResult, try_prove
+from tests.mutants.edits import Edit
 from tests.verdict.proof.dialects import parse
 from tests.verdict.replay.planting import Bug, planted
 
@@ -264,10 +265,12 @@ def test_a_type_that_loses_something_is_another(kind: str, wide: str, function: 
 
 def test_the_replay_refuses_a_promotion_that_changes_the_order() -> None:
     # A prover that widens s8 to u32 turns -1 into the largest number.
-    old = 'ELEMENT_TYPES["s32" if kind.is_signed else "u32"] ... or promotion_level(opcode, kind, wide) is None'
-    new = 'ELEMENT_TYPES["u32"] ... or False'
+    edits = [
+        Edit("rewriter:_wide", '"s32" if kind.is_signed else "u32"', '"u32"'),
+        Edit("Rewriter._wide_exchange", "promotion_level(opcode, kind, wide) is None", "False"),
+    ]
     first, second = parse(narrow("s8", MAXIMUM)), parse(reduced("s8", "u32", MAXIMUM))
-    with planted(Bug("exchanges", old, new, first, second)):
+    with planted(Bug(edits, first, second)):
         assert try_prove([first, second]).answer == "equal"
         assert prove([first, second]).answer == "unknown"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.ir import Module
-from dialect_utils.verdict.outcome import Place
-from dialect_utils.verdict.proof import ProofResult, evaluation, try_prove
+from dialect_utils.verdict.differences import Place
+from dialect_utils.verdict.proof import ProofResult, rewriter, try_prove
 from tests.verdict.proof.dialects import parse
 
 
@@ -362,7 +362,7 @@ func.func public @main() -> tensor<f32> {
 
 
 def test_calls_that_multiply_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluation, "_MOST_OPERATIONS", 1000)
+    monkeypatch.setattr(rewriter, "_MOST_OPERATIONS", 1000)
     functions = ["level_0 {\n  p = f32[] parameter(0)\n  ROOT n = f32[] negate(p)\n}"]
     for i in range(1, 40):
         calls = f"  a = f32[] call(p), to_apply=level_{i - 1}\n  b = f32[] call(a), to_apply=level_{i - 1}\n"

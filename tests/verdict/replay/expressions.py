@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from dialect_utils.verdict.proof.evaluation import Evaluation
+from dialect_utils.verdict.proof.rewriter import Rewriter
 from dialect_utils.verdict.proof.terms import Term, Terms
 from dialect_utils.verdict.replay.check import CHECKS
 from dialect_utils.verdict.replay.scalars import check_scalar
+from dialect_utils.verdict.terms.walker import walk
 from tests.expression_classes import Source
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
@@ -59,7 +60,7 @@ def of_module(text: str) -> Evaluated:
     with pytest.MonkeyPatch.context() as patch:
         for make in (Terms.each, Terms.each_as_is):
             patch.setattr(Terms, "each", make)
-            evaluation = Evaluation(terms)
-            found.append([term for tree in evaluation.run(module.entry, inputs) for term in evaluation.flat(tree)])
+            results, _ = walk(Rewriter(terms), module, inputs)
+            found.append([*map(terms.term, results)])
     steps = [(rule, before, after) for rule, before, after, *_ in terms.steps if rule not in CHECKS]
     return Evaluated(steps, [*zip(*found, strict=True)])

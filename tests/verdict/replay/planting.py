@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
 from dialect_utils.ir import Module
+from tests.mutants.edits import Edit
 from tests.verdict.proof.dialects import parse
 from tests.verdict.proof.expressions import E, module, parameters_of
 
-_PACKAGE = "dialect_utils.verdict.proof"
+_PROVER = "dialect_utils/verdict/proof/"
 
 
 @dataclass(frozen=True)
 class Bug:
-    """Fragments of a module of the prover, separated by ` ... `, what is planted for them, and two programs."""
+    """Edits of one module of the prover, and two programs that differ."""
 
-    where: str
-    old: str
-    new: str
+    edits: Sequence[Edit]
     first: Module
     second: Module
 
@@ -34,18 +34,19 @@ def expression_pair(left: E, right: E) -> tuple[Module, Module]:
     return first, second
 
 
-def bug(where: str, old: str, new: str, left: E, right: E) -> Bug:
-    return Bug(where, old, new, *expression_pair(left, right))
+def bug(edits: Sequence[Edit], left: E, right: E) -> Bug:
+    return Bug(edits, *expression_pair(left, right))
 
 
 @contextmanager
 def planted(one: Bug) -> Iterator[None]:
     """Runs the prover with a bug: functions whose code changes get the changed code until the end."""
-    changed = importlib.import_module(f"{_PACKAGE}.{one.where}")
+    (file,) = {edit.file for edit in one.edits}
+    assert file.startswith(_PROVER)
+    changed = importlib.import_module(".".join(Path(file).with_suffix("").parts))
     source = text = inspect.getsource(changed)
-    for old, new in zip(one.old.split(" ... "), one.new.split(" ... "), strict=True):
-        assert text.count(old) == 1, f"{text.count(old)} times in {one.where}: {old}"
-        text = text.replace(old, new)
+    for edit in one.edits:
+        text = edit.applied(text)
     codes = [
         dict(_functions(compile(text, str(changed.__file__), "exec", dont_inherit=True))) for text in (source, text)
     ]

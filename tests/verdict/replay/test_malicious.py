@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 
 import pytest
 
@@ -12,58 +12,30 @@ from dialect_utils.layout import (
     ElementType,
     Pad,
     Reshape,
-    Shape,
     Slice,
     Transpose,
     TupleShape,
     parse_element_type,
 )
-from dialect_utils.layout import Step as MovementStep
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.verdict.certificate import Certificate, Reading, ReadTerm, Step
-from dialect_utils.verdict.replay import Replayed, replay
+from dialect_utils.verdict.certificate import Reading, ReadTerm
 from dialect_utils.verdict.terms.cuts import Cut
 from dialect_utils.verdict.terms.observed import observes_rounding
-from dialect_utils.verdict.terms.primitives import Kind
-from tests.verdict.proof.dialects import parse
+from tests.verdict.replay.forging import (
+    FALSE,
+    TRUE,
+    array,
+    constant,
+    each,
+    hlo,
+    in_order,
+    moved,
+    parameter,
+    step,
+    term,
+    told,
+)
 
-Pair = tuple[Module, Module]
-
-
-def array(kind: str, *dimensions: int) -> ArrayShape:
-    return ArrayShape(parse_element_type(kind), dimensions)
-
-
-def term(kind: Kind, label: Hashable, shape: Shape, *operands: ReadTerm) -> ReadTerm:
-    return ReadTerm(kind, label, shape, operands)
-
-
-def parameter(number: int, kind: str, *dimensions: int) -> ReadTerm:
-    return term("leaf", ("parameter", number), array(kind, *dimensions))
-
-
-def constant(bits: Hashable, kind: str) -> ReadTerm:
-    return term("constant", bits, array(kind))
-
-
-def each(label: Hashable, shape: Shape, *operands: ReadTerm) -> ReadTerm:
-    return term("each", label, shape, *operands)
-
-
-def step(rule: str, before: ReadTerm, after: ReadTerm, predicate: ReadTerm | None = None) -> Step:
-    return Step(rule, None, before, after, predicate)
-
-
-def told(pair: Pair, *steps: Step, readings: tuple[Mapping[int, Reading], ...] = ({}, {})) -> Replayed:
-    return replay(pair, Certificate(steps, readings))
-
-
-def hlo(body: str, head: str = "") -> Module:
-    return parse(f"HloModule m\n{head}\nENTRY e {{\n{body}\n}}\n")
-
-
-TRUE = hlo("x = pred[] parameter(0)\n ROOT r = pred[] constant(true)")
-FALSE = hlo("x = pred[] parameter(0)\n ROOT r = pred[] constant(false)")
 PRED = array("pred")
 
 
@@ -349,12 +321,6 @@ ILL_FORMED = {
 }
 
 
-def moved(array_: ReadTerm, *steps: MovementStep) -> ReadTerm:
-    assert isinstance(array_.shape, ArrayShape)
-    plan = Plan(array_.shape.element_type, array_.shape.dimensions, steps, (None,) * len(steps))
-    return term("moved", plan, ArrayShape(*plan.result), array_)
-
-
 def gathered(table: ReadTerm, columns: tuple[ReadTerm, ...], windows: tuple[int, ...], promise: Hashable) -> ReadTerm:
     assert isinstance(table.shape, ArrayShape)
     shape = array("s32", 3, *windows, table.shape.dimensions[-1])
@@ -577,15 +543,9 @@ def dot_of(left: ReadTerm, right: ReadTerm, *sizes: int, kind: str = "f32") -> R
     return term("op", ("dot", ()), array(kind, *sizes), left, right)
 
 
-def in_order(operand: ReadTerm, sizes: tuple[int, ...], order: tuple[int, ...]) -> ReadTerm:
-    """Returns an array with the parts of its dimensions in another order."""
-    assert isinstance(operand.shape, ArrayShape)
-    return moved(operand, Reshape(sizes), Transpose(order), Reshape(operand.shape.dimensions))
-
-
 LEFT, RIGHT = parameter(0, "f32", 1, 4, 6), parameter(1, "f32", 1, 5, 6)
 PRODUCT, SQUARE = dot_of(LEFT, RIGHT, 1, 4, 5), parameter(2, "f32", 6, 6)
-EMPTY = parameter(0, "f32", 5, 0)
+EMPTY, SQUARES = parameter(0, "f32", 5, 0), parameter(0, "f32", 1, 3, 3)
 SUMMED = in_order(LEFT, (4, 2, 3), (0, 2, 1))
 SMALLEST = parameter(0, "f8e8m0fnu", 2, 1)
 ZERO, LEAST = constant(0, "f32"), constant(0, "f8e8m0fnu")
@@ -604,6 +564,21 @@ CONTRACTIONS = {
         "dot-order",
         PRODUCT,
         dot_of(in_order(LEFT, (2, 2, 6), (1, 0, 2)), RIGHT, 1, 4, 5),
+    ),
+    "two transposes of a square that end in its sizes": (
+        "dot-order",
+        dot_of(SQUARES, SQUARES, 1, 3, 3),
+        dot_of(moved(SQUARES, Transpose((0, 2, 1)), Transpose((0, 1, 2))), SQUARES, 1, 3, 3),
+    ),
+    "rows of a table with other sizes": (
+        "window-order",
+        gathered(PAIRS, (FIRST_COLUMN, SECOND_COLUMN), (1, 1), ()),
+        gathered(
+            moved(PAIRS, Reshape((4, 4, 2)), Transpose((0, 1, 2)), Reshape((2, 8, 2))),
+            (FIRST_COLUMN, SECOND_COLUMN),
+            (1, 1),
+            (),
+        ),
     ),
     "rows and sums are mixed": ("dot-order", PRODUCT, dot_of(in_order(LEFT, (4, 6), (1, 0)), RIGHT, 1, 4, 5)),
     "an empty array in parts": (

@@ -14,8 +14,7 @@ from dialect_utils.verdict.rules import Rule, all_rules
 from dialect_utils.verdict.terms.constants import folded
 from tests.expression_classes import KINDS
 from tests.verdict.proof import expressions as ex
-from tests.verdict.proof.equations import KINDS as RULE_KINDS
-from tests.verdict.proof.equations import instances, unguarded, written
+from tests.verdict.proof.equations import KINDS as RULE_KINDS, instances, unguarded, written
 from tests.verdict.replay.expressions import evaluated, of_module
 
 F32, S8, S32, U8, PRED = (ELEMENT_TYPES[name] for name in ("f32", "s8", "s32", "u8", "pred"))

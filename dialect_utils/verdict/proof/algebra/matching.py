@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.proof.algebra.joins import REGROUPED
@@ -46,6 +46,8 @@ class Match(Use["Term"]):
         saved = (dict(self.types), dict(self.values), dict(self.constants)) if len(views) > 1 else None
         count = len(self.steps)
         for operands, rule in views:
+            if saved is not None:
+                self.types, self.values, self.constants = dict(saved[0]), dict(saved[1]), dict(saved[2])
             if rule is not None:
                 self.steps.append((rule, term, pattern.label(self.types), operands))
             pairs = [*zip(pattern.operands, operands, strict=True)]
@@ -54,9 +56,7 @@ class Match(Use["Term"]):
             if all(self.matches(*pair) for pair in pairs):
                 return True
             del self.steps[count:]
-            if saved is not None:
-                self.types, self.values, self.constants = map(dict[str, Any].copy, saved)
-        return self._is_polynomial(pattern, term)
+        return not views and self._is_polynomial(pattern, term)
 
     def certify(self, rule: Rule, before: Pattern, after: Pattern) -> None:
         """Notes the steps, and that the instances of both sides of a rule are equal."""
@@ -195,11 +195,11 @@ def unconverted(terms: Terms, element_type: ElementType, term: Term, depth: int 
     key = term, element_type
     if key not in terms.unconverted:
         terms.unconverted[key] = None
-        terms.unconverted[key] = _unconverted(terms, element_type, term, depth - 1)
+        terms.unconverted[key] = _without_conversion(terms, element_type, term, depth - 1)
     return terms.unconverted[key]
 
 
-def _unconverted(terms: Terms, element_type: ElementType, term: Term, depth: int) -> Term | None:
+def _without_conversion(terms: Terms, element_type: ElementType, term: Term, depth: int) -> Term | None:
     bits = terms.constant_bits(term)
     if bits is not None:
         return _constant(terms, element_type, term, bits)

@@ -13,15 +13,13 @@ from dialect_utils.ops import Trait, by_opcode, has, named, with_trait
 from dialect_utils.verdict.rules.arrays import FOLDED
 from dialect_utils.verdict.rules.formats import (
     float_bits,
+    has as has_property,
     highest_bits,
     is_nan,
     lowest_bits,
     number_bits,
     sign_bit,
     value_of,
-)
-from dialect_utils.verdict.rules.formats import (
-    has as has_property,
 )
 from dialect_utils.verdict.terms.constants import folded as by_definition
 

@@ -20,7 +20,7 @@ from tests.passes.dump_files import UNOPTIMIZED, Array, Dump, arrays_of, dumps
 from tests.paths import OWN_CORPUS, SHARED_DATA
 
 OWN = dumps(OWN_CORPUS / "mosaic")
-SHARED = dumps(SHARED_DATA / "corpus" / "mosaic")
+SHARED = SHARED_DATA / "corpus" / "mosaic"
 # One of each kind; `make kernels` runs them all.
 CHOSEN = {
     "copied_to_the_right",
@@ -97,8 +97,8 @@ def test_kernels_compute_what_interpret_mode_computes(dump: Dump, workers: Worke
     assert all(each <= dump.meta["tolerance"] for each in found), found
 
 
-@pytest.mark.skipif(not SHARED, reason="no kernels beside this tree")
-@pytest.mark.parametrize("dump", SHARED, ids=named)
+@pytest.mark.shared(SHARED)
+@pytest.mark.parametrize("dump", dumps(SHARED), ids=named)
 def test_kernels_beside_this_tree_run(dump: Dump, workers: Workers) -> None:
     module = portable(dump)
     outputs = outputs_of(dump, module, workers)

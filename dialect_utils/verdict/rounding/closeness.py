@@ -1,0 +1,173 @@
+"""Decides whether results are close: within a few units in the last place of a run in higher precision.
+
+That run is the original in 64 bits without the original's roundings (`stablehlo/rewrites/widening.py`). Both programs
+are compared with it, so that a program which loses digits is not close, whichever of the two it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+import numpy as np
+
+from dialect_utils.execution import ExecutionError
+from dialect_utils.ir import Module
+from dialect_utils.layout import ElementType
+from dialect_utils.verdict.comparator import Finding
+from dialect_utils.verdict.differences import Mask
+from dialect_utils.verdict.judge import Judge
+from dialect_utils.verdict.outcome import Closeness
+from dialect_utils.verdict.rounding.floats import (
+    Numbers,
+    digits,
+    epsilon,
+    largest,
+    smallest_normal,
+    ulps_of,
+    without_subnormals,
+)
+from dialect_utils.verdict.runs import Results, Runs, Unrounded
+
+# Neither program may be farther off: five bits, or a quarter of the digits of a type with fewer than twenty.
+_MOST_ULPS = 32.0
+_SHARE_OF_DIGITS = 1 / 4
+# Terms of a sum nearly overflow above this share of the largest number.
+_NEARLY = 1 / 16
+# Data whose numbers say how large an output ordinarily is.
+_ORDINARY = "random"
+
+
+def close_finding(runs: Runs, judge: Judge, found: Finding) -> Finding | None:
+    """Returns the finding `close` in place of a difference that was found, or None where results are not close.
+
+    Runs both programs again, and the original in higher precision.
+    """
+    kinds = judge.comparator.element_types
+    try:
+        # One engine flushes subnormal numbers, and another does not.
+        flushed = [replace(each, arrays=[*map(without_subnormals, each.arrays)]) for each in runs.data]
+        results = replace(runs, data=[*runs.data, *flushed]).compared()
+        if not all(judge.keeps_promises(each) for each in results):
+            return None
+        outputs = frozenset(output for each in results for output in judge.differing(each))
+        if not outputs or any(not kinds[output].is_floating for output in outputs):
+            return None
+        measured = results[len(runs.data) :]
+        exact = replace(runs, data=[each.data for each in measured]).unrounded()
+    except ExecutionError:
+        return None
+    measures = [
+        _of_output(
+            kinds[output],
+            [
+                _Sample.of(*each, output)
+                for each in zip(measured, exact, strict=True)
+                if judge.is_heard(each[0], output)
+            ],
+        )
+        for output in sorted(outputs)
+    ]
+    close = [each for each in measures if each is not None]
+    if len(close) < len(measures):
+        return None
+    return Finding("close", "", found.counterexample, outputs, closeness=max(close))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """One output on one set of data: of both programs, and of the higher-precision run.
+
+    `moves`: the largest change of the higher-precision run where the inputs move by about one unit in the last place
+    of the largest number of their array. `depends_on_nan`: the elements that NaN among the inputs changes;
+    `depends_on_special`: those that NaN or an infinity among the inputs changes.
+    """
+
+    first: Numbers
+    second: Numbers
+    exact: Numbers
+    moves: Numbers
+    depends_on_nan: Mask
+    depends_on_special: Mask
+    is_ordinary: bool
+
+    @classmethod
+    def of(cls, results: Results, unrounded: Unrounded, output: int) -> _Sample:
+        """Returns the numbers of an output."""
+        programs = results.expected, results.zeros
+        others = unrounded.exact, unrounded.numbers, unrounded.finite
+        with np.errstate(invalid="ignore"):
+            first, second, exact, numbers, finite = (each[output].astype(np.float64) for each in (*programs, *others))
+            moves = np.abs(np.stack([each[output] for each in unrounded.near]) - exact)
+        moves = np.where(np.isfinite(moves), moves, 0.0).max(axis=0)
+        depends = ~_are_same(exact, numbers), ~_are_same(exact, finite)
+        # Beyond the range of 64 bits the original is the best that is known.
+        exact = np.where(np.isfinite(exact), exact, first)
+        return cls(first, second, exact, moves, *depends, results.data.kind == _ORDINARY)
+
+    @property
+    def is_finite(self) -> Mask:
+        """Is true for the elements that are finite in both programs."""
+        found: Mask = np.isfinite(self.first) & np.isfinite(self.second)
+        return found
+
+    @property
+    def size(self) -> float:
+        """Returns the largest magnitude among the elements that are finite."""
+        return float(np.abs(self.exact[self.is_finite]).max(initial=0.0))
+
+
+def _are_same(x: Numbers, y: Numbers) -> Mask:
+    found: Mask = (x == y) | (np.isnan(x) & np.isnan(y))
+    return found
+
+
+def _of_output(kind: ElementType, samples: Sequence[_Sample]) -> Closeness | None:
+    """Returns how close an output is on all data, in units of each element or, if that fails, of the largest."""
+    if any(_is_special_in_one(each, kind).any() for each in samples):
+        return None
+    ordinary = max((each.size for each in samples if each.is_ordinary), default=0.0)
+    of_each = [ulps_of(each.exact, kind) for each in samples]
+    of_largest = [np.maximum(ulps_of(max(each.size, ordinary), kind), each.moves) for each in samples]
+    most = min(_MOST_ULPS, 2.0 ** (digits(kind) * _SHARE_OF_DIGITS))
+    for is_of_largest, units in ((False, of_each), (True, of_largest)):
+        farthest = max(_error(sample, unit, kind) for sample, unit in zip(samples, units, strict=True))
+        if farthest <= most:
+            return Closeness(is_of_largest, ceil(farthest))
+    return None
+
+
+def _error(sample: _Sample, units: Numbers, kind: ElementType) -> float:
+    """Returns the largest distance of both programs from the exact result; an engine may flush subnormal numbers."""
+    with np.errstate(all="ignore"):
+        distances = [np.abs(values - sample.exact) for values in (sample.first, sample.second)]
+        errors = np.maximum(0.0, np.maximum(*distances) - smallest_normal(kind)) / units
+    return float(errors[sample.is_finite].max(initial=0.0))
+
+
+def _is_special_in_one(sample: _Sample, kind: ElementType) -> Mask:
+    """Is true for NaN and infinities of one program that another result of the other program does not excuse.
+
+    The other infinity is none. NaN excuses an infinity, unless it comes from NaN among the inputs. A number excuses
+    both where an intermediate result overflows: the number is above the square root of the largest number of its type,
+    or a sum of terms that nearly overflow, and depends on no NaN or infinity among the inputs.
+    """
+    x, y = sample.first, sample.second
+    are_finite = np.isfinite(x) | np.isfinite(y)
+    is_large = np.abs(np.where(np.isfinite(x), x, y)) >= largest(kind) ** 0.5
+    is_large |= sample.moves >= epsilon(kind) * largest(kind) * _NEARLY
+    overflows = is_large & ~sample.depends_on_special
+    is_excused = np.where(are_finite, overflows, ~sample.depends_on_nan & ~(np.isinf(x) & np.isinf(y)))
+    found: Mask = ~sample.is_finite & ~_are_same(x, y) & ~is_excused
+    return found
+
+
+def narrows(original: Module, rewrite: Module) -> bool:
+    """Is true where a rewrite computes with narrower floats than the original: over the reals that is no difference."""
+    return _fewest_digits(rewrite) < _fewest_digits(original)
+
+
+def _fewest_digits(module: Module) -> int:
+    kinds = {array.element_type for value in module.values() for array in value.shape.arrays()}
+    return min((digits(kind) for kind in kinds if kind.is_floating), default=0)

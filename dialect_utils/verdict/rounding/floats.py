@@ -1,0 +1,62 @@
+"""The limits of floating-point types, and units in the last place."""
+
+from __future__ import annotations
+
+from math import log2
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.layout import ElementType
+from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
+
+Numbers = NDArray[Any]
+
+
+def ulps_of(values: Numbers | float, element_type: ElementType) -> Numbers:
+    """Returns the unit in the last place of each number; subnormal numbers have that of the smallest normal number."""
+    _, exponents = np.frexp(np.maximum(np.abs(values), smallest_normal(element_type)))
+    units: Numbers = np.ldexp(epsilon(element_type), exponents - 1)
+    return units
+
+
+def epsilon(element_type: ElementType) -> float:
+    """Returns the unit in the last place of 1."""
+    return float(limits(element_type).eps)
+
+
+def digits(element_type: ElementType) -> int:
+    """Returns the bits of the significand, the hidden one included."""
+    return 1 - round(log2(epsilon(element_type)))
+
+
+def smallest_normal(element_type: ElementType) -> float:
+    """Returns the smallest positive number that is not subnormal."""
+    return float(limits(element_type).smallest_normal)
+
+
+def largest(element_type: ElementType) -> float:
+    """Returns the largest finite number."""
+    return float(limits(element_type).max)
+
+
+def limits(element_type: ElementType) -> Any:
+    """Returns the `finfo` of a type."""
+    import ml_dtypes
+
+    return ml_dtypes.finfo(dtype_of(element_type))
+
+
+def without_subnormals(array: NDArray[Any]) -> NDArray[Any]:
+    """Returns an array with zeros for subnormal numbers, which one engine flushes and another keeps."""
+    element_type = element_type_of(array.dtype)
+    if element_type.is_complex:
+        whole = np.empty_like(array)
+        whole.real, whole.imag = without_subnormals(array.real), without_subnormals(array.imag)
+        return whole
+    if not element_type.is_floating:
+        return array
+    with np.errstate(invalid="ignore"):
+        is_tiny = np.abs(array.astype(np.float64)) < smallest_normal(element_type)
+        return np.where(is_tiny, array * 0, array).astype(array.dtype)

@@ -1,0 +1,123 @@
+"""The interface between the walker of modules and the nodes that a module becomes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+from dialect_utils.ir import Function, Operation
+from dialect_utils.layout import ElementType, Shape
+from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops.domain import Domain
+from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.terms.exchanges import Exchange
+from dialect_utils.verdict.terms.primitives import Kind, TreeOf, V
+
+if TYPE_CHECKING:
+    from dialect_utils.layout import ArrayShape
+    from dialect_utils.verdict.terms.loops import Loop
+    from dialect_utils.verdict.terms.walker import Walker
+
+
+class Maker(Domain[V]):
+    """The primitives of definitions, and those of control flow, collectives and loops.
+
+    The replay makes plain nodes of a graph, the prover terms in normal form. `walker` is the walker that uses it.
+    """
+
+    walker: Walker[V]
+
+    @abstractmethod
+    def make(self, kind: Kind, label: Hashable, shape: Shape, operands: Sequence[V] = ()) -> V:
+        """Returns a node; equal nodes are one."""
+
+    @abstractmethod
+    def shape(self, array: V) -> Shape:
+        """Returns the shape of a node."""
+
+    @abstractmethod
+    def literal(self, element_type: ElementType, bits: int, dimensions: tuple[int, ...]) -> V:
+        """Returns an array all of whose elements have these bits."""
+
+    @abstractmethod
+    def splat(self, scalar: V, dimensions: tuple[int, ...]) -> V:
+        """Returns an array all of whose elements are one scalar."""
+
+    @abstractmethod
+    def each(self, label: Hashable, element_type: ElementType, operands: Sequence[V]) -> V:
+        """Returns an elementwise operation on arrays of the same dimensions."""
+
+    @abstractmethod
+    def unspecified(self) -> V:
+        """Returns undefined padding."""
+
+    @abstractmethod
+    def constant_bits(self, array: V) -> int | None:
+        """Returns the bits of a scalar constant, None for other nodes."""
+
+    @abstractmethod
+    def after(self, array: V, plan: Plan) -> V:
+        """Returns an array after a plan whose padding is undefined."""
+
+    @abstractmethod
+    def in_any_order(self, array: V) -> V:
+        """Returns a result of a scan whose order the engine chooses, given the result in the order of the slices."""
+
+    @abstractmethod
+    def select(self, selector: V, results: Sequence[V]) -> V:
+        """Returns one of two arrays by a scalar truth value: the first where it is true."""
+
+    @abstractmethod
+    def choice(self, label: Hashable, selector: V, results: Sequence[V]) -> V:
+        """Returns one of several nodes of one shape, by a scalar."""
+
+    @abstractmethod
+    def final(self, loop: Loop[V], start: Sequence[V]) -> Sequence[V]:
+        """Returns the final state of a loop that is not unrolled."""
+
+    def term(self, array: V) -> V:
+        """Returns an array in its form as an operand."""
+        return array
+
+    def outs(self, made: V, shapes: Sequence[Shape]) -> list[V]:
+        """Returns the results of an operation, one for each shape."""
+        return [self.make("out", number, shape, (made,)) for number, shape in enumerate(shapes)]
+
+    def exchange(
+        self, operation: Operation, functions: Sequence[V], part: Exchange, arrays: Sequence[V]
+    ) -> Sequence[V]:
+        """Returns the results of one exchange of a collective operation that applies `functions`."""
+        return self.walker.exchanged(functions, part, arrays)
+
+    def applied(self, function: Function) -> V:
+        """Returns the function that an operation applies; raises UndefinedError where it has effects."""
+        return self.walker.applied(function)
+
+    def map(self, operation: Operation, function: Function, arrays: Sequence[V]) -> list[V]:
+        """Returns the computation's operations on whole arrays, where all of them are elementwise."""
+        return self.walker.mapped(function, arrays)
+
+    def packed(self, array: V, layouts: Sequence[ArrayShape]) -> V:
+        """Returns the physical array of a logical array, through layouts from the first to the last."""
+        for layout in layouts:
+            array = self.after(array, physical_plan(layout))
+        return array
+
+    def unpacked(self, array: V, layouts: Sequence[ArrayShape]) -> V:
+        """Returns the logical array of a physical array, through layouts from the last to the first."""
+        for layout in reversed(layouts):
+            array = self.after(array, physical_plan(layout).inverse())
+        return array
+
+    # Records of a proof
+
+    def enter(self, operation: Operation) -> None:
+        """Records that the following nodes belong to an operation."""
+
+    def leave(self, results: Sequence[TreeOf[V]]) -> None:
+        """Records the results of an operation."""
+
+    def note(self, rule: Rule) -> None:
+        """Records that a definition was used."""

@@ -1,0 +1,1 @@
+"""HLO of computations under construction: values, folded constants, loops, and arithmetic with operators."""
