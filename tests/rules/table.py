@@ -78,8 +78,8 @@ def _ranges(names: Sequence[str], family: Sequence[str]) -> list[str]:
 
 
 def names() -> str:
-    """Returns the list of all rules, each with its sentence, those with equations first."""
-    rules = sorted(all_rules(), key=lambda rule: not rule.equations)
+    """Returns the list of all rules by name, each with its sentence, those with equations first."""
+    rules = sorted(all_rules(), key=lambda rule: (not rule.equations, rule.name))
     return "\n".join(f"- `{rule.name}`: {rule.why}" for rule in rules)
 
 
