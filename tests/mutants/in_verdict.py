@@ -175,7 +175,7 @@ MUTANTS = (
         ("tests/verdict/field/test_types.py",),
     ),
     Mutant(
-        "Picks._choices",
+        "DynamicIndices._choices",
         "min(last, highest)",
         "last",
         ("tests/verdict/proof/test_indices.py",),
@@ -205,7 +205,7 @@ MUTANTS = (
         ("tests/verdict/replay/test_scalars.py",),
     ),
     Mutant(
-        "Picks._is_number",
+        "DynamicIndices._is_number",
         "bits is not None and bits == number_bits(item.array.element_type, value)",
         "bits == number_bits(item.array.element_type, value)",
         ("tests/verdict/proof/test_indices.py",),
