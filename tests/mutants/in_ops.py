@@ -154,7 +154,7 @@ MUTANTS = (
         ("tests/ops/test_factors.py",),
     ),
     Mutant(
-        "_divided",
+        "ops.factors:_divided",
         "max(left, right) % size",
         "False",
         ("tests/ops/test_factors.py",),
