@@ -17,8 +17,7 @@ from docs_site.notebooks import NOTEBOOKS, as_markdown
 from passes.framework.base import BUILTIN_PASSES, Pass, load_pass
 from passes.framework.options import describe_options
 from relayout import habits
-from relayout.arguments import Command, Parser, add_shared_options
-from relayout.cli import COMMANDS
+from relayout.cli import COMMANDS, parser_of
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -94,28 +93,19 @@ def pass_page(step: Pass) -> str:
 
 def command_section(name: str) -> str:
     """Returns the section of a command: its summary, its options, and its examples."""
-    command, actions = command_actions(name)
-    rows = [f"| {_names(action)} | {_cell(action.help or '')} |" for action in actions]
+    parser = parser_of(name)
+    rows = [f"| {_names(action)} | {_cell(action.help or '')} |" for action in parser.added]
     table = "\n".join(["| argument | meaning |", "|---|---|", *rows])
-    examples = "\n".join(["```sh", *command.examples, "```"])
-    return f"## relayout {name}\n\n{command.summary}\n\n{table}\n\n{examples}\n"
-
-
-def command_actions(name: str) -> tuple[Command, list[argparse.Action]]:
-    """Returns a command with its options and positional arguments, those of every command included."""
-    command: Command = importlib.import_module(f"relayout.commands.{name}").COMMAND
-    parser = Parser(command)
-    command.add_arguments(parser)
-    add_shared_options(parser)
-    return command, parser.added
+    examples = "\n".join(["```sh", *parser.kind.examples, "```"])
+    return f"## relayout {name}\n\n{parser.description}\n\n{table}\n\n{examples}\n"
 
 
 def habits_table() -> str:
     """Returns the table of options of mlir-opt and LLVM's opt that `relayout opt` answers with a hint."""
-    known = [option for action in command_actions("opt")[1] for option in action.option_strings]
+    parser = parser_of("opt")
     rows: dict[str, list[str]] = {}
     for name in (*habits.OF_OPT, *habits.ANSWERS):
-        hint = habits.option_hint(name, known)
+        hint = parser.counterpart(name)
         if hint is not None:
             rows.setdefault(hint, []).append(f"`{name}`")
     body = [f"| {', '.join(names)} | {_as_cell(hint)} |" for hint, names in rows.items()]

@@ -10,20 +10,51 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise, zip_longest
-from typing import TextIO, cast
+from typing import TYPE_CHECKING, TextIO, cast
 
 from dialect_utils.text import PrintableStream, nearest
 from relayout import __version__
-from relayout.arguments import Command, Parser, add_shared_options, choice, usage_error
 from relayout.console import COLOURS, DONE, WRONG_COMMAND, Console, UsageError
-from relayout.habits import COMMANDS as OTHER_COMMANDS
+from relayout.options import choice, usage_error
 from relayout.process import ended_by_signals, exit_code, interrupt_before
 
-COMMANDS = (
-    *("opt", "check", "validate", "bisect", "replay", "reduce", "run", "report", "why", "tune"),
-    *("extract", "convert", "count", "print"),
-    *("explain", "index", "bitcast", "doctor"),
-)
+if TYPE_CHECKING:
+    from relayout.arguments import Parser
+
+_CHANGE, _SAME, _CAUSE = "Change a program", "Do two programs compute the same?", "Find the cause of a wrong result"
+_RUN, _MEMORY = "Run and compare", "What does a program hold in memory, and why?"
+_CONTENT, _SHAPE, _SETUP = "What is in a program?", "What does a layout mean?", "Set up"
+# The commands, each with the question that it answers, and what it does.
+COMMANDS = {
+    "opt": (_CHANGE, "runs passes on modules and prints them"),
+    "check": (_SAME, "decides whether modules compute the same, or whether passes keep what a module computes"),
+    "validate": (_CAUSE, "judges each pass of a compilation by the modules that the compiler dumped"),
+    "bisect": (_CAUSE, "finds the pass of XLA:CPU after which a module computes something else than it defines"),
+    "replay": (_SAME, "checks the certificate of a proof that two modules are equal, without the proof's code"),
+    "reduce": (_CAUSE, "shrinks a difference between two modules, or a failure of one that a command finds"),
+    "run": (_RUN, "executes a module on this machine"),
+    "report": (
+        _MEMORY,
+        "says where a dump's memory goes: arguments, outputs, temporaries, the peak, padding and relayouts",
+    ),
+    "why": (
+        _MEMORY,
+        "names the pass that introduced each copy and each padded array of a compiled program, and what removes it",
+    ),
+    "tune": (_CHANGE, "searches layouts and rewrites that make a program smaller or faster on a TPU"),
+    "extract": (_CHANGE, "makes a module of one operation or computation, or of what is around it"),
+    "convert": (_CHANGE, "writes modules in another format: HLO or StableHLO, text or binary"),
+    "count": (
+        _CONTENT,
+        "counts operations by opcode, shape, element type or computation, and the bytes that they make",
+    ),
+    "print": (_CONTENT, "prints modules with short names and without metadata, or one computation"),
+    "explain": (_SHAPE, "says what a shape with a layout means"),
+    "index": (_SHAPE, "prints linear indices of logical ones, and back"),
+    "bitcast": (_SHAPE, "says what reading one shape's bytes as another does"),
+    "doctor": (_SETUP, "says what is installed, what hides what, and whether the sandbox and a small module work"),
+}
+_QUESTIONS = (_MEMORY, _SAME, _CHANGE, _RUN, _CAUSE, _CONTENT, _SHAPE, _SETUP)
 
 # The exit code that a shell reports for a program ended by SIGPIPE.
 _CLOSED_PIPE = 141
@@ -41,7 +72,6 @@ _HELP = """usage: relayout COMMAND ...
 
 Layout passes for XLA HLO text and StableHLO: annotate tiles, rewrite them explicitly, check bit for bit.
 
-commands:
 {commands}
 
 options:
@@ -129,46 +159,55 @@ def _run(arguments: Sequence[str], console: Console) -> int:
         return _print_completion(rest)
     if name in _HELP_NAMES:
         return _show_help(rest)
-    parser, command = _parser(name)
-    about = _pass_asked(rest) if "--passes" in {name for each in parser.added for name in each.option_strings} else None
+    parser = parser_of(name)
+    about = _pass_asked(rest) if "--passes" in parser.option_names else None
     if about is not None:
         return _show_help([about])
     try:
-        parsed = parser.read(rest)
+        command = parser.read(rest)
     except SystemExit:  # argparse printed the help
         return DONE
     # Imported here: --version and --help start no process.
     if not command.is_supervised:
         from relayout.batch.unit import Unit
 
-        with command.open(parsed, console) as work:
+        with command.open(console) as work:
             return work(Unit())
     from relayout.batch.run import supervise
 
-    return console.attempt(lambda: supervise(command, parsed, console))
+    return console.attempt(lambda: supervise(command, console))
 
 
-def _parser(name: str) -> tuple[Parser, Command]:
-    command = _load(name)
-    parser = Parser(command)
-    command.add_arguments(parser)
-    add_shared_options(parser)
-    return parser, command
+def parser_of(name: str) -> Parser:
+    """Returns the parser of a command; raises UsageError for an unknown one."""
+    if name not in COMMANDS:
+        what = "option" if name.startswith("-") else "command"
+        raise usage_error(f"unknown {what} {name}", _command_hint(name))
+    # Imported here: --version and --help have no options.
+    from relayout.arguments import Parser
+
+    kind = getattr(importlib.import_module(f"relayout.commands.{name}"), name.capitalize())
+    return Parser(kind, COMMANDS[name][1])
 
 
 def _show_help(names: Sequence[str]) -> int:
     """Prints the help of the program, of a command, or of a pass."""
     if not names:
-        commands = [_load(name) for name in COMMANDS]
-        print(_HELP.format(commands="\n".join(f"  {command.name:9} {command.summary}" for command in commands)))
+        print(_HELP.format(commands="\n\n".join(map(_answers, _QUESTIONS))))
     elif names[0] in COMMANDS:
-        print(_parser(names[0])[0].format_help(), end="")
+        print(parser_of(names[0]).format_help(), end="")
     else:
         # Imported here, as below: most commands print no help.
         from relayout.pipelines import describe_pass
 
         print(describe_pass(names[0]))
     return DONE
+
+
+def _answers(question: str) -> str:
+    """Returns a question as a heading, and the commands that answer it."""
+    lines = [f"  {name:9} {summary}" for name, (answered, summary) in COMMANDS.items() if answered == question]
+    return "\n".join([question, *lines])
 
 
 def _pass_asked(arguments: Sequence[str]) -> str | None:
@@ -190,13 +229,13 @@ def _print_completion(shells: Sequence[str]) -> int:
 
     from passes.framework.base import pass_names
 
-    commands = [_parser(name) for name in COMMANDS]
-    made = iter(commands)
+    parsers = {name: parser_of(name) for name in COMMANDS}
+    made = iter(parsers.values())
     root = argparse.ArgumentParser(prog="relayout", add_help=True)
     root.add_argument("--version", action="store_true", help="show the version")
-    below = root.add_subparsers(parser_class=lambda **_: next(made)[0])  # type: ignore[call-overload]  # makes parsers
-    for parser, command in commands:
-        below.add_parser(command.name, help=command.summary)
+    below = root.add_subparsers(parser_class=lambda **_: next(made))  # type: ignore[call-overload]  # makes parsers
+    for name, parser in parsers.items():
+        below.add_parser(name, help=COMMANDS[name][1])
         for action in parser.added:
             if action.metavar in _FILES:
                 action.complete = shtab.FILE  # type: ignore[attr-defined]  # the interface of shtab
@@ -208,17 +247,10 @@ def _print_completion(shells: Sequence[str]) -> int:
     return DONE
 
 
-def _load(name: str) -> Command:
-    if name not in COMMANDS:
-        what = "option" if name.startswith("-") else "command"
-        raise usage_error(f"unknown {what} {name}", _command_hint(name))
-    command: Command = importlib.import_module(f"relayout.commands.{name}").COMMAND
-    return command
-
-
 def _command_hint(name: str) -> str:
     # Imported here: most commands are known.
     from passes.framework.base import is_pass
+    from relayout.habits import COMMANDS as OTHER_COMMANDS
 
     if is_pass(name):
         return f"passes are given with -p: relayout opt FILE -p {name}"
@@ -227,10 +259,10 @@ def _command_hint(name: str) -> str:
     if name in OTHER_COMMANDS:
         return f"there is {OTHER_COMMANDS[name]}"
     if name.startswith("-"):
-        owner = next((each for each in COMMANDS if name in _parser(each)[0].option_names), None)
+        owner = next((each for each in COMMANDS if name in parser_of(each).option_names), None)
         if owner is not None:
             return f"a command comes first: relayout {owner} {name}"
-        known = [option for each in COMMANDS for option in _parser(each)[0].option_names]
+        known = [option for each in COMMANDS for option in parser_of(each).option_names]
         close = nearest(name, (*known, *_OPTIONS))
         if close is not None:
             return f"did you mean {close}? a command comes first: relayout COMMAND {close}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 
 # The first word of a value is an option; a hint applies to the commands that have it.
 OF_OPT: Mapping[str, str] = {
@@ -77,26 +77,3 @@ COMMANDS: Mapping[str, str] = {
     **dict.fromkeys(("info", "env", "self-test", "selftest", "health"), "relayout doctor"),
     "-V": "relayout --version",
 }
-
-
-def option_hint(name: str, known: Collection[str]) -> str | None:
-    """Returns a hint for an option that another program spells differently, or None; `known` are the known options."""
-    written = _two_dashes(name)
-    meant = OPTIONS.get(name, OPTIONS.get(written))
-    if meant is not None and meant.replace(";", " ").replace(",", " ").split()[0] in known:
-        return f"write {meant}"
-    return ANSWERS.get(written) if "--passes" in known else None
-
-
-def with_two_dashes(arguments: Sequence[str], known: Collection[str]) -> list[str]:
-    """Returns arguments in which known long options have two dashes, as LLVM's tools take `-split-input-file`."""
-    return [_known_form(argument, known) for argument in arguments]
-
-
-def _known_form(argument: str, known: Collection[str]) -> str:
-    written = _two_dashes(argument)
-    return written if written.partition("=")[0] in known else argument
-
-
-def _two_dashes(argument: str) -> str:
-    return argument if argument.startswith("--") or not argument.startswith("-") else f"-{argument}"

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from collections.abc import Mapping
 
-from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Operation
 from dialect_utils.mosaic.decode import TARGET, kernels_of
 from dialect_utils.mosaic.kernel import DEFAULT_TARGET, Kernel, describe_grid, describe_kernel, summarize_kernel
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
-from relayout.console import DONE, print_json
-from relayout.output import write_output
 
 
-def explain_kernels(dump: Input, arguments: Namespace) -> int:
-    """Lists the kernels of a dump, or prints those that `--kernel` names; raises DiagnosticError."""
-    module, file = dump.module(), dump.path
-    calls = [op for op in module.operations() if op.callee == TARGET]
-    wanted = calls if arguments.list_kernels else _chosen(calls, arguments.kernel, file)
-    names = [call.results[0].name for call in wanted]
-    kernels = dict(zip(names, kernels_of(wanted), strict=True))
-    target = arguments.target or DEFAULT_TARGET
-    if arguments.json:
-        print_json({"file": file, "kernels": [_as_json(name, kernels[name]) for name in names]})
-        return DONE
-    if arguments.list_kernels:
-        text = "".join(f"{summarize_kernel(name, kernels[name])}\n" for name in names) or f"{file} holds no kernels\n"
-    else:
-        text = "\n".join(describe_kernel(name, kernels[name], target) for name in names)
-    write_output(arguments.output, encode(text))
-    return DONE
+def chosen_kernels(dump: Input, name: str | None) -> dict[str, Kernel]:
+    """Returns the kernels of a dump by the names of their calls; `name` chooses some. Raises DiagnosticError."""
+    calls = [op for op in dump.module().operations() if op.callee == TARGET]
+    wanted = calls if name is None else _chosen(calls, name, dump.path)
+    return dict(zip((call.results[0].name for call in wanted), kernels_of(wanted), strict=True))
+
+
+def kernels_text(file: str, kernels: Mapping[str, Kernel], *, is_list: bool) -> str:
+    """Returns a line for each kernel, or a description of each."""
+    if not is_list:
+        return "\n".join(describe_kernel(name, kernel, DEFAULT_TARGET) for name, kernel in kernels.items())
+    return (
+        "".join(f"{summarize_kernel(name, each)}\n" for name, each in kernels.items()) or f"{file} holds no kernels\n"
+    )
+
+
+def kernels_json(file: str, kernels: Mapping[str, Kernel]) -> dict[str, object]:
+    """Returns the kernels of a file as JSON."""
+    return {"file": file, "kernels": [_as_json(name, kernel) for name, kernel in kernels.items()]}
 
 
 def _chosen(calls: list[Operation], name: str, file: str) -> list[Operation]:

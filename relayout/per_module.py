@@ -3,55 +3,65 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from dialect_utils.io.files import STANDARD_INPUT, is_url
 from dialect_utils.io.inputs import Input
-from relayout.arguments import chosen_inputs, files_or_input, usage_error
-from relayout.batch.unit import Unit, Work, lost_file
+from relayout.batch.unit import Unit
+from relayout.command import MODULES, Command, InputOptions, LimitOptions, files_or_input
 from relayout.console import Console, print_failure
-from relayout.process import REWRITING_SECONDS_PER_MEGABYTE, seconds_for_bytes
+from relayout.options import argument, group, usage_error
+from relayout.output import COMPRESSED
+from relayout.process import REWRITING_SECONDS_PER_MEGABYTE
 
 # Endings of files; a directory for several results has none of these.
 _SUFFIXES = (".hlo", ".mlir", ".mlirbc", ".txt", ".pb")
 
-Run = Callable[[Input, str | None, Namespace, Console], int]
-Targets = Callable[[Sequence[Input], Namespace], dict[str, str]]
+
+@dataclass(frozen=True, kw_only=True)
+class EachModule(Command):
+    """A command that works on each module of its FILEs by itself."""
+
+    files: tuple[str, ...] = argument("FILE", MODULES, "*")
+    selection: InputOptions = group(InputOptions)
+    limits: LimitOptions = group(LimitOptions)
+
+    def plan(self, console: Console) -> Sequence[Unit]:
+        inputs = self.selection.find(files_or_input(self.files), console)
+        files = self.targets(inputs)
+        return [Unit((each,), files.get(each.path), self.seconds(each)) for each in inputs]
+
+    def seconds(self, read: Input) -> float:
+        """Returns the time budget of a module."""
+        return self.limits.seconds([read], REWRITING_SECONDS_PER_MEGABYTE)
+
+    def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
+        """Returns the output file of each input by its path, empty for standard output."""
+        return {}
+
+    def work(self, unit: Unit, console: Console) -> int:
+        [read] = unit.inputs
+        return self.run(read, unit.target, console)
+
+    def run(self, read: Input, target: str | None, console: Console) -> int:
+        """Works on one module for an output file (None: standard output), and returns the exit code."""
+        raise NotImplementedError
+
+    def failed(self, unit: Unit) -> Callable[[str], None] | None:
+        return partial(print_failure, {"file": unit.inputs[0].path}) if self.json else None
+
+    def lost(self, unit: Unit, reason: str) -> str:
+        return self.lost_file(unit, reason)
 
 
-def each_module(run: Run, targets: Targets) -> dict[str, Any]:
-    """Returns `plan`, `open` and `lost` of a command that works on each module of its FILEs by itself.
-
-    `run` gets the input, its output file (None: standard output), the arguments and the console. `targets` returns the
-    output file of each input by its path, and raises UsageError for options that exclude each other.
-    """
-
-    def plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
-        inputs = chosen_inputs(files_or_input(arguments.files), arguments, console)
-        files = targets(inputs, arguments)
-        return [Unit((each,), files.get(each.path), _seconds(each.size, arguments)) for each in inputs]
-
-    @contextmanager
-    def open_(arguments: Namespace, console: Console) -> Iterator[Work]:
-        def work(unit: Unit) -> int:
-            [read] = unit.inputs
-            failed = partial(print_failure, {"file": read.path}) if arguments.json else None
-            return console.attempt(lambda: run(read, unit.target, arguments, console), failed)
-
-        yield work
-
-    return {"plan": plan, "open": open_, "lost": lost_file}
-
-
-def _seconds(size: int, arguments: Namespace) -> float:
-    limit: float = arguments.timeout or seconds_for_bytes(size, REWRITING_SECONDS_PER_MEGABYTE)
-    return limit
+def check_uncompressed(output: str) -> None:
+    """Raises UsageError for the name of a compressed file."""
+    if output.endswith(COMPRESSED):
+        raise usage_error(f"-o {output}: what is written is not compressed", "leave the ending out")
 
 
 def output_files(

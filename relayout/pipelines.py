@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,48 +22,41 @@ from passes.framework.pipeline import (
     PipelineResult,
     named_pipelines,
 )
-from relayout.arguments import Parser
 from relayout.console import Console, UsageError, print_json
+from relayout.options import Rule, flag, needs, repeated, switch
 from relayout.output import new_file, write_to_file
 
 T = TypeVar("T")
 
 
-def add_pipeline_options(parser: Parser) -> None:
-    """Adds `-p SPEC` and the files with named pipelines."""
-    names = ("-p", "--passes", "--pass-pipeline")  # mlir-opt's names, too
-    parser.option(
-        *names,
-        metavar="SPEC",
-        action="append",
-        default=[],
-        help="passes as MLIR writes them: a,b{x=1 y=2}; several -p run in their order",
+@dataclass(frozen=True, kw_only=True)
+class PipelineOptions:
+    """The passes that run."""
+
+    passes: tuple[str, ...] = repeated(
+        "SPEC",
+        "passes as MLIR writes them: a,b{x=1 y=2}; several -p run in their order",
+        # mlir-opt's names, too.
+        *("-p", "--passes", "--pass-pipeline"),
     )
-    parser.option(
-        "--pipelines", metavar="TOML", type=Path, action="append", default=[], help="a file with named pipelines"
+    pipelines: tuple[Path, ...] = repeated("TOML", "a file with named pipelines", read=Path)
+    verify_each: bool = switch(
+        "verify the module after each pass (the default)", "verify the input only", "verify-each"
     )
-    parser.option(
-        "--verify-each", action="store_true", default=True, help="verify the module after each pass (the default)"
-    )
-    parser.option(
-        "--no-sandbox",
-        action="store_true",
-        help="your own passes may use files, programs and the network; limits of time and memory stay",
-    )
-    parser.option("--no-verify-each", dest="verify_each", action="store_false", help="verify the input only")
+    no_sandbox: bool = flag("your own passes may use files, programs and the network; limits of time and memory stay")
+
+    def read(self) -> Pipeline:
+        """Returns the pipeline of the command line, empty without `-p`; raises UsageError."""
+        try:
+            known = named_pipelines(self.pipelines)
+            return Pipeline.joined(Pipeline.parse(spec, pipelines=known) for spec in self.passes)
+        except DiagnosticError as error:
+            raise UsageError(error.diagnostics) from error
 
 
-# These options have no effect without passes.
-NEEDS_PASSES = ("pipelines", "verify_each", "no_sandbox")
-
-
-def read_pipeline(arguments: Namespace) -> Pipeline:
-    """Returns the pipeline of the command line, empty without `-p`; raises UsageError."""
-    try:
-        known = named_pipelines(arguments.pipelines)
-        return Pipeline.joined(Pipeline.parse(spec, pipelines=known) for spec in arguments.passes)
-    except DiagnosticError as error:
-        raise UsageError(error.diagnostics) from error
+def needs_passes(*names: str) -> Rule:
+    """Returns the rule for options without effect where no pass runs: these, and those of every pipeline."""
+    return needs(("pipelines", "verify_each", "no_sandbox", *names), "passes", reason="without -p SPEC")
 
 
 def run_pipeline(
@@ -132,16 +124,16 @@ def _option_lines(step: Pass) -> list[str]:
     return [f"  {option}={kind}{f' (default {default})' if default else ''}" for option, kind, default in described]
 
 
-def print_passes(arguments: Namespace, console: Console) -> None:
-    """Prints all passes with their options, then the named pipelines."""
-    if arguments.json:
+def print_passes(files: Sequence[Path], console: Console, *, json: bool) -> None:
+    """Prints all passes with their options, then the named pipelines, those of files, too."""
+    if json:
         for name, step in _loaded_passes(console):
             print_json(_describe(name, step))
         return
     print(f"{'pass':22} what it does, and its options")
     for name, step in _loaded_passes(console):
         print("\n".join([f"{name:22} {step.summary}", *(f"{'':22}{line}" for line in _option_lines(step))]))
-    pipelines = named_pipelines(arguments.pipelines)
+    pipelines = named_pipelines(files)
     if pipelines:
         print(f"\n{'named pipeline':22} what it does, and its passes")
     for pipeline in pipelines.values():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import ast
 import dataclasses
+import inspect
 import re
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -23,10 +24,11 @@ from dialect_utils.layout.layout import Layout, SplitConfig, Tile
 from dialect_utils.layout.shape import ArrayShape, BufferShape, TupleShape
 from dialect_utils.layout.targets.tpu import TARGETS, TargetName, parse_target
 from dialect_utils.text import DiagnosticError
-from docs_site.pages import command_actions, generated_pages
+from docs_site.pages import generated_pages
 from passes.framework.base import BUILTIN_PASSES
 from passes.layouts import annotate_layouts
 from relayout import cli
+from relayout.command import Command
 from relayout.pipelines import describe_pass
 from tests.paths import ROOT
 from tests.syntax import statements
@@ -216,34 +218,35 @@ def _is_on(page: str, names: Collection[str]) -> bool:
     return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", page) for name in names)
 
 
-def _is_namespace(annotation: ast.expr | None) -> bool:
-    return annotation is not None and ast.unparse(annotation).endswith("Namespace")
+# The names of a command and of its groups of options, where code reads an option of them.
+OWNERS = {
+    "self",
+    "command",
+    "options",
+    "named",
+    *(name for name, _ in inspect.getmembers(Command, dataclasses.is_dataclass)),
+}
+OWNERS |= {"pipeline", "comparison", "compilation", "selection"}
 
 
 @cache
 def read_options(code: str) -> set[str]:
-    """Returns the attributes that code reads of argparse's namespaces, by getattr and hasattr, too."""
+    """Returns the attributes that code reads of commands and of groups of options, and of their values by name."""
     nodes = list(ast.walk(ast.parse(code)))
-    names = {node.arg for node in nodes if isinstance(node, ast.arg) and _is_namespace(node.annotation)}
-    names |= {
-        node.target.id
-        for node in nodes
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and _is_namespace(node.annotation)
-    } | {"arguments"}
     found = {
         node.attr
         for node in nodes
         if isinstance(node, ast.Attribute)
         and isinstance(node.ctx, ast.Load)
-        and getattr(node.value, "id", getattr(node.value, "attr", "")) in names
+        and getattr(node.value, "id", getattr(node.value, "attr", "")) in OWNERS
     }
-    calls = (node for node in nodes if isinstance(node, ast.Call) and len(node.args) > 1)
+    calls = (node for node in nodes if isinstance(node, ast.Call) and node.args)
     return found | {
-        call.args[1].value
+        call.args[0].value
         for call in calls
-        if getattr(call.func, "id", "") in ("getattr", "hasattr")
-        and isinstance(call.args[1], ast.Constant)
-        and isinstance(call.args[1].value, str)
+        if ast.unparse(call.func) == "values.get"
+        and isinstance(call.args[0], ast.Constant)
+        and isinstance(call.args[0].value, str)
     }
 
 
@@ -257,7 +260,7 @@ def unread(command: str, actions: Collection[argparse.Action], codes: Mapping[st
 
 @pytest.mark.parametrize("command", cli.COMMANDS)
 def test_every_option_is_on_a_page_and_read(command: str) -> None:
-    actions = command_actions(command)[1]
+    actions = cli.parser_of(command).added
     assert undocumented(actions, [page.read_text("utf-8") for page in PAGES] + [generated_pages()["commands.md"]]) == []
     assert unread(command, actions, sources()) == set()
 
@@ -275,7 +278,7 @@ def test_a_planted_option_is_noticed() -> None:
     assert unread("index", [planted], sources()) == {"planted_option"}
     # An option that another command reads.
     assert unread("index", [parser.add_argument("--picture")], sources()) == {"picture"}
-    read = "def f(a: Namespace):\n    a.one\n    getattr(a, 'two')\n    a.three = 1\n    b.four"
+    read = "def f(command, b):\n    command.one\n    values.get('two')\n    command.three = 1\n    b.four"
     assert read_options(read) == {"one", "two"}
 
 

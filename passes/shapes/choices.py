@@ -12,8 +12,7 @@ from dialect_utils.layout import ArrayShape, Layout
 from dialect_utils.layout.targets.tpu import allocation_bytes, laid_out
 from dialect_utils.ops.factors import RESULT, Position
 from passes.framework.base import Pass
-from passes.framework.named_values import named_value, value_names
-from passes.framework.options import OptionError
+from passes.framework.options import OptionError, named_value, value_names
 from passes.shapes.changes import Change, DimensionChange, F
 from passes.shapes.regions import Region, grow, passing
 from passes.shapes.rewriting import rewrite

@@ -11,7 +11,8 @@ from typing import Any
 
 from dialect_utils.text import Diagnostic
 from relayout import __version__
-from relayout.batch.unit import Execute, Job, Result, Unit
+from relayout.batch.unit import Unit
+from relayout.command import Execute, Job, Result
 from relayout.console import DONE, FAILED, UsageError
 from relayout.output import write_output
 
@@ -91,18 +92,18 @@ class _Files:
         self._rows.append((unit, result, findings(unit, result)))
 
     def write(self) -> None:
-        arguments = self.job.arguments
-        if arguments.junit is not None:
-            write_output(arguments.junit, self._junit())
-        if arguments.sarif is not None:
-            write_output(arguments.sarif, self._sarif().encode())
+        named = self.job.command.ci
+        if named.junit is not None:
+            write_output(named.junit, self._junit())
+        if named.sarif is not None:
+            write_output(named.sarif, self._sarif().encode())
 
     def _junit(self) -> bytes:
         from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-        suite = TestSuite(f"relayout {self.job.command}")
+        suite = TestSuite(f"relayout {self.job.command.name}")
         for unit, result, found in self._rows:
-            case = TestCase(unit.name, f"relayout.{self.job.command}", round(result.seconds, 3))
+            case = TestCase(unit.name, f"relayout.{self.job.command.name}", round(result.seconds, 3))
             message = next((each.message for each in found if each.level == "error"), "")
             if result.is_known:
                 case.result = [Skipped("--results has its row")]
@@ -120,10 +121,10 @@ class _Files:
     def _sarif(self) -> str:
         from sarif_pydantic import Message, Result as SarifResult, Run, Sarif, Tool, ToolDriver
 
-        driver = ToolDriver(name=f"relayout {self.job.command}", version=__version__)
+        driver = ToolDriver(name=f"relayout {self.job.command.name}", version=__version__)
         results = [
             SarifResult(
-                rule_id=f"relayout/{self.job.command}",
+                rule_id=f"relayout/{self.job.command.name}",
                 level=each.level,
                 message=Message(text=each.message),
                 locations=[_location(each)],

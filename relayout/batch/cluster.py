@@ -1,30 +1,36 @@
 """The units of a batch on the machines of a Dask cluster.
 
-The only module that imports distributed. A worker of the cluster runs units in `processes.UnitProcess`, as this machine
+The only module that imports distributed. A worker of the cluster runs units in `UnitProcess`, as this machine
 does: a module cannot end the worker, has its limits of time and memory, and prints into its own result.
 """
 
 from __future__ import annotations
 
 import atexit
+import os
 import pickle
+import socket
+import subprocess
 import sys
 import threading
-from argparse import Namespace
 from collections.abc import Generator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from multiprocessing.connection import Connection
 from typing import Any
 from uuid import uuid4
 
 from dialect_utils.io.files import is_url
+from dialect_utils.processes import describe_exit
 from dialect_utils.text import Diagnostic, render
 from relayout import __version__
-from relayout.arguments import usage_error
-from relayout.batch.processes import MOST_LOSSES, LostProcessError, UnitProcess, lost_result
-from relayout.batch.unit import Job, Result, Unit, with_share
+from relayout.batch.unit import Unit
+from relayout.batch.worker import receive_result
+from relayout.command import Command, Job, Result
 from relayout.console import FAILED, UsageError
+from relayout.options import usage_error, values_of
 
 _CONNECT_SECONDS = 10
 # A note says what the command waits for if a connection takes longer.
@@ -34,6 +40,10 @@ _UNITS_PER_THREAD = 4
 _LEAST_UNITS = 64
 # Results after one that is missing are held in memory, at most this many.
 _AHEAD = 4096
+# A module that has ended this many processes is not tried again.
+MOST_LOSSES = 2
+_CLEANUP_SECONDS = 5.0
+_MODULE = "relayout.batch.worker"
 
 
 def run_on_cluster(job: Job, units: Sequence[Unit], address: str) -> Generator[Result]:
@@ -42,15 +52,16 @@ def run_on_cluster(job: Job, units: Sequence[Unit], address: str) -> Generator[R
     Units are sent with the bytes of local files; workers read URLs themselves. Units of a lost worker are tried again.
     Raises UsageError without such a cluster, and for output files on this machine.
     """
-    _check_targets(job.arguments, units)
+    _check_targets(job.command, units)
     # Local paths mean nothing on a worker, and each worker has its own memory limit.
-    job = replace(job, arguments=Namespace(**{**vars(job.arguments), "files": []}))
+    job = replace(job, command=replace(job.command, files=()))
     with _client(address) as client:
         yield from _Batch(job, units, client).results()
 
 
-def _check_targets(arguments: Namespace, units: Sequence[Unit]) -> None:
-    written = [getattr(arguments, name, None) for name in ("dump_dir", "outputs")] + [unit.target for unit in units]
+def _check_targets(command: Command, units: Sequence[Unit]) -> None:
+    values = values_of(command)
+    written = [values.get("dump_dir"), values.get("outputs"), *(unit.target for unit in units)]
     local = next((str(each) for each in written if each is not None and not is_url(str(each))), None)
     if local is not None:
         raise usage_error(f"{local} is on this machine, and --cluster works on others", "name a URL, or --results FILE")
@@ -129,7 +140,7 @@ def work_on(job: Job, unit: Unit, version: str) -> Result:
     """Works on a unit, on a worker of the cluster; raises RuntimeError for a worker with another version."""
     if version != __version__:
         raise RuntimeError(f"this worker has relayout {__version__}, not {version}")
-    job = replace(job, arguments=with_share(job.arguments, _memory_share()))
+    job = replace(job, command=job.command.with_share(_memory_share()))
     ending = ""
     for _ in range(MOST_LOSSES):
         process = _PROCESSES.take(job)
@@ -187,3 +198,64 @@ class _Processes:
 
 
 _PROCESSES = _Processes()
+
+
+class LostProcessError(Exception):
+    """The end of a worker process without an answer; the message is its signal or exit code."""
+
+
+class UnitProcess:
+    """One worker process with its job."""
+
+    def __init__(self, job: Job) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", _MODULE, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=_environment(),
+                # Ctrl-C is for this process, which then ends the workers.
+                start_new_session=True,
+            )
+        self.connection = Connection(ours.detach())
+        self._send(pickle.dumps(job))
+
+    def begin(self, unit: Unit) -> None:
+        """Sends a unit; `connection` is ready once the process has a result or is lost."""
+        self._send(pickle.dumps(unit))
+
+    def _send(self, data: bytes) -> None:
+        with suppress(OSError):  # a lost process: `result` raises
+            self.connection.send_bytes(data)
+
+    def result(self) -> Result:
+        """Returns the result of the unit that was sent; raises LostProcessError."""
+        try:
+            return receive_result(self.connection)
+        except (EOFError, OSError):
+            self.end()
+            raise LostProcessError(describe_exit(self._process.returncode)) from None
+
+    def end(self) -> None:
+        """Ends the process after its cleanup."""
+        self.connection.close()
+        self._process.terminate()
+        try:
+            self._process.wait(_CLEANUP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def _environment() -> dict[str, str]:
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def lost_result(unit: Unit, ending: str) -> Result:
+    """Returns the result of a unit that ended every process that worked on it."""
+    message = f"{unit.name}: {MOST_LOSSES} worker processes ended while they worked on it ({ending}); it is given up"
+    return Result(FAILED, diagnostics=(render(Diagnostic(message)) + "\n").encode())

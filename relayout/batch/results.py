@@ -16,15 +16,16 @@ from dialect_utils.io.files import is_url
 from dialect_utils.io.remote import existing_urls, read_url, remove_url
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout import __version__
-from relayout.arguments import parsed, usage_error
-from relayout.batch.unit import Execute, Job, Result, Unit, show
+from relayout.batch.unit import Unit
+from relayout.command import Execute, Job, Result, show
 from relayout.console import DONE, Console
+from relayout.options import parsed, usage_error, values_of
 from relayout.output import write_output
 
 # Arguments that affect neither the computation nor the output.
 _INCIDENTAL = (
     *("files", "pairs", "stage", "module", "jobs", "cluster", "results", "resume"),
-    *("color", "traceback", "json", "has_several", "timing", "given", "junit", "sarif", "compiled"),
+    *("color", "traceback", "json", "timing", "junit", "sarif"),
 )
 _TEXTS = ("name", "sha256", "command", "options", "version", "output", "diagnostics", "figures")
 # The fields of a row on which --resume relies.
@@ -41,9 +42,9 @@ _SECONDS_PER_PART = 20.0
 
 def identity_of(job: Job) -> Mapping[str, str]:
     """Returns the fields that all rows of a job have: the command, its options as canonical JSON, and the version."""
-    kept = {name: value for name, value in vars(job.arguments).items() if name not in _INCIDENTAL}
+    kept = {name: value for name, value in values_of(job.command).items() if name not in _INCIDENTAL}
     options = json.dumps(kept, sort_keys=True, default=str)
-    return {"command": job.command, "options": options, "version": __version__}
+    return {"command": job.command.name, "options": options, "version": __version__}
 
 
 def row_of(identity: Mapping[str, str], unit: Unit, result: Result) -> Row:
@@ -202,12 +203,12 @@ def record_batch(job: Job, units: Sequence[Unit], execute: Execute, console: Con
     """
     file, identity = _results_file(job), identity_of(job)
     _check_names(units)
-    rows = file.rows() if job.arguments.resume else []
+    rows = file.rows() if job.command.batch.resume else []
     old = {row["name"]: row for row in rows if all(row.get(key) == value for key, value in identity.items())}
     units = [_recorded(unit, old[unit.name]) if unit.name in old else unit for unit in units]
     codes: Counter[int] = Counter()
     with closing(execute(job, units)) as results, closing(file):
-        for unit, result in zip(units, console.track(results, job.command, len(units)), strict=False):
+        for unit, result in zip(units, console.track(results, job.command.name, len(units)), strict=False):
             if result.ends_batch:
                 show(result)
                 yield result.status
@@ -227,8 +228,8 @@ def _recorded(unit: Unit, row: Row) -> Unit:
 
 
 def _results_file(job: Job) -> ResultsFile:
-    file = parsed(ResultsFile, job.arguments.results)
-    if file.exists() and not job.arguments.resume:
+    file = parsed(ResultsFile, job.command.batch.results or "")
+    if file.exists() and not job.command.batch.resume:
         raise usage_error(f"--results {file.path} exists", "--resume goes on with it; else remove it")
     return file
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -14,34 +13,33 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import is_url
 from dialect_utils.text import Diagnostic
-from relayout.arguments import Command, Parser, count, usage_error
-from relayout.batch.unit import Execute, Job, Result, Unit, show, with_conclusion, with_share
+from relayout.batch.unit import Unit
+from relayout.command import CiOptions, Command, Execute, Job, Result, show, with_conclusion
 from relayout.console import Console
+from relayout.options import usage_error, values_of
 from relayout.supervisor.child import Limits
 from relayout.supervisor.pool import Pool
 
 if TYPE_CHECKING:
     from relayout.supervisor.cache import Cache
 
-CI_OPTIONS = ("junit", "sarif")
 # The options that name one file to write.
-_FILES = ("outputs", "certificate", "results", *CI_OPTIONS)
+_FILES = ("outputs", "certificate", "results", "junit", "sarif")
 # A process pays for its start if it has this many modules, or this many bytes of them.
 _UNITS_PER_PROCESS = 8
 _BYTES_PER_PROCESS = 4_000_000
 _CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
-def job_count(arguments: Namespace, units: Sequence[Unit]) -> int:
+def job_count(command: Command, units: Sequence[Unit]) -> int:
     """Returns the number of processes: --jobs, or else one per core as far as they pay for their start.
 
     With --memory, no more than fit into this machine's memory.
     """
-    asked: int | None = getattr(arguments, "jobs", 1)
-    if getattr(arguments, "cluster", None) is not None:
+    asked, memory = command.batch.jobs, command.limits.memory
+    if command.batch.cluster is not None:
         return 1
     wanted = min(len(units), asked if asked is not None else _worthwhile(units))
-    memory: int | None = getattr(arguments, "memory", None)
     if memory is not None:
         wanted = min(wanted, machine_memory() // memory)
     return max(1, wanted)
@@ -69,52 +67,36 @@ def machine_memory() -> int:
     return min(whole, int(limit)) if limit.isdecimal() else whole
 
 
-def add_batch_options(parser: Parser) -> None:
-    """Adds the options for the work on several inputs."""
-    parser.option(
-        "--jobs", metavar="N", type=count, help="processes that share the FILEs (default: all cores, where it pays)"
-    )
-    parser.option(
-        "--cluster", metavar="ADDRESS", help="a Dask scheduler whose workers share the FILEs: tcp://HOST:8786"
-    )
-    parser.option("--results", metavar="FILE", help="write a row a module: .jsonl or .parquet, also a URL")
-    parser.option("--resume", action="store_true", help="with --results: leave out modules that have a row already")
-
-
-def add_ci_options(parser: Parser) -> None:
-    """Adds the options that name files for CI systems."""
-    parser.option("--junit", metavar="FILE", help="write a test case a module, as JUnit XML")
-    parser.option("--sarif", metavar="FILE", help="write each diagnostic with its place, as SARIF")
-
-
-def supervise(command: Command, arguments: Namespace, console: Console) -> int:
+def supervise(command: Command, console: Console) -> int:
     """Runs a command in sandboxed children and returns its exit code; raises UsageError for a wrong one."""
-    _check_options(arguments)
+    command.batch.check()
     # Rows of results hold the output of --json.
-    records = getattr(arguments, "results", None) is not None
-    arguments.json = arguments.json or records
-    job = Job(command.name, arguments, console.colour_of_errors(), keeps_results=records)
-    limits = Limits.of(arguments)
-    is_for_ci = any(getattr(arguments, name, None) is not None for name in CI_OPTIONS)
-    is_direct = not (records or is_for_ci or command.conclusion)
+    records = command.batch.results is not None
+    if records:
+        command = replace(command, json=True)
+    limits = Limits.of(command)
+    is_for_ci = command.ci != CiOptions()
     if command.shared:
         # Imported here: most commands execute nothing.
-        from relayout.supervisor.forking import import_shared
+        from relayout.supervisor.programs import import_shared
 
         import_shared(command.shared)
     with ExitStack() as stack:
-        conclusion = None if command.conclusion is None else stack.enter_context(command.conclusion(arguments))
-        cache = _cache(command, arguments, console)
-        pool = stack.enter_context(Pool(command, job, limits, is_direct=is_direct, cache=cache))
+        command = stack.enter_context(command.prepared())
+        job = Job(command, console.colour_of_errors(), keeps_results=records)
+        conclusion = command.conclusion()
+        is_direct = not (records or is_for_ci or conclusion)
+        pool = stack.enter_context(Pool(job, limits, is_direct=is_direct, cache=_cache(command, console)))
         units = pool.plan()
         if isinstance(units, int):
             return units
-        arguments.has_several = len(units) > 1
-        _check_folders(command, arguments)
-        count = job_count(arguments, units)
-        needed = limits.enough_for(units, may_be_online=getattr(arguments, "pairs", None) is not None)
+        job = pool.job
+        command = job.command
+        _check_folders(command)
+        count = job_count(command, units)
+        needed = limits.enough_for(units, may_be_online=command.pairs is not None)
         if count > 1:
-            job = replace(job, arguments=with_share(arguments, machine_memory() // count))
+            job = replace(job, command=command.with_share(machine_memory() // count))
             needed = replace(needed, memory=min(needed.memory, machine_memory() // count))
         if count > 1 or needed != limits:
             pool.restart(job, needed)
@@ -132,9 +114,9 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
         return status
 
 
-def _cache(command: Command, arguments: Namespace, console: Console) -> Cache | None:
+def _cache(command: Command, console: Console) -> Cache | None:
     """Returns the cache of a command that compiles, None without it; prints a warning if it is not safe."""
-    if command.cached is None or arguments.no_cache or getattr(arguments, "cluster", None) is not None:
+    if command.no_cache or command.batch.cluster is not None:
         return None
     # Imported here: most commands compile nothing.
     from relayout.supervisor.cache import DIRECTORY_VARIABLE, Cache
@@ -147,30 +129,22 @@ def _cache(command: Command, arguments: Namespace, console: Console) -> Cache | 
         return None
 
 
-def _check_options(arguments: Namespace) -> None:
-    """Raises UsageError for options of a batch that exclude each other."""
-    given = {name: getattr(arguments, name, None) for name in ("cluster", "jobs", "resume", "results")}
-    if given["cluster"] is not None and given["jobs"] is not None:
-        raise usage_error("--jobs is of this machine, and --cluster works on others", "leave one of them out")
-    if given["resume"] and given["results"] is None:
-        raise usage_error("--resume goes on with a file of results, and there is none", "--results FILE names it")
-
-
-def _check_folders(command: Command, arguments: Namespace) -> None:
+def _check_folders(command: Command) -> None:
     """Raises UsageError for a file that could not be written in the end: its directory does not exist.
 
     A name that ends in `/`, and -o for several FILEs, are directories, which are made; so are those of several files.
     """
-    makes_folders = arguments.has_several or len(command.endings) > 1
+    makes_folders = command.has_several or len(command.endings) > 1
+    values = values_of(command)
     for name in ("output", *_FILES):
-        path: str = getattr(arguments, name, None) or ""
+        path: str = values.get(name) or ""
         is_directory = path.endswith(os.sep) or (name == "output" and makes_folders)
         folder = "" if is_directory or is_url(path) else os.path.dirname(path)
         if name in _FILES and os.path.isdir(path):
             raise usage_error(f"--{name} {path} is a directory, not a file")
         if folder and not os.path.isdir(folder):
             raise usage_error(f"{path}: there is no directory {folder}", f"mkdir -p {quote(folder)}")
-    directory = getattr(arguments, "dump_dir", None)
+    directory = values.get("dump_dir")
     if directory is not None and directory.is_file():
         raise usage_error(f"--dump-dir {directory} is a file, not a directory")
 
@@ -184,7 +158,7 @@ def _statuses(job: Job, units: Sequence[Unit], execute: Execute, console: Consol
         yield from record_batch(job, units, execute, console)
         return
     with closing(execute(job, units)) as results:
-        for result in console.track(results, job.command, len(units)):
+        for result in console.track(results, job.command.name, len(units)):
             show(result)
             yield result.status
             if result.ends_batch:
@@ -193,7 +167,7 @@ def _statuses(job: Job, units: Sequence[Unit], execute: Execute, console: Consol
 
 def _results(job: Job, units: Sequence[Unit], pool: Pool, count: int) -> Generator[Result]:
     """Yields the results of all units in their order."""
-    address = getattr(job.arguments, "cluster", None)
+    address = job.command.batch.cluster
     if address is None:
         yield from pool.results(units, count)
         return

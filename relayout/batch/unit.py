@@ -1,22 +1,14 @@
-"""Units of a batch: plain values that go from process to process, and the streams that a unit prints to."""
+"""Units of a batch: plain values that go from process to process, and the frames that hold them."""
 
 from __future__ import annotations
 
-import json
 import math
-import sys
-from argparse import Namespace
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 from dialect_utils.io.inputs import Input
-from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from dialect_utils.text import DiagnosticError
-from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
-from relayout.output import write_output
 from relayout.process import LEAST_SECONDS
 from relayout.supervisor.frames import MalformedFrameError, from_json, to_json
 
@@ -68,118 +60,6 @@ def _with_content(read: Input) -> Input:
 
 # The work of a command on one unit: it prints results and diagnostics, and returns the exit code.
 Work = Callable[[Unit], int]
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """The work on every unit: a command with its options, and the colour of diagnostics.
-
-    With `keeps_results` a unit with known content is skipped.
-    """
-
-    command: str
-    arguments: Namespace
-    colour: str = "never"
-    keeps_results: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The result of one unit: its exit code, its output and diagnostics, and its time in seconds.
-
-    `ends_batch` is set for a wrong command, with which no unit can succeed. Where results are kept, `content` is the
-    unit's content, and `is_known` is set for a unit that was skipped.
-    """
-
-    status: int
-    output: bytes = b""
-    diagnostics: bytes = b""
-    seconds: float = 0.0
-    ends_batch: bool = False
-    content: str = ""
-    is_known: bool = False
-
-
-# The execution of all units of a job, which yields their results in their order.
-Execute = Callable[[Job, Sequence[Unit]], Generator[Result]]
-
-
-class Conclusion(Protocol):
-    """The words of a command about all its units together, in the process of the command."""
-
-    def add(self, unit: Unit, result: Result) -> Result:
-        """Takes the next result, and returns it with the output that the user sees."""
-
-    def end(self) -> None:
-        """Prints and writes what there is to say after the last unit."""
-
-
-def with_conclusion(execute: Execute, conclusion: Conclusion) -> Execute:
-    """Returns `execute` with the output that a conclusion makes of each unit's, or of what is recorded of it."""
-
-    def run(job: Job, units: Sequence[Unit]) -> Generator[Result]:
-        with closing(execute(job, units)) as results:
-            for unit, result in zip(units, results, strict=True):
-                yield conclusion.add(unit, replace(result, output=unit.recorded) if result.is_known else result)
-
-    return run
-
-
-def worked(work: Work, unit: Unit, job: Job, console: Console) -> dict[str, Any]:
-    """Runs a unit unless a result of its content is known, and returns the fields of its result without its output."""
-    content = ""
-    if job.keeps_results:
-        unit = unit.with_contents()
-        content = unit.content()
-        if content and content == unit.known:
-            return _fields(DONE, content=content, is_known=True)
-    start = perf_counter()
-    try:
-        status, ends_batch = work(unit), False
-    except UsageError as error:
-        console.diagnose(error.diagnostics)
-        status, ends_batch = WRONG_COMMAND, True
-    return _fields(status, seconds=perf_counter() - start, ends_batch=ends_batch, content=content)
-
-
-def _fields(
-    status: int, *, seconds: float = 0.0, ends_batch: bool = False, content: str = "", is_known: bool = False
-) -> dict[str, Any]:
-    return {
-        "status": status,
-        "seconds": seconds,
-        "ends_batch": ends_batch,
-        "content": content,
-        "is_known": is_known,
-    }
-
-
-def show(result: Result) -> None:
-    """Prints the output and diagnostics of a unit that ran in another process."""
-    if result.diagnostics:
-        sys.stderr.flush()
-        sys.stderr.buffer.write(result.diagnostics)
-        sys.stderr.flush()
-    if result.output:
-        write_output(None, result.output)
-
-
-def lost_file(arguments: Namespace, unit: Unit, reason: str) -> str:
-    """Returns the line of --json for a unit of one file whose process was lost."""
-    if not arguments.json:
-        return ""
-    return json.dumps({"file": unit.inputs[0].path, "error": reason}) + "\n"
-
-
-def with_share(arguments: Namespace, share: int | None) -> Namespace:
-    """Returns the arguments for one of several processes: without FILEs, and with a share of the memory.
-
-    `share` is in bytes; --memory takes precedence.
-    """
-    shared = Namespace(**{**vars(arguments), "files": []})
-    if getattr(arguments, "memory", 0) is None and share is not None:
-        shared.memory = min(DEFAULT_MEMORY_BYTES, share)
-    return shared
 
 
 def format_plan(units: Sequence[Unit]) -> bytes:

@@ -7,7 +7,6 @@ its diagnostics. It ends when the other end closes.
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import pickle
@@ -17,12 +16,12 @@ import threading
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from relayout.arguments import Command
-from relayout.batch.unit import Job, Result, Unit
+from relayout.batch.unit import Unit
+from relayout.command import Job, Result
 from relayout.process import ended_by_signals, prepare_process
 from relayout.supervisor.child import Limits
-from relayout.supervisor.forking import import_shared
 from relayout.supervisor.pool import Pool
+from relayout.supervisor.programs import import_shared
 
 _HEADER = ("status", "seconds", "ends_batch", "content", "is_known")
 
@@ -34,10 +33,9 @@ def main() -> None:
     threading.Thread(target=_end_with, args=(connection.fileno(),), daemon=True).start()
     with ended_by_signals(), suppress(KeyboardInterrupt, EOFError, ConnectionError):
         job: Job = pickle.loads(connection.recv_bytes())
-        command: Command = importlib.import_module(f"relayout.commands.{job.command}").COMMAND
-        limits = Limits.of(job.arguments)
-        import_shared(command.shared)
-        with Pool(command, job, limits, is_direct=False) as pool:
+        limits = Limits.of(job.command)
+        import_shared(job.command.shared)
+        with Pool(job, limits, is_direct=False) as pool:
             while True:
                 unit: Unit = pickle.loads(connection.recv_bytes())
                 needed = limits.enough_for([unit], may_be_online=True)

@@ -15,8 +15,10 @@ from dialect_utils.verdict import Options
 from dialect_utils.verdict.cause import Cause
 from dialect_utils.verdict.comparator import Finding
 from dialect_utils.verdict.definition import ByDefinition
+from dialect_utils.verdict.judge import compared_arrays
 from passes.dumps.executable import checked_form
 from relayout.bisection.search import Names, single_passes, smallest_set
+from relayout.findings import reduce_finding
 from relayout.pipelines import first_breaking
 
 # The answers of a bisection.
@@ -25,6 +27,8 @@ _DISABLED = "xla_disable_hlo_passes"
 _OPEN = "the results differ, and the definition leaves that open"
 _EVALUATED = "by definition the optimized module computes what the module does"
 _NOT_EVALUATED = "the reference engine does not execute the optimized module"
+# Operations whose result is a value of another one.
+_FORWARDS = ("get-tuple-element", "copy", "bitcast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,3 +187,40 @@ class Bisector:
             return self.defined.evaluated(self.worker, program).answer == "different"
         except (DiagnosticError, ExecutionError, ValueError):
             return None
+
+
+def reduced(
+    module: Module, found: Bisection, options: Options, worker: Worker, trials: int
+) -> tuple[Module, Bisection]:
+    """Returns a smaller module with the same cause and the same place of it, or the module itself."""
+    if found.cause is None:
+        return module, found
+
+    def find(candidate: Sequence[Module]) -> Cause | None:
+        try:
+            return Bisector(candidate[0], options, worker, "<reduced>").difference()
+        except (DiagnosticError, ExecutionError):
+            return None
+
+    [small] = reduce_finding([module], found.cause, find, trials)
+    try:
+        again = Bisector(small, options, worker, "<reduced>").run()
+    except (DiagnosticError, ExecutionError):
+        return module, found
+    return (small, again) if again.group == found.group else (module, found)
+
+
+def operation_of(module: Module, cause: Cause | None) -> str:
+    """Returns the opcode that computes the output of a difference, through operations that forward its value."""
+    if cause is None or cause.output is None:
+        return ""
+    value, _ = compared_arrays(checked_form(module))[cause.output]
+    while value.operation is not None:
+        operation = value.operation
+        if operation.opcode == "fusion" or (operation.opcode == "call" and len(operation.called) == 1):
+            [value] = operation.called[0].results
+        elif operation.opcode in _FORWARDS:
+            value = operation.operands[0]
+        else:
+            return operation.opcode
+    return "parameter"

@@ -1,17 +1,99 @@
-"""The causes of moved and padded arrays: as values, as JSON and as lines of text."""
+"""The causes of moved and padded arrays: as values, as JSON, as lines of text and as a part of a page."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
+from urllib.parse import quote
 
+from dialect_utils.io.dump_names import DumpName
+from dialect_utils.io.inputs import Input
 from dialect_utils.text import format_bytes
-from relayout.causes.stages import PassName
+from dialect_utils.text.html import html_details, html_text
 
 # So many arrays are explained where no value is named.
 SHOWN = 10
+_HINT = (
+    "The most expensive arrays that the compiled program moves or pads, each with the pass of the compiler that "
+    "introduced it. Open a line for the layouts on both sides, the line of the source and what removes the move."
+)
+_INPUT = "the compiler's input"
+# The module before a step that no pipeline has: after_optimizations_before_buffer_assignment.
+_LAST_STEP = re.compile(r"after_optimizations_before_(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class PassName:
+    """The pass between two modules: its name, its pipeline, and the part of the pass where the dump names one.
+
+    `is_or_later`: the files do not decide between the pass and those after it. `before` and `after` are the files of
+    the two modules; an instruction of the compiler's input has no pass and no `before`.
+    """
+
+    name: str
+    pipeline: str
+    part: str
+    is_or_later: bool
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        """Returns e.g. `layout-assignment of Layout_assignment (tpu-tiling-rewriter: tiling_rewriter)`."""
+        if not self.name:
+            return _INPUT
+        pipeline = f" of {self.pipeline}" if self.pipeline else ""
+        later = ", or a later pass" if self.is_or_later else ""
+        return f"{self.name}{pipeline}{later}" + (f" ({self.part})" if self.part else "")
+
+
+def pass_between(modules: Sequence[Input], before: int | None, after: int) -> PassName:
+    """Returns the pass between two modules of one compilation; `before` is None for the compiler's input."""
+    if before is None:
+        return PassName("", "", "", False, "", modules[after].name)
+    dumps = [each.dump for each in modules]
+    return PassName(*_named(dumps, before, after), modules[before].name, modules[after].name)
+
+
+def _named(dumps: Sequence[DumpName], before: int, after: int) -> tuple[str, str, str, bool]:
+    """Returns the name, the pipeline and the part of a pass, and whether a later pass may be meant."""
+    first, second = dumps[before], dumps[after]
+    pipeline, change = second.change
+    if pipeline and second.is_part_of_pass:
+        return _pass_of_part(dumps, after)
+    if change:
+        return change, pipeline, "", False
+    part = f"between {first.step_name} and {second.step_name}"
+    if last := _LAST_STEP.search(first.stage):
+        return last[1], "", part, False
+    if first.next_pass:
+        return first.next_pass, first.change[0], part, True
+    return _after(first, part)
+
+
+def _pass_of_part(dumps: Sequence[DumpName], number: int) -> tuple[str, str, str, bool]:
+    """Returns the pass that wrote a module while it ran: the one that both modules around its modules name.
+
+    A pass may also write its modules under its own name.
+    """
+    pipeline, change = dumps[number].change
+    part = f"{pipeline}: {change or dumps[number].next_pass}"
+    whole = next((each for each in dumps[number + 1 :] if not each.is_part_of_pass), None)
+    first = next((each for each in dumps[number - 1 :: -1] if not each.is_part_of_pass), None) if number else None
+    around, name = whole.change if whole is not None else ("", "")
+    if name and (name == pipeline or (first is not None and first.next_pass == name)):
+        return name, around, part, False
+    if first is not None and first.next_pass:
+        return first.next_pass, first.change[0], part, True
+    return pipeline, "", change or dumps[number].next_pass, False
+
+
+def _after(first: DumpName, part: str) -> tuple[str, str, str, bool]:
+    """Returns the last pass that a module names, where the pass came later."""
+    pipeline, change = first.change
+    return (change, pipeline, part, True) if change else (first.step_name, "", part, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,3 +242,22 @@ class Why:
         if self.unread:
             lines += ["", f"not read: {', '.join(self.unread)}"]
         return "\n".join(lines)
+
+
+def causes_section(why: Why) -> str:
+    """Returns a section of a page with one part for each cause; names are links to the buffers of the page."""
+    if not why.causes:
+        return ""
+    parts = "".join(map(_part, why.causes))
+    shown = f" ({len(why.causes)} of {why.arrays})" if len(why.causes) < why.arrays else ""
+    return (
+        f'<section id="why"><h2>Why arrays are moved or padded{shown}</h2><p class="hint">{_HINT}</p>{parts}</section>'
+    )
+
+
+def _part(cause: Cause) -> str:
+    headline, *facts = cause.lines
+    address = html_text(quote(cause.fusion or cause.name))
+    text = html_text("\n".join(line.removeprefix("  ") for line in facts))
+    link = f'<p><a href="#{address}">the buffer of {html_text(cause.fusion or cause.name)}</a></p>'
+    return html_details(f"{headline}, by {cause.introduced_by}", f"<pre>{text}</pre>{link}")

@@ -2,55 +2,63 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from dataclasses import dataclass
 from functools import partial
 
 from dialect_utils.io.files import STANDARD_INPUT
-from dialect_utils.layout.index.sizes import byte_size
-from dialect_utils.layout.moves.bitcast import Bitcast, classify_bitcast
+from dialect_utils.layout.index.index_map import byte_size
+from dialect_utils.layout.moves import bitcast
 from dialect_utils.layout.targets.xla_compat import xla_answers
 from passes.framework.spec import Text
-from relayout.arguments import Command, Parser, undivided, usage_error
+from relayout.batch.unit import Unit
+from relayout.command import Command
 from relayout.console import Console, print_json
+from relayout.options import argument, flag, usage_error
 from relayout.shapes import named_arguments, print_each, read_typed_array
 
 _ARROW = "->"
 
 
-def _add_arguments(parser: Parser) -> None:
-    parser.option("source", metavar="SRC", help="the shape the bytes have, or SRC -> DST; - reads such lines")
-    parser.option("destination", metavar="DST", nargs="?", help="the shape they are read as")
-    parser.option("--xla", action="store_true", help="print what XLA's own functions say, too (--json always does)")
+@dataclass(frozen=True, kw_only=True)
+class Bitcast(Command):
+    """The same bytes read under another shape."""
+
+    examples = (
+        "relayout bitcast 'f32[3,5]{1,0:T(2,2)}' 'f32[2,3,2,2]{3,2,1,0}'",
+        "relayout bitcast 'f32[2,3]{1,0}' 'f32[3,2]{0,1}' --json",
+    )
+
+    source: str = argument("SRC", "the shape the bytes have, or SRC -> DST; - reads such lines")
+    destination: str | None = argument("DST", "the shape they are read as", "?")
+    xla: bool = flag("print what XLA's own functions say, too (--json always does)")
+
+    def work(self, unit: Unit, console: Console) -> int:
+        pair = self.source
+        if self.destination is not None and pair == STANDARD_INPUT:
+            raise usage_error(f"- reads SRC {_ARROW} DST lines, so no shape follows it")
+        if self.destination is not None:
+            pair = f"{self.source} {_ARROW} {self.destination}"
+        elif _ARROW not in pair and pair != STANDARD_INPUT:
+            raise usage_error("expected two shapes", "relayout bitcast 'f32[3,5]' 'f32[15]'")
+        return print_each(named_arguments([pair]), partial(self._print_one, console), console, json=self.json)
+
+    def _print_one(self, console: Console, line: Text) -> None:
+        arrow = str(line).find(_ARROW)
+        if arrow < 0:
+            raise line.error(f"expected SRC {_ARROW} DST")
+        pieces = line.part(0, arrow), line.part(arrow + len(_ARROW), len(str(line)))
+        shapes = (read_typed_array(piece, console) for piece in pieces)
+        found = bitcast.classify_bitcast(*shapes)
+        if self.json:
+            print_json(_as_json(found))
+        else:
+            print(f"{found.verdict}: {_explanation(found)}")
+            if self.xla:
+                for function, answer in xla_answers(found.source, found.destination).items():
+                    print(f"  XLA's {function}: {answer}")
 
 
-def _run(arguments: Namespace, console: Console) -> int:
-    pair = arguments.source
-    if arguments.destination is not None and pair == STANDARD_INPUT:
-        raise usage_error(f"- reads SRC {_ARROW} DST lines, so no shape follows it")
-    if arguments.destination is not None:
-        pair = f"{arguments.source} {_ARROW} {arguments.destination}"
-    elif _ARROW not in pair and pair != STANDARD_INPUT:
-        raise usage_error("expected two shapes", "relayout bitcast 'f32[3,5]' 'f32[15]'")
-    return print_each(named_arguments([pair]), partial(_print_one, arguments, console), console, json=arguments.json)
-
-
-def _print_one(arguments: Namespace, console: Console, line: Text) -> None:
-    arrow = str(line).find(_ARROW)
-    if arrow < 0:
-        raise line.error(f"expected SRC {_ARROW} DST")
-    pieces = line.part(0, arrow), line.part(arrow + len(_ARROW), len(str(line)))
-    shapes = (read_typed_array(piece, console) for piece in pieces)
-    found = classify_bitcast(*shapes)
-    if arguments.json:
-        print_json(_as_json(found))
-    else:
-        print(f"{found.verdict}: {_explanation(found)}")
-        if arguments.xla:
-            for function, answer in xla_answers(found.source, found.destination).items():
-                print(f"  XLA's {function}: {answer}")
-
-
-def _explanation(found: Bitcast) -> str:
+def _explanation(found: bitcast.Bitcast) -> str:
     if found.verdict == "size-mismatch":
         return f"{byte_size(found.source)} bytes read as {byte_size(found.destination)}"
     steps = "" if found.decomposition is None else str(found.decomposition)
@@ -58,7 +66,7 @@ def _explanation(found: Bitcast) -> str:
     return "; ".join(part for part in (example, steps) if part)
 
 
-def _as_json(found: Bitcast) -> dict[str, object]:
+def _as_json(found: bitcast.Bitcast) -> dict[str, object]:
     example = found.counterexample
     return {
         "source": str(found.source),
@@ -70,15 +78,3 @@ def _as_json(found: Bitcast) -> dict[str, object]:
         else {"from": example.source_index, "to": example.destination_index, "expected": example.expected_index},
         "xla": xla_answers(found.source, found.destination),
     }
-
-
-COMMAND = Command(
-    name="bitcast",
-    summary="says what reading one shape's bytes as another does",
-    examples=(
-        "relayout bitcast 'f32[3,5]{1,0:T(2,2)}' 'f32[2,3,2,2]{3,2,1,0}'",
-        "relayout bitcast 'f32[2,3]{1,0}' 'f32[3,2]{0,1}' --json",
-    ),
-    add_arguments=_add_arguments,
-    **undivided(_run),
-)

@@ -10,7 +10,6 @@ import os
 import platform
 import re
 import sys
-from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
@@ -20,8 +19,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 from relayout import __version__
-from relayout.arguments import Command, Parser, undivided
+from relayout.batch.unit import Unit
 from relayout.bytecode import modules_to_compile
+from relayout.command import Command
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.shadowing import OWN_PACKAGES, ROOT, hidden_by_own
 
@@ -127,24 +127,31 @@ class Finding:
         return f"  {self.status:8} {self.name:18} {self.detail}{took}".rstrip()
 
 
-def _add_arguments(parser: Parser) -> None:
-    pass  # only those of every command
+@dataclass(frozen=True, kw_only=True)
+class Doctor(Command):
+    """A check of the installation."""
 
+    examples = ("relayout doctor", "relayout doctor --json")
+    notes = """exit codes:
+  0  everything that is necessary works
+  1  something necessary is missing or broken
+  2  the command is wrong"""
+    is_supervised = False
 
-def _run(arguments: Namespace, console: Console) -> int:
-    found: list[Finding] = []
-    for finding in examine():
-        if not arguments.json:
-            if not found or found[-1].part != finding.part:
-                print(finding.part)
-            print(finding, flush=True)
-        found.append(finding)
-    wrong = [each.name for each in found if each.is_wrong]
-    if arguments.json:
-        print_json({"version": __version__, "healthy": not wrong, "findings": [asdict(each) for each in found]})
-    else:
-        print(f"broken: {', '.join(wrong)}" if wrong else "everything that is necessary works")
-    return FAILED if wrong else DONE
+    def work(self, unit: Unit, console: Console) -> int:
+        found: list[Finding] = []
+        for finding in examine():
+            if not self.json:
+                if not found or found[-1].part != finding.part:
+                    print(finding.part)
+                print(finding, flush=True)
+            found.append(finding)
+        wrong = [each.name for each in found if each.is_wrong]
+        if self.json:
+            print_json({"version": __version__, "healthy": not wrong, "findings": [asdict(each) for each in found]})
+        else:
+            print(f"broken: {', '.join(wrong)}" if wrong else "everything that is necessary works")
+        return FAILED if wrong else DONE
 
 
 def examine() -> Iterator[Finding]:
@@ -365,17 +372,4 @@ _STEPS: tuple[tuple[str, Callable[[list[Module]], None], bool], ...] = (
     ("command", _command, False),
     ("proof", _prove, True),
     ("execution", _execute, True),
-)
-
-COMMAND = Command(
-    name="doctor",
-    summary="says what is installed, what hides what, and whether the sandbox and a small module work",
-    examples=("relayout doctor", "relayout doctor --json"),
-    add_arguments=_add_arguments,
-    is_supervised=False,
-    notes="""exit codes:
-  0  everything that is necessary works
-  1  something necessary is missing or broken
-  2  the command is wrong""",
-    **undivided(_run),
 )

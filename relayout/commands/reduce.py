@@ -5,182 +5,194 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import STANDARD_INPUT, is_url, read_module
+from dialect_utils.io.inputs import named_input
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Pass
 from passes.framework.pipeline import Pipeline, verify
-from relayout.arguments import Command, Parser, add_limits, choice, count, reject, undivided, usage_error
+from relayout.batch.unit import Unit
+from relayout.command import Command, LimitOptions
 from relayout.console import DONE, Console, print_json
 from relayout.findings import Crash, Find, Finder, is_kept, reduce_finding
+from relayout.options import argument, choice, count, excludes, group, needs, option, usage_error
 from relayout.oracle import Kept, Oracle
 from relayout.output import write_output
-from relayout.pipelines import NEEDS_PASSES, add_pipeline_options, read_pipeline
+from relayout.pipelines import PipelineOptions, needs_passes
 from relayout.reduction import DEFAULT_TRIALS
 from relayout.supervisor.programs import PLACEHOLDER
 
 if TYPE_CHECKING:
     from dialect_utils.verdict import Cause
-    from relayout.batch.unit import Unit
 
 _FINDINGS = {"different": "difference", "crash": "crash"}
 _SECONDS = 3600.0
 # The compilation and the run of a module of ordinary size, by a program that starts JAX.
 _RUN_SECONDS = 120
-_OF_ORACLE = ("repeat", "run_timeout")
 _SUFFIX = {"hlo": ".hlo", "stablehlo": ".mlir"}
 _LETTERS = (".a", ".b")
 
 
-def _add_arguments(parser: Parser) -> None:
-    parser.option("files", metavar="FILE", nargs="+", help="two modules; one with -p, --keep crash or --oracle")
-    add_pipeline_options(parser)
-    parser.option(
-        "--keep",
-        type=choice(*_FINDINGS),
-        default="different",
-        help="what stays: different (default) or crash",
+@dataclass(frozen=True, kw_only=True)
+class Reduce(Command):
+    """The search for smaller modules that still differ, or fail."""
+
+    examples = (
+        "sed 's/negate(/abs(/' examples/negate.hlo | relayout reduce examples/negate.hlo - -o small",
+        "relayout reduce examples/negate.hlo --oracle 'grep -q negate {}' -o small --json",
     )
-    parser.option("-o", "--output", metavar="PREFIX", default="reduced", help="begin of the files' names (reduced)")
-    parser.option("--trials", metavar="N", type=count, default=DEFAULT_TRIALS, help="ask so often at most (500)")
-    parser.option(
-        "--oracle",
-        metavar="COMMAND",
-        help="keep what makes this command of sh exit with 0; {} in it is the path of the module to try",
+    notes = """Prints the command that shows what is left, and the cause that was kept; writes PREFIX.a.*, PREFIX.b.* or
+PREFIX.*. A difference stays in the same output, on the same kind of data, and of a similar size.
+
+The command of --oracle runs by sh in this directory, with your rights, without a sandbox. TMPDIR is a directory that is
+removed after each run, with the processes that the run left. A run that exceeds its limit does not count.
+
+exit codes:
+  0  reduced, and the files show the cause that the line `kept:` names
+  1  nothing to reduce: no difference, no crash, or no exit code 0 of the command; or the input is wrong
+  2  the command is wrong, or a file is missing"""
+    endings = tuple(letter + suffix for letter in ("", *_LETTERS) for suffix in _SUFFIX.values())
+    rules = (
+        needs(("repeat", "run_timeout"), "oracle", reason="without --oracle COMMAND"),
+        excludes(
+            "oracle",
+            ("passes", "keep", "pipelines", "verify_each", "no_sandbox"),
+            "with --oracle, whose command decides what stays",
+        ),
+        needs_passes(),
     )
-    parser.option(
-        "--repeat", metavar="N", type=count, default=1, help="with --oracle: 0 in one of N runs suffices (default 1)"
+
+    files: tuple[str, ...] = argument("FILE", "two modules; one with -p, --keep crash or --oracle", "+")
+    pipeline: PipelineOptions = group(PipelineOptions)
+    keep: str = option("KEEP", "what stays: different (default) or crash", choice(*_FINDINGS), default="different")
+    output: str = option("PREFIX", "begin of the files' names (reduced)", str, "-o", "--output", default="reduced")
+    trials: int = option("N", "ask so often at most (500)", count, default=DEFAULT_TRIALS)
+    oracle: str | None = option(
+        "COMMAND", "keep what makes this command of sh exit with 0; {} in it is the path of the module to try"
     )
-    parser.option(
-        "--run-timeout",
-        metavar="SECONDS",
-        type=count,
-        default=_RUN_SECONDS,
-        help=f"with --oracle: the limit of each run (default {_RUN_SECONDS})",
+    repeat: int = option("N", "with --oracle: 0 in one of N runs suffices (default 1)", count, default=1)
+    run_timeout: int = option(
+        "SECONDS", f"with --oracle: the limit of each run (default {_RUN_SECONDS})", count, default=_RUN_SECONDS
     )
-    add_limits(parser, "for the reduction, without the time of execution (default 3600)")
+    limits: LimitOptions = group(
+        LimitOptions, timeout="for the reduction, without the time of execution (default 3600)"
+    )
 
+    def plan(self, console: Console) -> Sequence[Unit]:
+        self._check_oracle()
+        self._check_outputs()
+        return [Unit(tuple(map(named_input, self.files)), seconds=self.limits.timeout or _SECONDS)]
 
-def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
-    _check_oracle(arguments)
-    _check_outputs(arguments)
-    plan: Callable[[Namespace, Console], Sequence[Unit]] = _UNDIVIDED["plan"]
-    return plan(arguments, console)
+    def _check_oracle(self) -> None:
+        """Raises UsageError for several FILEs with --oracle, and for a command that does not see the module."""
+        if self.oracle is None:
+            return
+        if len(self.files) != 1:
+            raise usage_error(f"--oracle is about one FILE, not {len(self.files)}")
+        if PLACEHOLDER not in self.oracle:
+            hint = f"write it where the command takes a path: --oracle './shows_bug {PLACEHOLDER}'"
+            raise usage_error(f"the command of --oracle has no {PLACEHOLDER}, so it would not see the module", hint)
 
+    def _check_outputs(self) -> None:
+        """Raises UsageError where a reduced module would overwrite a FILE."""
+        named = {os.path.realpath(file) for file in self.files if file != STANDARD_INPUT and not is_url(file)}
+        for ending in self.endings:
+            if os.path.realpath(self.output + ending) in named:
+                message = f"{self.output}{ending} is a FILE that is read, and would be overwritten"
+                raise usage_error(message, "-o PREFIX gives the reduced modules another name")
 
-def _run(arguments: Namespace, console: Console) -> int:
-    if arguments.oracle is not None:
-        return _reduce_by_command(arguments, console)
-    if not arguments.passes:
-        reject(arguments, NEEDS_PASSES, "without -p SPEC")
-    pipeline = read_pipeline(arguments)
-    console.diagnose(pipeline.notes)
-    # One module alone may crash an engine; a difference is between two.
-    wanted = {1} if arguments.passes else {1, 2} if arguments.keep == "crash" else {2}
-    if len(arguments.files) not in wanted:
-        hint = "two FILEs, or one FILE -p SPEC, or one FILE --keep crash"
-        raise usage_error(f"expected {' or '.join(map(str, sorted(wanted)))} FILEs", hint)
-    from dialect_utils.execution import Worker
+    def work(self, unit: Unit, console: Console) -> int:
+        if self.oracle is not None:
+            return self._reduce_by_command(self.oracle, console)
+        pipeline = self.pipeline.read()
+        console.diagnose(pipeline.notes)
+        # One module alone may crash an engine; a difference is between two.
+        wanted = {1} if self.pipeline.passes else {1, 2} if self.keep == "crash" else {2}
+        if len(self.files) not in wanted:
+            hint = "two FILEs, or one FILE -p SPEC, or one FILE --keep crash"
+            raise usage_error(f"expected {' or '.join(map(str, sorted(wanted)))} FILEs", hint)
+        from dialect_utils.execution import Worker
 
-    modules = [read_module(file) for file in arguments.files]
-    for module in modules:
+        modules = [read_module(file) for file in self.files]
+        for module in modules:
+            verify(module)
+        with Worker() as worker:
+            finder = Finder(worker, self.keep, self.pipeline.verify_each)
+            if not self.pipeline.passes:
+                return self._reduce_modules(modules, finder)
+            return self._reduce_pass(modules[0], pipeline, finder)
+
+    def _reduce_by_command(self, command: str, console: Console) -> int:
+        """Reduces a module for which the command of --oracle exits with 0; the output holds the smallest one so far."""
+        deadline = time.monotonic() + (self.limits.timeout or _SECONDS)
+        oracle = Oracle(command, self.repeat, self.run_timeout, deadline)
+        module = read_module(self.files[0])
         verify(module)
-    with Worker() as worker:
-        finder = Finder(worker, arguments.keep, arguments.verify_each)
-        if not arguments.passes:
-            return _reduce_modules(arguments, modules, finder)
-        return _reduce_pass(arguments, modules[0], pipeline, finder)
+        files: list[str] = []
 
+        def keep(candidate: Module) -> None:
+            written = _write(self.output, [""], [candidate])
+            if not files:
+                message = f"{written[0]} holds the smallest module so far; Ctrl-C ends the reduction and leaves it"
+                console.diagnose([Diagnostic(message, severity="note")])
+                files.extend(written)
 
-def _check_outputs(arguments: Namespace) -> None:
-    """Raises UsageError where a reduced module would overwrite a FILE."""
-    named = {os.path.realpath(file) for file in arguments.files if file != STANDARD_INPUT and not is_url(file)}
-    for ending in COMMAND.endings:
-        if os.path.realpath(arguments.output + ending) in named:
-            message = f"{arguments.output}{ending} is a FILE that is read, and would be overwritten"
-            raise usage_error(message, "-o PREFIX gives the reduced modules another name")
+        oracle.reduce(module, self.trials, keep)
+        kept = oracle.measure(read_module(files[0]))
+        if not kept.successes:
+            message = f"{files[0]} does not show the failure again: {kept}"
+            raise DiagnosticError(Diagnostic(message, hint="a higher --repeat N asks more often"))
+        return self._report(files, command.replace(PLACEHOLDER, shlex.quote(files[0])), kept)
 
+    def _reduce_modules(self, modules: Sequence[Module], finder: Finder) -> int:
+        """Reduces two modules that differ, or one or two modules that crash an engine."""
+        found = finder.find(modules)
+        if found is None:
+            # Imported here: --help and wrong commands work without numpy.
+            from dialect_utils.verdict.entry import entry_interface
 
-def _check_oracle(arguments: Namespace) -> None:
-    """Raises UsageError for options that have no effect with --oracle, or without it."""
-    if arguments.oracle is None:
-        reject(arguments, _OF_ORACLE, "without --oracle COMMAND")
-        return
-    reject(arguments, ("passes", "keep", *NEEDS_PASSES), "with --oracle, whose command decides what stays")
-    if len(arguments.files) != 1:
-        raise usage_error(f"--oracle is about one FILE, not {len(arguments.files)}")
-    if PLACEHOLDER not in arguments.oracle:
-        hint = f"write it where the command takes a path: --oracle './shows_bug {PLACEHOLDER}'"
-        raise usage_error(f"the command of --oracle has no {PLACEHOLDER}, so it would not see the module", hint)
+            # It raises DiagnosticError for modules that cannot be compared.
+            entry_interface(modules)
+            subject = "two modules show" if len(modules) > 1 else "module shows"
+            raise DiagnosticError(Diagnostic(f"the {subject} no {_FINDINGS[self.keep]} to reduce"))
+        files, kept = self._reduced(modules, found, finder.find)
+        verb = "check" if len(files) > 1 else "run"
+        return self._report(files, f"relayout {verb} {' '.join(map(shlex.quote, files))}", kept)
 
+    def _reduce_pass(self, module: Module, pipeline: Pipeline, finder: Finder) -> int:
+        first = _first_pass(module, pipeline, finder)
+        if first is None:
+            raise DiagnosticError(Diagnostic(f"no pass of the pipeline makes a {_FINDINGS[self.keep]} to reduce"))
+        step, before, found = first
+        files, kept = self._reduced([before], found, lambda candidate: finder.find_in(step, candidate[0]))
+        verb = "opt" if isinstance(found, Crash) and found.of_pass else "check"
+        return self._report(files, f"relayout {verb} {shlex.quote(files[0])} -p {shlex.quote(str(step))}", kept)
 
-def _reduce_by_command(arguments: Namespace, console: Console) -> int:
-    """Reduces a module for which the command of --oracle exits with 0; the output holds the smallest one so far."""
-    deadline = time.monotonic() + (arguments.timeout or _SECONDS)
-    oracle = Oracle(arguments.oracle, arguments.repeat, arguments.run_timeout, deadline)
-    module = read_module(arguments.files[0])
-    verify(module)
-    files: list[str] = []
+    def _reduced(self, modules: Sequence[Module], found: Cause | Crash, find: Find) -> tuple[list[str], Cause | Crash]:
+        """Writes smaller modules; returns the files and the finding that they show, read again.
 
-    def keep(candidate: Module) -> None:
-        written = _write(arguments.output, [""], [candidate])
-        if not files:
-            message = f"{written[0]} holds the smallest module so far; Ctrl-C ends the reduction and leaves it"
-            console.diagnose([Diagnostic(message, severity="note")])
-            files.extend(written)
+        Raises DiagnosticError where this is not the finding of the modules.
+        """
+        small = reduce_finding(modules, found, find, self.trials)
+        files = _write(self.output, _LETTERS if len(small) > 1 else [""], small)
+        written = [read_module(file) for file in files]
+        shown = find(written)
+        if shown is None or not is_kept(found, shown, written):
+            raise DiagnosticError(Diagnostic(f"the reduced files show {shown or 'nothing'}, not {found}"))
+        return files, shown
 
-    oracle.reduce(module, arguments.trials, keep)
-    kept = oracle.measure(read_module(files[0]))
-    if not kept.successes:
-        message = f"{files[0]} does not show the failure again: {kept}"
-        raise DiagnosticError(Diagnostic(message, hint="a higher --repeat N asks more often"))
-    return _report(arguments, files, arguments.oracle.replace(PLACEHOLDER, shlex.quote(files[0])), kept)
-
-
-def _reduce_modules(arguments: Namespace, modules: Sequence[Module], finder: Finder) -> int:
-    """Reduces two modules that differ, or one or two modules that crash an engine."""
-    found = finder.find(modules)
-    if found is None:
-        # Imported here: --help and wrong commands work without numpy.
-        from dialect_utils.verdict.entry import entry_interface
-
-        # It raises DiagnosticError for modules that cannot be compared.
-        entry_interface(modules)
-        subject = "two modules show" if len(modules) > 1 else "module shows"
-        raise DiagnosticError(Diagnostic(f"the {subject} no {_FINDINGS[arguments.keep]} to reduce"))
-    files, kept = _reduced(arguments, modules, found, finder.find)
-    verb = "check" if len(files) > 1 else "run"
-    return _report(arguments, files, f"relayout {verb} {' '.join(map(shlex.quote, files))}", kept)
-
-
-def _reduce_pass(arguments: Namespace, module: Module, pipeline: Pipeline, finder: Finder) -> int:
-    first = _first_pass(module, pipeline, finder)
-    if first is None:
-        raise DiagnosticError(Diagnostic(f"no pass of the pipeline makes a {_FINDINGS[arguments.keep]} to reduce"))
-    step, before, found = first
-    files, kept = _reduced(arguments, [before], found, lambda candidate: finder.find_in(step, candidate[0]))
-    verb = "opt" if isinstance(found, Crash) and found.of_pass else "check"
-    return _report(arguments, files, f"relayout {verb} {shlex.quote(files[0])} -p {shlex.quote(str(step))}", kept)
-
-
-def _reduced(
-    arguments: Namespace, modules: Sequence[Module], found: Cause | Crash, find: Find
-) -> tuple[list[str], Cause | Crash]:
-    """Writes smaller modules; returns the files and the finding that they show, read again.
-
-    Raises DiagnosticError where this is not the finding of the modules.
-    """
-    small = reduce_finding(modules, found, find, arguments.trials)
-    files = _write(arguments.output, _LETTERS if len(small) > 1 else [""], small)
-    written = [read_module(file) for file in files]
-    shown = find(written)
-    if shown is None or not is_kept(found, shown, written):
-        raise DiagnosticError(Diagnostic(f"the reduced files show {shown or 'nothing'}, not {found}"))
-    return files, shown
+    def _report(self, files: Sequence[str], command: str, kept: Cause | Crash | Kept) -> int:
+        if self.json:
+            found = {"file": self.files[0], "reduced": list(files), "command": command, "kept": kept.as_json()}
+            print_json(found)
+        else:
+            print(command)
+            print(f"  kept: {kept}")
+        return DONE
 
 
 def _first_pass(module: Module, pipeline: Pipeline, finder: Finder) -> tuple[Pass, Module, Cause | Crash] | None:
@@ -199,39 +211,3 @@ def _write(prefix: str, letters: Sequence[str], modules: Sequence[Module]) -> li
     for file, module in zip(files, modules, strict=True):
         write_output(file, module.text().encode())
     return files
-
-
-def _report(arguments: Namespace, files: Sequence[str], command: str, kept: Cause | Crash | Kept) -> int:
-    if arguments.json:
-        found = {"file": arguments.files[0], "reduced": list(files), "command": command, "kept": kept.as_json()}
-        print_json(found)
-    else:
-        print(command)
-        print(f"  kept: {kept}")
-    return DONE
-
-
-_UNDIVIDED = undivided(_run, lambda arguments: arguments.files, lambda arguments: arguments.timeout or _SECONDS)
-
-COMMAND = Command(
-    name="reduce",
-    summary="shrinks a difference between two modules, or a failure of one that a command finds",
-    examples=(
-        "sed 's/negate(/abs(/' examples/negate.hlo | relayout reduce examples/negate.hlo - -o small",
-        "relayout reduce examples/negate.hlo --oracle 'grep -q negate {}' -o small --json",
-    ),
-    add_arguments=_add_arguments,
-    endings=tuple(letter + suffix for letter in ("", *_LETTERS) for suffix in _SUFFIX.values()),
-    plan=_plan,
-    open=_UNDIVIDED["open"],
-    notes="""Prints the command that shows what is left, and the cause that was kept; writes PREFIX.a.*, PREFIX.b.* or
-PREFIX.*. A difference stays in the same output, on the same kind of data, and of a similar size.
-
-The command of --oracle runs by sh in this directory, with your rights, without a sandbox. TMPDIR is a directory that is
-removed after each run, with the processes that the run left. A run that exceeds its limit does not count.
-
-exit codes:
-  0  reduced, and the files show the cause that the line `kept:` names
-  1  nothing to reduce: no difference, no crash, or no exit code 0 of the command; or the input is wrong
-  2  the command is wrong, or a file is missing""",
-)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from argparse import Namespace
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -17,22 +15,25 @@ from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input, find_inputs, last_stages, pair_inputs
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
-from relayout.arguments import (
-    Command,
-    Parser,
-    add_input_options,
-    add_limits,
-    chosen_inputs,
+from relayout.batch.unit import Unit
+from relayout.command import Command, InputOptions, LimitOptions, Result
+from relayout.console import DONE, FAILED, Console, print_json
+from relayout.options import (
+    argument,
     count,
+    excludes,
+    flag,
+    given,
+    group,
+    option,
     parsed,
     reject,
+    repeated,
     usage_error,
 )
-from relayout.batch.unit import Result, Unit, Work, lost_file
-from relayout.console import DONE, FAILED, Console, print_json
 from relayout.output import STANDARD_OUTPUT, write_output
 from relayout.per_module import check_unique
-from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
+from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 from relayout.report.export import FORMATS
 from relayout.report.gate import parse_condition
 from relayout.report.gathering import INDEX, Gathered, index_page, other_modules, read_report
@@ -56,203 +57,247 @@ _COMPARED = (_PAGE, ".json")
 _MODULE = re.compile(r"^(?:.*?\] )?(?:HloModule |module\b.*\{$|ENTRY )", re.MULTILINE)
 
 
-def _add_arguments(parser: Parser) -> None:
-    parser.option("files", metavar="FILE", nargs="+", help="dumps, dump directories or StableHLO; - is standard input")
-    add_input_options(parser)
-    parser.option(
-        "--all", action="store_true", help="of a directory: print the report of every module, largest peak first"
+@dataclass(frozen=True, kw_only=True)
+class Report(Command):
+    """The memory of each dump, as a page, as JSON, or as a comparison with another dump."""
+
+    examples = ("relayout report examples/attention_tpu.hlo", "relayout report examples/attention_tpu.hlo --json")
+    rules = (
+        excludes("json", ("width",), "where no page is printed to standard output"),
+        excludes("trial", ("fail_if",), "with --try, which compiles the program twice"),
     )
-    parser.option(
-        "-o", "--output", metavar="OUT", help=f"write a file: {', '.join(FORMATS)}; DIR/: a page for each module"
+
+    files: tuple[str, ...] = argument("FILE", "dumps, dump directories or StableHLO; - is standard input", "+")
+    selection: InputOptions = group(InputOptions)
+    all: bool = flag("of a directory: print the report of every module, largest peak first")
+    output: str | None = option(
+        "OUT", f"write a file: {', '.join(FORMATS)}; DIR/: a page for each module", str, "-o", "--output"
     )
-    parser.option("--against", metavar="OLD", help="say what changed since another dump of the program")
-    parser.option(
-        "--fail-if",
-        metavar="CONDITION",
-        action="append",
-        help='exit code 1 where it holds: "peak > 1.02 * old", "copies > old", "padding > 2 GiB" (may be repeated)',
+    against: str | None = option("OLD", "say what changed since another dump of the program")
+    fail_if: tuple[str, ...] = repeated(
+        "CONDITION",
+        'exit code 1 where it holds: "peak > 1.02 * old", "copies > old", "padding > 2 GiB" (may be repeated)',
     )
-    parser.option("--target", help="gives arrays without a layout this target's, e.g. tpu-v5e")
-    parser.option("--try", dest="trial", action="store_true", help="compile StableHLO with the advised entry layouts")
-    add_limits(parser, "for each FILE (default 9, more for large ones)")
-    parser.option("--width", metavar="N", type=count, help="columns of the page (default: the terminal's)")
+    target: str | None = option("TARGET", "gives arrays without a layout this target's, e.g. tpu-v5e")
+    trial: bool = flag("compile StableHLO with the advised entry layouts", "--try")
+    width: int | None = option("N", "columns of the page (default: the terminal's)", count)
+    limits: LimitOptions = group(LimitOptions)
 
+    def plan(self, console: Console) -> Sequence[Unit]:
+        self._check()
+        pairs = self._pairs(console)
+        targets = self._targets([new for new, _ in pairs])
+        label = self._label([new for new, _ in pairs])
+        compilations = self._compilations()
+        units = []
+        for (new, old), target in zip(pairs, targets, strict=True):
+            own = label if new.within or target is not None else ""
+            if (modules := compilations.get(program_key(new))) is not None:
+                units.append(
+                    Unit((new, *modules), target, self._seconds(modules), label=f"{own or _PAGE_OF} {new.name}")
+                )
+            else:
+                inputs = (new,) if old is None else (new, old)
+                units.append(Unit(inputs, target, self._seconds(inputs), label=own))
+        return units
 
-def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
-    _check(arguments)
-    pairs = _pairs(arguments, console)
-    targets = _targets([new for new, _ in pairs], arguments)
-    label = _label([new for new, _ in pairs], arguments)
-    compilations = _compilations(arguments)
-    units = []
-    for (new, old), target in zip(pairs, targets, strict=True):
-        own = label if new.within or target is not None else ""
-        if (modules := compilations.get(program_key(new))) is not None:
-            units.append(
-                Unit((new, *modules), target, _seconds(modules, arguments), label=f"{own or _PAGE_OF} {new.name}")
-            )
-        else:
-            inputs = (new,) if old is None else (new, old)
-            units.append(Unit(inputs, target, _seconds(inputs, arguments), label=own))
-    return units
+    def _compilations(self) -> dict[tuple[object, ...], list[Input]]:
+        """Returns the modules of all passes that a page is also about, by the key of the compilation."""
+        output = self.written
+        if output is None or self.against is not None:
+            return {}
+        if not _is_directory(output) and PurePath(output).suffix != _PAGE:
+            return {}
+        found = {}
+        for folder in filter(os.path.isdir, self.files):
+            with suppress(DiagnosticError):
+                for modules in find_programs(find_inputs([folder]).modules, folder).values():
+                    if len(modules) > _STAGES:
+                        found[program_key(modules[0])] = modules
+        return found
 
+    def _label(self, inputs: Sequence[Input]) -> str:
+        """Returns the label of units that are gathered: modules of a directory, and pages that are written to one."""
+        if self.written is not None:
+            return _WRITTEN if _is_directory(self.written) else ""
+        is_printed = self.against is None and not self.trial and not self.json
+        has_several = sum(bool(each.within) for each in inputs) > 1
+        if self.all and not (is_printed and has_several):
+            reason = "where one module is reported" if is_printed else "with options that report every module"
+            raise usage_error(f"--all has no effect {reason}")
+        return _PRINTED if is_printed and has_several else ""
 
-def _compilations(arguments: Namespace) -> dict[tuple[object, ...], list[Input]]:
-    """Returns the modules of all passes that a page is also about, by the key of the compilation."""
-    if not _writes(arguments) or arguments.against is not None:
-        return {}
-    if not _is_directory(arguments.output) and PurePath(arguments.output).suffix != _PAGE:
-        return {}
-    found = {}
-    for folder in filter(os.path.isdir, arguments.files):
-        with suppress(DiagnosticError):
-            for modules in find_programs(find_inputs([folder]).modules, folder).values():
-                if len(modules) > _STAGES:
-                    found[program_key(modules[0])] = modules
-    return found
+    def _seconds(self, inputs: Sequence[Input]) -> float:
+        return self.limits.seconds(inputs, CHECKING_SECONDS_PER_MEGABYTE)
 
-
-def _label(inputs: Sequence[Input], arguments: Namespace) -> str:
-    """Returns the label of units that are gathered: modules of a directory, and pages that are written to one."""
-    if _writes(arguments):
-        return _WRITTEN if _is_directory(arguments.output) else ""
-    is_printed = arguments.against is None and not arguments.trial and not arguments.json
-    has_several = sum(bool(each.within) for each in inputs) > 1
-    if arguments.all and not (is_printed and has_several):
-        reason = "where one module is reported" if is_printed else "with options that report every module"
-        reject(arguments, ("all",), reason)
-    return _PRINTED if is_printed and has_several else ""
-
-
-def _seconds(inputs: Sequence[Input], arguments: Namespace) -> float:
-    size = sum(each.size for each in inputs)
-    return arguments.timeout or seconds_for_bytes(size, CHECKING_SECONDS_PER_MEGABYTE)
-
-
-@contextmanager
-def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
-    def work(unit: Unit) -> int:
+    def work(self, unit: Unit, console: Console) -> int:
         new, *rest = unit.inputs
-        old = rest[0] if rest and arguments.against is not None else None
+        old = rest[0] if rest and self.against is not None else None
         # A name distinguishes the pages of several modules.
-        heading = f"{new.name}:\n" if arguments.has_several else ""
-        return console.attempt(partial(_report_one, new, old, unit, heading, arguments, console))
+        heading = f"{new.name}:\n" if self.has_several else ""
+        return self._report_one(new, old, unit, heading, console)
 
-    yield work
+    def lost(self, unit: Unit, reason: str) -> str:
+        return self.lost_file(unit, reason)
 
+    def conclusion(self) -> Reports:
+        return Reports(self)
 
-def _pairs(arguments: Namespace, console: Console) -> list[tuple[Input, Input | None]]:
-    """Returns the modules to report, of the last stage unless --stage names one, each with its old module."""
-    new = _chosen(arguments.files, arguments, console)
-    if arguments.against is None:
-        return [(each, None) for each in new]
-    # Several dumps may be compared with one old dump.
-    old = _chosen([arguments.against], arguments, console)
-    pairs = [(old[0], each) for each in new] if len(old) == 1 else pair_inputs(old, new).pairs
-    if not pairs:
-        raise usage_error(f"no module of {arguments.against} has the name and the stage of one of the FILEs")
-    return [(after, before) for before, after in pairs]
+    def _pairs(self, console: Console) -> list[tuple[Input, Input | None]]:
+        """Returns the modules to report, of the last stage unless --stage names one, each with its old module."""
+        new = self._chosen(self.files, console)
+        if self.against is None:
+            return [(each, None) for each in new]
+        # Several dumps may be compared with one old dump.
+        old = self._chosen([self.against], console)
+        pairs = [(old[0], each) for each in new] if len(old) == 1 else pair_inputs(old, new).pairs
+        if not pairs:
+            raise usage_error(f"no module of {self.against} has the name and the stage of one of the FILEs")
+        return [(after, before) for before, after in pairs]
 
+    def _chosen(self, files: Sequence[str], console: Console) -> list[Input]:
+        found = self.selection.find(files, console)
+        return found if self.selection.stage else last_stages(found)
 
-def _chosen(files: Sequence[str], arguments: Namespace, console: Console) -> list[Input]:
-    found = chosen_inputs(files, arguments, console)
-    return found if arguments.stage else last_stages(found)
+    def _targets(self, inputs: Sequence[Input]) -> list[str | None]:
+        """Returns the output file of each report (None: standard output)."""
+        output = self.written
+        if output is None:
+            return [None] * len(inputs)
+        if not _is_directory(output):
+            if len(inputs) > 1:
+                raise usage_error(
+                    f"-o {output} is one file for {len(inputs)} modules", "-o DIR/ writes a page for each"
+                )
+            return [output]
+        names = [f"{each.stem}{_PAGE}" for each in inputs]
+        check_unique([*names, INDEX], output)
+        return [os.path.join(output, name) for name in names]
 
+    def _check(self) -> None:
+        """Raises UsageError for options that exclude each other."""
+        if self.width is not None and self.written is not None:
+            raise usage_error("--width has no effect where no page is printed to standard output")
+        if self.target is not None:
+            from dialect_utils.layout.targets.tpu import parse_target
 
-def _targets(inputs: Sequence[Input], arguments: Namespace) -> list[str | None]:
-    """Returns the output file of each report (None: standard output)."""
-    output = arguments.output
-    if not _writes(arguments):
-        return [None] * len(inputs)
-    if not _is_directory(output):
-        if len(inputs) > 1:
-            raise usage_error(f"-o {output} is one file for {len(inputs)} modules", "-o DIR/ writes a page for each")
-        return [output]
-    names = [f"{each.stem}{_PAGE}" for each in inputs]
-    check_unique([*names, INDEX], output)
-    return [os.path.join(output, name) for name in names]
+            parsed(parse_target, self.target)
+        conditions = [parsed(parse_condition, each) for each in self.fail_if]
+        if self.against is None and any(each.needs_old for each in conditions):
+            raise usage_error(
+                "a condition on old figures needs an old dump", "relayout report NEW --against OLD --fail-if ..."
+            )
+        if self.trial and (self.target is None or self.json or self.output or self.against):
+            raise usage_error("--try prints a page for a --target", "relayout report FILE --try --target tpu-v5e")
+        if self.written is not None:
+            self._check_output(self.written)
+
+    @property
+    def written(self) -> str | None:
+        """Returns the file or directory that is written, None for standard output."""
+        return None if self.output == STANDARD_OUTPUT else self.output
+
+    def _check_output(self, output: str) -> None:
+        """Raises UsageError for an output file or directory that cannot hold what is reported."""
+        found = given(self)
+        if not _is_directory(output) and PurePath(output).suffix not in FORMATS:
+            raise usage_error(f"{output} has no known ending", f"one of {', '.join(FORMATS)}")
+        if len(self.files) > 1 and not _is_directory(output):
+            raise usage_error("-o writes the report of one FILE", "-o DIR/ writes a page for each")
+        if not _is_directory(output) and PurePath(output).suffix not in _COMPARED:
+            reject(found, ("against",), f"with -o {output}", f"a comparison is {' or '.join(_COMPARED)}")
+        reject(found, ("all",), "with -o: -o DIR/ writes a page for each module")
+        if self.json:
+            raise usage_error(
+                "-o writes a file, and --json prints on standard output", "-o report.json writes the JSON"
+            )
+
+    def _gate(self, report: MemoryReport, old: MemoryReport | None) -> list[str]:
+        """Returns a sentence for each condition of --fail-if that holds."""
+        found = (parse_condition(each).failure(report, old) for each in self.fail_if)
+        return [each for each in found if each is not None]
+
+    def _report_one(self, new: Input, old: Input | None, unit: Unit, heading: str, console: Console) -> int:
+        if (text := _message_of(new)) is not None:
+            return self._report_message(new, text, heading)
+        if self.trial:
+            return self._try(new, heading)
+        report = _measured(new, self.target)
+        if old is not None:
+            return _ended(self._compare(new, report, old, unit, heading), new, console)
+        failures = self._gate(report, None)
+        if unit.target is not None:
+            suffix = PurePath(unit.target).suffix
+            write_output(unit.target, _page(report, unit) if suffix == _PAGE else FORMATS[suffix](report))
+            if unit.label.startswith(_WRITTEN):
+                _send(new, report, report.headline)
+        elif self.json:
+            print_json({"file": new.path, **report.as_json(), **self._failed(failures)})
+        else:
+            from relayout.report.terminal import terminal_page
+
+            page = terminal_page(report, self.width)
+            if unit.label == _PRINTED:
+                _send(new, report, report.headline, page)
+            else:
+                write_output(None, encode(heading + page))
+        return _ended(failures, new, console)
+
+    def _failed(self, failures: Sequence[str]) -> dict[str, list[str]]:
+        return {"failed": list(failures)} if self.fail_if else {}
+
+    def _report_message(self, new: Input, text: str, heading: str) -> int:
+        from dialect_utils.memory.messages import memory_messages
+        from relayout.report.out_of_memory import messages_json, messages_page
+
+        reject(
+            given(self), ("against", "fail_if", "target", "trial"), f"for {new.name}, which is a message and no module"
+        )
+        if self.written is not None:
+            raise usage_error(f"-o writes the report of a module, and {new.name} is a message")
+        messages = memory_messages(text)
+        if self.json:
+            print_json({"file": new.path, "messages": messages_json(messages)})
+        else:
+            write_output(None, encode(heading + messages_page(messages, self.width)))
+        return DONE
+
+    def _try(self, new: Input, heading: str) -> int:
+        from relayout.report.trial import trial_page, try_advice
+
+        page = trial_page(try_advice(new.module(), self.target or ""), self.width)
+        write_output(None, encode(heading + page))
+        return DONE
+
+    def _compare(self, new: Input, report: MemoryReport, old: Input, unit: Unit, heading: str) -> list[str]:
+        """Prints or writes a comparison, and returns the conditions that hold."""
+        from relayout.report.against import compare_reports, comparison_html, comparison_page, comparison_sentence
+
+        before = _measured(old, self.target)
+        comparison = compare_reports(before, report)
+        failures = self._gate(report, before)
+        fields = {"file": new.path, "against": old.path, **comparison.as_json(), **self._failed(failures)}
+        if unit.target is None and not self.json:
+            write_output(None, encode(heading + comparison_page(comparison, self.width)))
+        elif unit.target is None:
+            print_json(fields)
+        else:
+            is_page = PurePath(unit.target).suffix == _PAGE
+            text = comparison_html(comparison, old.name, new.name) if is_page else json.dumps(fields, indent=1) + "\n"
+            write_output(unit.target, encode(text))
+            if unit.label:
+                _send(new, report, comparison_sentence(comparison))
+        return failures
 
 
 def _is_directory(output: str) -> bool:
     return output.endswith(os.sep) or Path(output).is_dir()
 
 
-def _check(arguments: Namespace) -> None:
-    """Raises UsageError for options that exclude each other."""
-    if arguments.json or _writes(arguments):
-        reject(arguments, ("width",), "where no page is printed to standard output")
-    if arguments.target is not None:
-        from dialect_utils.layout.targets.tpu import parse_target
-
-        parsed(parse_target, arguments.target)
-    conditions = [parsed(parse_condition, each) for each in arguments.fail_if or ()]
-    if arguments.against is None and any(each.needs_old for each in conditions):
-        raise usage_error(
-            "a condition on old figures needs an old dump", "relayout report NEW --against OLD --fail-if ..."
-        )
-    if arguments.trial:
-        reject(arguments, ("fail_if",), "with --try, which compiles the program twice")
-    if arguments.trial and (arguments.target is None or arguments.json or arguments.output or arguments.against):
-        raise usage_error("--try prints a page for a --target", "relayout report FILE --try --target tpu-v5e")
-    if _writes(arguments):
-        _check_output(arguments)
-
-
-def _writes(arguments: Namespace) -> bool:
-    return arguments.output not in (None, STANDARD_OUTPUT)
-
-
-def _check_output(arguments: Namespace) -> None:
-    """Raises UsageError for an output file or directory that cannot hold what is reported."""
-    output = arguments.output
-    if not _is_directory(output) and PurePath(output).suffix not in FORMATS:
-        raise usage_error(f"{output} has no known ending", f"one of {', '.join(FORMATS)}")
-    if len(arguments.files) > 1 and not _is_directory(output):
-        raise usage_error("-o writes the report of one FILE", "-o DIR/ writes a page for each")
-    if not _is_directory(output) and PurePath(output).suffix not in _COMPARED:
-        reject(arguments, ("against",), f"with -o {output}", f"a comparison is {' or '.join(_COMPARED)}")
-    reject(arguments, ("all",), "with -o: -o DIR/ writes a page for each module")
-    if arguments.json:
-        raise usage_error("-o writes a file, and --json prints on standard output", "-o report.json writes the JSON")
-
-
-def _gate(report: MemoryReport, old: MemoryReport | None, arguments: Namespace) -> list[str]:
-    """Returns a sentence for each condition of --fail-if that holds."""
-    found = (parse_condition(each).failure(report, old) for each in arguments.fail_if or ())
-    return [each for each in found if each is not None]
-
-
 def _ended(failures: Sequence[str], new: Input, console: Console) -> int:
     """Prints the conditions that hold as errors, and returns the exit code."""
     console.diagnose(Diagnostic(f"{new.name}: {each}") for each in failures)
     return FAILED if failures else DONE
-
-
-def _report_one(new: Input, old: Input | None, unit: Unit, heading: str, arguments: Namespace, console: Console) -> int:
-    if (text := _message_of(new)) is not None:
-        return _report_message(new, text, heading, arguments)
-    if arguments.trial:
-        return _try(new, heading, arguments)
-    report = _measured(new, arguments.target)
-    if old is not None:
-        return _ended(_compare(new, report, old, unit, heading, arguments), new, console)
-    failures = _gate(report, None, arguments)
-    if unit.target is not None:
-        suffix = PurePath(unit.target).suffix
-        write_output(unit.target, _page(report, unit) if suffix == _PAGE else FORMATS[suffix](report))
-        if unit.label.startswith(_WRITTEN):
-            _send(new, report, report.headline)
-    elif arguments.json:
-        print_json({"file": new.path, **report.as_json(), **_failed(failures, arguments)})
-    else:
-        from relayout.report.terminal import terminal_page
-
-        page = terminal_page(report, arguments.width)
-        if unit.label == _PRINTED:
-            _send(new, report, report.headline, page)
-        else:
-            write_output(None, encode(heading + page))
-    return _ended(failures, new, console)
 
 
 def _measured(read: Input, target: str | None) -> MemoryReport:
@@ -277,7 +322,7 @@ def _causes(unit: Unit) -> str:
     if len(unit.inputs) == 1:
         return ""
     # Imported here: most reports are about one module.
-    from relayout.causes.page import causes_section
+    from relayout.causes.result import causes_section
     from relayout.causes.run import explain_modules
 
     return causes_section(explain_modules(unit.label, unit.inputs[1:]))
@@ -286,10 +331,6 @@ def _causes(unit: Unit) -> str:
 def _send(new: Input, report: MemoryReport, sentence: str, page: str = "") -> None:
     """Sends a report to the process that gathers those of all modules."""
     write_output(None, encode(Gathered.of(new, report.usage.peak_bytes, sentence, page).line()))
-
-
-def _failed(failures: Sequence[str], arguments: Namespace) -> dict[str, list[str]]:
-    return {"failed": list(failures)} if arguments.fail_if else {}
 
 
 def _message_of(new: Input) -> str | None:
@@ -303,55 +344,11 @@ def _message_of(new: Input) -> str | None:
     return text if is_memory_message(text) else None
 
 
-def _report_message(new: Input, text: str, heading: str, arguments: Namespace) -> int:
-    from dialect_utils.memory.messages import memory_messages
-    from relayout.report.out_of_memory import messages_json, messages_page
-
-    reject(arguments, ("against", "fail_if", "target", "trial"), f"for {new.name}, which is a message and no module")
-    if _writes(arguments):
-        raise usage_error(f"-o writes the report of a module, and {new.name} is a message")
-    messages = memory_messages(text)
-    if arguments.json:
-        print_json({"file": new.path, "messages": messages_json(messages)})
-    else:
-        write_output(None, encode(heading + messages_page(messages, arguments.width)))
-    return DONE
-
-
-def _try(new: Input, heading: str, arguments: Namespace) -> int:
-    from relayout.report.trial import trial_page, try_advice
-
-    page = trial_page(try_advice(new.module(), arguments.target), arguments.width)
-    write_output(None, encode(heading + page))
-    return DONE
-
-
-def _compare(new: Input, report: MemoryReport, old: Input, unit: Unit, heading: str, arguments: Namespace) -> list[str]:
-    """Prints or writes a comparison, and returns the conditions that hold."""
-    from relayout.report.against import compare_reports, comparison_html, comparison_page, comparison_sentence
-
-    before = _measured(old, arguments.target)
-    comparison = compare_reports(before, report)
-    failures = _gate(report, before, arguments)
-    fields = {"file": new.path, "against": old.path, **comparison.as_json(), **_failed(failures, arguments)}
-    if unit.target is None and not arguments.json:
-        write_output(None, encode(heading + comparison_page(comparison, arguments.width)))
-    elif unit.target is None:
-        print_json(fields)
-    else:
-        is_page = PurePath(unit.target).suffix == _PAGE
-        text = comparison_html(comparison, old.name, new.name) if is_page else json.dumps(fields, indent=1) + "\n"
-        write_output(unit.target, encode(text))
-        if unit.label:
-            _send(new, report, comparison_sentence(comparison))
-    return failures
-
-
 @dataclass(slots=True)
 class Reports:
     """The reports of all gathered modules so far."""
 
-    arguments: Namespace
+    command: Report
     _found: list[Gathered] = field(default_factory=list, init=False)
     _are_written: bool = field(default=False, init=False)
 
@@ -371,28 +368,10 @@ class Reports:
         if not found:
             return
         if self._are_written:
-            write_output(os.path.join(self.arguments.output, INDEX), encode(index_page(found)))
-        elif self.arguments.all:
+            write_output(os.path.join(self.command.output or "", INDEX), encode(index_page(found)))
+        elif self.command.all:
             write_output(None, encode("\n".join(f"{each.name}:\n{each.page}" for each in found)))
         else:
             write_output(
-                None, encode(f"{found[0].name}:\n{found[0].page}{other_modules(found[1:], self.arguments.width)}")
+                None, encode(f"{found[0].name}:\n{found[0].page}{other_modules(found[1:], self.command.width)}")
             )
-
-
-@contextmanager
-def gathered(arguments: Namespace) -> Iterator[Reports]:
-    """Returns an object that gathers the reports."""
-    yield Reports(arguments)
-
-
-COMMAND = Command(
-    name="report",
-    summary="says where a dump's memory goes: arguments, outputs, temporaries, the peak, padding and relayouts",
-    examples=("relayout report examples/attention_tpu.hlo", "relayout report examples/attention_tpu.hlo --json"),
-    add_arguments=_add_arguments,
-    plan=_plan,
-    open=_open,
-    lost=lost_file,
-    conclusion=gathered,
-)

@@ -6,7 +6,6 @@ Longer than most files: it is the command with most options, and each of them is
 from __future__ import annotations
 
 import os
-from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -21,24 +20,13 @@ from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, render
 from passes.framework.pipeline import verify
-from relayout.arguments import (
-    Command,
-    Parser,
-    add_input_options,
-    add_limits,
-    choice,
-    chosen_inputs,
-    count,
-    files_or_input,
-    natural,
-    parsed,
-    usage_error,
-)
-from relayout.batch.run import add_batch_options
-from relayout.batch.unit import Unit, Work, lost_file
-from relayout.console import DONE, FAILED, Console, print_failure, print_json
+from relayout.batch.unit import Unit, Work
+from relayout.command import BatchOptions, LimitOptions
+from relayout.console import DONE, FAILED, Console, print_json
+from relayout.options import argument, choice, count, flag, group, natural, option, parsed, repeated, usage_error
 from relayout.output import write_output
-from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
+from relayout.per_module import EachModule
+from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 
 if TYPE_CHECKING:
     from dialect_utils.execution import Array, Recorded, SavedArray, Worker
@@ -52,155 +40,134 @@ if TYPE_CHECKING:
 
 _RANDOM = "random"
 _INPUTS_HINT = "--inputs FILE gives the program's own, and --inputs random says that these are wanted"
-_ENGINE_HELP = f"one of {', '.join(ENGINES)} (default {DEFAULT_ENGINE})"
 
 
-def _add_arguments(parser: Parser) -> None:
-    parser.option(
-        "files", metavar="FILE", nargs="*", help="a module in any format, or a dump directory; - is standard input"
+@dataclass(frozen=True, kw_only=True)
+class Run(EachModule):
+    """The execution of each module."""
+
+    examples = (
+        "relayout run examples/attention.mlir --seed 1",
+        "relayout run examples/attention_tpu.hlo --inputs examples/attention_tpu.npz --json",
     )
-    add_input_options(parser)
-    add_batch_options(parser)
-    parser.option(
-        "--inputs",
-        metavar="[NAME=]FILE",
-        action="append",
-        default=[],
-        help="inputs in0, in1, ... or by names such as params['w'] or params/w: NPZ, msgpack of flax or a checkpoint of"
+    shared = ("relayout.compared", "relayout.ready", "numpy.random")
+
+    files: tuple[str, ...] = argument("FILE", "a module in any format, or a dump directory; - is standard input", "*")
+    batch: BatchOptions = group(BatchOptions)
+    inputs: tuple[str, ...] = repeated(
+        "[NAME=]FILE",
+        "inputs in0, in1, ... or by names such as params['w'] or params/w: NPZ, msgpack of flax or a checkpoint of"
         " orbax; NAME=FILE gives one argument; with several devices their first axis counts them; random (default: a"
         " snapshot's own, else random ones)",
     )
-    parser.option(
-        "--sharded",
-        choices=("auto",),
-        help="auto: arrays of --inputs and --expect may be whole; the devices share them",
+    sharded: str | None = option(
+        "{auto}", "auto: arrays of --inputs and --expect may be whole; the devices share them", choice("auto")
     )
-    parser.option("--outputs", metavar="NPZ", help="write the outputs as out0, out1, ...")
-    parser.option("--expect", metavar="FILE", help="compare with out0, out1, ... of this file")
-    parser.option(
-        "--compare",
-        help="with --expect or --explain: bits, ulp:N, rel:X or of-largest:X (default: bits; a dump's own precision)",
+    outputs: str | None = option("NPZ", "write the outputs as out0, out1, ...")
+    expect: str | None = option("FILE", "compare with out0, out1, ... of this file")
+    compare: str | None = option(
+        "COMPARE",
+        "with --expect or --explain: bits, ulp:N, rel:X or of-largest:X (default: bits; a dump's own precision)",
     )
-    parser.option(
-        "--explain",
-        metavar="SOURCE",
-        help="compare with the outputs of SOURCE, the program before optimization, and say where a dump first differs",
+    explain: str | None = option(
+        "SOURCE",
+        "compare with the outputs of SOURCE, the program before optimization, and say where a dump first differs",
     )
-    parser.option("--seed", metavar="N", type=natural, help="of the random inputs (default 0)")
-    parser.option(
-        "--engine",
-        type=choice(*ENGINES),
-        default=DEFAULT_ENGINE,
-        help=_ENGINE_HELP,
+    seed: int | None = option("N", "of the random inputs (default 0)", natural)
+    engine: Engine = option(
+        "ENGINE", f"one of {', '.join(ENGINES)} (default {DEFAULT_ENGINE})", choice(*ENGINES), default=DEFAULT_ENGINE
     )
-    parser.option("--devices", metavar="N", type=count, help="host devices (default: as the module needs)")
-    parser.option("--custom-call", metavar="NAME=HLO", action="append", default=[], help="what a custom call computes")
-    parser.option(
-        "--callback",
-        metavar="NAME=FUNCTION",
-        action="append",
-        default=[],
-        help="what a Python function on the host computes; NAME=undefined if that does not matter, *=... for all",
+    devices: int | None = option("N", "host devices (default: as the module needs)", count)
+    custom_call: tuple[str, ...] = repeated("NAME=HLO", "what a custom call computes")
+    callback: tuple[str, ...] = repeated(
+        "NAME=FUNCTION",
+        "what a Python function on the host computes; NAME=undefined if that does not matter, *=... for all",
     )
-    parser.option(
-        "--constants", metavar="like=FILE", help="values of elided constants, from another dump of the module"
-    )
-    parser.option("--no-cache", action="store_true", help="compile again, and keep nothing for the next run")
-    parser.option("--verify-bitcasts", action="store_true", help="print what each bitcast of a dump is, and its proof")
-    add_limits(parser, "for compilation and execution (default 120)")
+    constants: str | None = option("like=FILE", "values of elided constants, from another dump of the module")
+    no_cache: bool = flag("compile again, and keep nothing for the next run")
+    verify_bitcasts: bool = flag("print what each bitcast of a dump is, and its proof")
+    limits: LimitOptions = group(LimitOptions, timeout="for compilation and execution (default 120)")
 
+    def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
+        if self.outputs and len(inputs) > 1:
+            raise usage_error(f"--outputs holds the outputs of one FILE, not of {len(inputs)}")
+        if self.outputs:
+            self._check_outputs(inputs, self.outputs)
+        if self.no_cache:
+            self._check_uses_cache()
+        if self.explain and len(inputs) > 1:
+            raise usage_error(f"--explain compares SOURCE with one FILE, not with {len(inputs)}")
+        if _RANDOM in self.inputs and len(self.inputs) > 1:
+            raise usage_error("--inputs random gives all inputs, so no FILE can give some of them")
+        if self.seed is not None and self.are_given:
+            raise usage_error("--seed is for random inputs, but --inputs gives others")
+        if self.sharded and not self.are_given:
+            raise usage_error("--sharded splits the arrays of --inputs FILE, which is not given")
+        return {}
 
-def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
-    inputs = chosen_inputs(files_or_input(arguments.files), arguments, console)
-    if arguments.outputs and len(inputs) > 1:
-        raise usage_error(f"--outputs holds the outputs of one FILE, not of {len(inputs)}")
-    if arguments.outputs:
-        _check_outputs(inputs, arguments)
-    if arguments.no_cache:
-        _check_uses_cache(arguments)
-    if arguments.explain and len(inputs) > 1:
-        raise usage_error(f"--explain compares SOURCE with one FILE, not with {len(inputs)}")
-    is_given = _are_given(arguments)
-    if _RANDOM in arguments.inputs and len(arguments.inputs) > 1:
-        raise usage_error("--inputs random gives all inputs, so no FILE can give some of them")
-    if arguments.seed is not None and is_given:
-        raise usage_error("--seed is for random inputs, but --inputs gives others")
-    if arguments.sharded and not is_given:
-        raise usage_error("--sharded splits the arrays of --inputs FILE, which is not given")
-    return [Unit((each,), seconds=_seconds(each, arguments)) for each in inputs]
+    def _check_outputs(self, inputs: Sequence[Input], outputs: str) -> None:
+        """Raises UsageError if --outputs would overwrite a file that is read."""
+        # Imported here: only this check needs numpy before a file is read.
+        from dialect_utils.execution.named import argument_and_file
 
+        given = (argument_and_file(each)[1] for each in self.inputs)
+        read = [*(each.path for each in inputs), *given, self.expect, self.explain]
+        for file in filter(None, read):
+            if os.path.exists(file) and os.path.exists(outputs) and os.path.samefile(file, outputs):
+                raise usage_error(f"--outputs {outputs} would overwrite the input {file}")
 
-def _check_uses_cache(arguments: Namespace) -> None:
-    """Raises UsageError for --no-cache where the cache is not used anyway."""
-    for name, option in (("cluster", "--cluster"), ("callback", "--callback")):
-        if getattr(arguments, name):
-            raise usage_error(f"--no-cache has no effect with {option}, which caches nothing", "leave it out")
-    if arguments.engine != DEFAULT_ENGINE:
-        raise usage_error(f"--no-cache is for the engine {DEFAULT_ENGINE}, and {arguments.engine} compiles nothing")
+    def _check_uses_cache(self) -> None:
+        """Raises UsageError for --no-cache where the cache is not used anyway."""
+        for name, value in (("--cluster", self.batch.cluster), ("--callback", self.callback)):
+            if value:
+                raise usage_error(f"--no-cache has no effect with {name}, which caches nothing", "leave it out")
+        if self.engine != DEFAULT_ENGINE:
+            raise usage_error(f"--no-cache is for the engine {DEFAULT_ENGINE}, and {self.engine} compiles nothing")
 
+    @property
+    def are_given(self) -> bool:
+        """Is true where files give the inputs."""
+        return self.inputs not in ((), (_RANDOM,))
 
-def _cached(arguments: Namespace, unit: Unit) -> Selected | None:
-    """Returns the options and files that decide what XLA compiles; None for functions in Python, which may change."""
-    from relayout.supervisor.cache import Selected
+    def seconds(self, read: Input) -> float:
+        return self.limits.seconds([read], CHECKING_SECONDS_PER_MEGABYTE)
 
-    if arguments.engine != DEFAULT_ENGINE or arguments.callback:
-        return None
-    [read] = unit.inputs
-    options = [arguments.devices, arguments.memory, arguments.custom_call, arguments.constants, read.wanted]
-    named = [text.partition("=")[2] for text in (*arguments.custom_call, arguments.constants) if text]
-    files = [read.path, *filter(None, [read.proto]), *named]
-    return None if STANDARD_INPUT in files else Selected(options, files)
+    def cached(self, unit: Unit) -> Selected | None:
+        from relayout.supervisor.cache import Selected
 
+        if self.engine != DEFAULT_ENGINE or self.callback:
+            return None
+        [read] = unit.inputs
+        options = [self.devices, self.limits.memory, self.custom_call, self.constants, read.wanted]
+        named = [text.partition("=")[2] for text in (*self.custom_call, self.constants) if text]
+        files = [read.path, *filter(None, [read.proto]), *named]
+        return None if STANDARD_INPUT in files else Selected(options, files)
 
-def _are_given(arguments: Namespace) -> bool:
-    """Is true where files give the inputs."""
-    return arguments.inputs not in ([], [_RANDOM])
+    @contextmanager
+    def open(self, console: Console) -> Iterator[Work]:
+        # Imported here, as below: --help and wrong commands work without numpy.
+        from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, Worker
+        from dialect_utils.verdict import Tolerance
 
-
-def _seconds(read: Input, arguments: Namespace) -> float:
-    return arguments.timeout or seconds_for_bytes(read.size, CHECKING_SECONDS_PER_MEGABYTE)
-
-
-@contextmanager
-def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
-    # Imported here, as below: --help and wrong commands work without numpy.
-    from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, Worker
-    from dialect_utils.verdict import Tolerance
-
-    tolerance = parsed(Tolerance.parse, arguments.compare) if arguments.compare else None
-    timeout, memory = arguments.timeout or DEFAULT_TIMEOUT_SECONDS, arguments.memory or DEFAULT_MEMORY_BYTES
-    with Worker(timeout, arguments.devices or 1, memory) as worker:
-        yield _Runner(arguments, tolerance, console, worker).attempt
-
-
-def _check_outputs(inputs: Sequence[Input], arguments: Namespace) -> None:
-    """Raises UsageError if --outputs would overwrite a file that is read."""
-    # Imported here: only this check needs numpy before a file is read.
-    from dialect_utils.execution.named import argument_and_file
-
-    given = (argument_and_file(each)[1] for each in arguments.inputs)
-    read = [*(each.path for each in inputs), *given, arguments.expect, arguments.explain]
-    for file in filter(None, read):
-        if os.path.exists(file) and os.path.exists(arguments.outputs) and os.path.samefile(file, arguments.outputs):
-            raise usage_error(f"--outputs {arguments.outputs} would overwrite the input {file}")
+        tolerance = parsed(Tolerance.parse, self.compare) if self.compare else None
+        timeout, memory = self.limits.timeout or DEFAULT_TIMEOUT_SECONDS, self.limits.memory or DEFAULT_MEMORY_BYTES
+        with Worker(timeout, self.devices or 1, memory) as worker:
+            run = _Runner(self, tolerance, console, worker).run
+            yield lambda unit: console.attempt(partial(run, unit.inputs[0]), self.failed(unit))
 
 
 @dataclass(frozen=True, slots=True)
 class _Runner:
     """The execution of one file, with the arguments and the worker that all files share."""
 
-    arguments: Namespace
+    command: Run
     # None: that of the dump.
     tolerance: Tolerance | None
     console: Console
     worker: Worker
 
-    def attempt(self, unit: Unit) -> int:
-        [read] = unit.inputs
-        failed = partial(print_failure, {"file": read.path}) if self.arguments.json else None
-        return self.console.attempt(partial(self._run, read), failed)
-
-    def _run(self, read: Input) -> int:
+    def run(self, read: Input) -> int:
+        """Executes a module; prints what it computes, or how far that is from what is expected."""
         with ExitStack() as stack:
             return self._run_on(stack, read)
 
@@ -213,35 +180,34 @@ class _Runner:
         ready, results = execution.ready, execution.ready.results
         recorded = self._recorded(forms)
         source = self._source(forms, ready.devices, results)
-        expected = None if source and not self.arguments.expect else self._expected(results, recorded)
+        expected = None if source and not self.command.expect else self._expected(results, recorded)
         if expected is None and source is None and self.tolerance is not None:
             raise usage_error("--compare needs expected outputs: --expect FILE or --explain SOURCE")
         inputs = self._inputs(execution, recorded)
         outputs = execution.run(inputs)
-        if self.arguments.outputs:
-            write_output(str(Path(self.arguments.outputs)), arrays_to_npz("out", outputs, results))
+        if self.command.outputs:
+            write_output(str(Path(self.command.outputs)), arrays_to_npz("out", outputs, results))
         if expected is None and source is not None:
-            expected = source.outputs(inputs, self.worker, self.arguments.engine)
+            expected = source.outputs(inputs, self.worker, self.command.engine)
         if expected is None:
             self._print_outputs(file, outputs, results, execution.seconds)
             return DONE
         compared = Compared(forms, self.worker, ready.devices, outputs, expected, results, inputs)
         # A snapshot's own results come from the same program.
-        is_other = self.arguments.expect or self.arguments.explain
+        is_other = self.command.expect or self.command.explain
         by_precision = self.tolerance is None and bool(is_other)
         found = compared.by_precision() if by_precision else compared.by_tolerance(self.tolerance)
         explained = None if source is None else partial(self._first_difference, compared, source)
         return self._print_distances(file, found, execution.seconds, explained)
 
     def _forms(self, read: Input) -> Forms:
-        from passes.dumps.runnable import Known
+        from passes.dumps.executable import Known
         from relayout.ready import Forms
 
-        kind, separator, path = (self.arguments.constants or "").partition("=")
-        if self.arguments.constants and not (kind == "like" and separator):
-            raise usage_error(f"--constants is like=FILE, not {self.arguments.constants}")
-        callbacks, custom_calls = tuple(self.arguments.callback), tuple(self.arguments.custom_call)
-        known = Known(callbacks, custom_calls, Path(path) if path else None)
+        kind, separator, path = (self.command.constants or "").partition("=")
+        if self.command.constants and not (kind == "like" and separator):
+            raise usage_error(f"--constants is like=FILE, not {self.command.constants}")
+        known = Known(self.command.callback, self.command.custom_call, Path(path) if path else None)
         return Forms(read.data(), read.name, read.wanted, known)
 
     def _execution(self, file: str, forms: Forms, stack: ExitStack) -> Execution:
@@ -254,12 +220,12 @@ class _Runner:
             own = self.worker
             return own if own.devices == devices else stack.enter_context(Worker(own.timeout, devices, own.memory))
 
-        engine: Engine = self.arguments.engine
+        engine = self.command.engine
         execution, may_store = load_cached(forms, engine, worker_of)
         if execution is None:
             verify(forms.written)
             self._check_options(forms.written)
-        if self.arguments.verify_bitcasts:
+        if self.command.verify_bitcasts:
             self._print_bitcasts(file, forms.dump)
         if execution is not None:
             self.console.diagnose(execution.ready.notes)
@@ -275,7 +241,7 @@ class _Runner:
 
     def _source(self, forms: Forms, devices: int, results: Sequence[ArrayShape]) -> SourceProgram | None:
         """Returns the program of --explain; raises DiagnosticError where it has other inputs or outputs."""
-        if not self.arguments.explain:
+        if not self.command.explain:
             return None
         if not isinstance(forms.module, HloModule):
             raise usage_error("--explain is for an optimized dump, which is HLO, and this module is StableHLO")
@@ -284,7 +250,7 @@ class _Runner:
 
         if devices > 1:
             raise usage_error(f"--explain compares programs for one device, and this module runs on {devices}")
-        return read_source(self.arguments.explain, entry_arrays(forms.module)[0], results)
+        return read_source(self.command.explain, entry_arrays(forms.module)[0], results)
 
     def _first_difference(self, compared: Compared, source: SourceProgram) -> FirstDifference:
         from relayout.first_difference import first_difference
@@ -292,28 +258,28 @@ class _Runner:
         dump, module = compared.forms.dump, compared.forms.module
         assert isinstance(dump, HloModule)  # _source rejects others
         assert isinstance(module, HloModule)
-        return first_difference(dump, module, source, compared.inputs, self.worker, self.arguments.engine)
+        return first_difference(dump, module, source, compared.inputs, self.worker, self.command.engine)
 
     def _recorded(self, forms: Forms) -> Recorded | None:
         """Returns the recorded inputs and results of a snapshot, unless the user gives inputs."""
         from dialect_utils.execution import read_recorded
 
-        return None if self.arguments.inputs else read_recorded(forms.data, forms.name)
+        return None if self.command.inputs else read_recorded(forms.data, forms.name)
 
     def _check_options(self, module: Module) -> None:
         """Raises UsageError for options without effect on a module."""
-        given = [name for name in ("callback", "custom_call", "constants") if getattr(self.arguments, name)]
+        given = [name for name in ("callback", "custom_call", "constants") if getattr(self.command, name)]
         if given and not isinstance(module, HloModule):
             raise usage_error(f"--{given[0].replace('_', '-')} is for HLO, and this module is StableHLO")
 
     def _print_bitcasts(self, file: str, module: Module) -> None:
         from passes.dumps.make_portable import proved_bitcasts
 
-        options = tuple(self.arguments.custom_call), tuple(self.arguments.callback)
-        rows = [bitcast.row() for bitcast in proved_bitcasts(module, *options)]
+        found = proved_bitcasts(module, self.command.custom_call, self.command.callback)
+        rows = [bitcast.row() for bitcast in found]
         if not rows:
             self.console.diagnose([Diagnostic(f"{file} has no bitcast", severity="note")])
-        if self.arguments.json:
+        if self.command.json:
             print_json({"file": file, "bitcasts": rows})
             return
         header = {key: key.replace("_", " ") for key in rows[0]} if rows else {}
@@ -329,14 +295,14 @@ class _Runner:
         from dialect_utils.execution import devices_of, entry_arrays
         from dialect_utils.execution.named import arguments_of, have_shapes, read_inputs
 
-        if self.arguments.devices:
-            return self.arguments.devices, True
+        if self.command.devices:
+            return self.command.devices, True
         found = devices_of(forms.module)
-        if found.needed == found.count or self.arguments.sharded:
+        if found.needed == found.count or self.command.sharded:
             return found.count, found.needed == found.count
-        if not _are_given(self.arguments):
+        if not self.command.are_given:
             return found.needed, False
-        arrays, _ = read_inputs(self.arguments.inputs, arguments_of(forms.dump))
+        arrays, _ = read_inputs(self.command.inputs, arguments_of(forms.dump))
         is_for_all = have_shapes(arrays, entry_arrays(forms.module, found.count)[0])
         return found.count if is_for_all else found.needed, False
 
@@ -345,26 +311,26 @@ class _Runner:
         from dialect_utils.verdict import random_inputs
 
         ready, parameters = execution.ready, execution.ready.parameters
-        if _are_given(self.arguments):
-            arrays, notes = read_inputs(self.arguments.inputs, arguments_of(execution.forms.dump))
+        if self.command.are_given:
+            arrays, notes = read_inputs(self.command.inputs, arguments_of(execution.forms.dump))
             self.console.diagnose(notes)
-            if self.arguments.sharded and ready.devices == 1:
+            if self.command.sharded and ready.devices == 1:
                 raise usage_error("--sharded splits arrays among several devices, but this program runs on one")
             return self._parts(arrays, parameters, "in")
         if recorded is not None:
             return recorded.inputs
-        if parameters and not self.arguments.inputs:
+        if parameters and not self.command.inputs:
             self.console.diagnose([Diagnostic("the inputs are random numbers", None, "note", _INPUTS_HINT)])
-        return random_inputs(parameters, self.arguments.seed or 0, small=ready.small)
+        return random_inputs(parameters, self.command.seed or 0, small=ready.small)
 
     def _expected(self, results: Sequence[ArrayShape], recorded: Recorded | None) -> list[Array] | None:
         """Returns the expected outputs; called before compilation, to reject a wrong file early."""
         from dialect_utils.execution import from_plain_all, read_arrays
 
-        if not self.arguments.expect:
+        if not self.command.expect:
             known = None if recorded is None else recorded.results
             return None if known is None else from_plain_all(known, results, "out")
-        return from_plain_all(self._parts(read_arrays(self.arguments.expect, "out"), results, "out"), results, "out")
+        return from_plain_all(self._parts(read_arrays(self.command.expect, "out"), results, "out"), results, "out")
 
     def _parts(
         self, arrays: Sequence[SavedArray], shapes: Sequence[ArrayShape], prefix: str
@@ -372,16 +338,16 @@ class _Runner:
         """Returns each device's parts of arrays that a file holds, with --sharded also of whole ones."""
         from dialect_utils.execution.named import split_all_among_devices
 
-        return split_all_among_devices(arrays, shapes, prefix) if self.arguments.sharded else arrays
+        return split_all_among_devices(arrays, shapes, prefix) if self.command.sharded else arrays
 
     def _print_outputs(
         self, file: str, outputs: Sequence[Array], results: Sequence[ArrayShape], seconds: float
     ) -> None:
         shapes = [str(shape.without_layout) for shape in results]
-        if self.arguments.json:
+        if self.command.json:
             print_json({"file": file, "outputs": shapes, "seconds": round(seconds, 3)})
             return
-        if self.arguments.has_several:
+        if self.command.has_several:
             print(f"{file}:")
         for number, (shape, array) in enumerate(zip(shapes, outputs, strict=True)):
             print(f"out{number} {shape}\n{array}")
@@ -390,7 +356,7 @@ class _Runner:
         self, file: str, found: Sequence[Distance], seconds: float, explained: Callable[[], FirstDifference] | None
     ) -> int:
         is_equal = all(distance.equal for distance in found)
-        if self.arguments.json:
+        if self.command.json:
             described = [{"output": number, **distance.row()} for number, distance in enumerate(found)]
             row = {"file": file, "outputs": described, "seconds": round(seconds, 3)}
             if explained is not None:
@@ -402,19 +368,3 @@ class _Runner:
         if explained is not None and not is_equal:
             print(render(explained().diagnostic()))
         return DONE if is_equal else FAILED
-
-
-COMMAND = Command(
-    name="run",
-    summary="executes a module on this machine",
-    examples=(
-        "relayout run examples/attention.mlir --seed 1",
-        "relayout run examples/attention_tpu.hlo --inputs examples/attention_tpu.npz --json",
-    ),
-    add_arguments=_add_arguments,
-    plan=_plan,
-    open=_open,
-    lost=lost_file,
-    cached=_cached,
-    shared=("relayout.compared", "relayout.ready", "numpy.random"),
-)

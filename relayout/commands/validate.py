@@ -5,33 +5,32 @@ from __future__ import annotations
 import json
 import os
 import re
-from argparse import ArgumentTypeError, Namespace
-from collections.abc import Iterator, Sequence
+from argparse import ArgumentTypeError
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Self
 
-from dialect_utils.io.files import read_module
-from relayout.arguments import Command, Parser, add_limits, chosen_inputs, parsed, reject, usage_error
-from relayout.batch.run import add_batch_options, add_ci_options
 from relayout.batch.unit import Unit, Work
+from relayout.command import BatchOptions, CiOptions, Command, LimitOptions
 from relayout.comparison import (
     EXIT_CODES,
     SHARED,
     UNKNOWN,
-    add_comparison_options,
-    comparison_options,
+    WITHOUT_EXECUTION,
+    ComparisonOptions,
     comparison_seconds,
-    exit_code,
+    inputs_for,
     most_severe,
-    own_inputs,
     proof_seconds,
-    reject_without_execution,
 )
 from relayout.console import Console, print_json
-from relayout.validation.gathering import LOST, gathered
-from relayout.validation.judging import Judge
-from relayout.validation.run import REDUCTION_SECONDS, dump_module
+from relayout.options import argument, excludes, flag, group, option, parsed, usage_error
+from relayout.output import STANDARD_OUTPUT
+from relayout.validation.compilation import NEEDS_TARGET, CompilationOptions
+from relayout.validation.gathering import LOST, Results
+from relayout.validation.judging import REDUCTION_SECONDS, Judge
 from relayout.validation.steps import Step, chosen_steps, find_steps
 
 _PAGE = ".html"
@@ -44,127 +43,106 @@ def _pattern(text: str) -> re.Pattern[str]:
         raise ArgumentTypeError(f"{text} is no regular expression: {error}") from None
 
 
-def _add_arguments(parser: Parser) -> None:
-    parser.option(
-        "files", metavar="DIR", nargs="+", help="dump directories with the modules of all passes; a FILE with --target"
-    )
-    parser.option("--target", help="compile a FILE, StableHLO or HLO, for cpu or a TPU such as tpu-v5e, and judge that")
-    parser.option("--dump", metavar="DIR", help="with --target: keep the modules that the compiler writes")
-    parser.option("-o", "--output", metavar="OUT", help="write a page: a row a step, with the difference of its texts")
-    parser.option("--only", metavar="REGEX", type=_pattern, help="judge these passes or pipelines only")
-    parser.option(
-        "--module", metavar="NAME", action="append", default=[], help="judge these programs only: jit_f, module_0003"
-    )
-    parser.option("--no-reduce", action="store_true", help="do not search a smaller pair for a step that is different")
-    parser.option(
-        "--reduced-dir", metavar="DIR", help="where smaller pairs are written (default: beside the page or the results)"
-    )
-    add_comparison_options(parser)
-    add_batch_options(parser)
-    add_ci_options(parser)
-    add_limits(parser, "for each step, all engines together (default 120)")
+@dataclass(frozen=True, kw_only=True)
+class Validate(Command):
+    """The verdict on each pass of a compilation."""
 
-
-def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
-    _check(arguments)
-    if arguments.target is not None:
-        # Imported here: --help loads nothing of the execution.
-        from dialect_utils.execution.pass_dumps import check_target
-
-        target = parsed(check_target, arguments.target)
-        dump_module(read_module(arguments.files[0]), target, arguments.compiled)
-    folders = arguments.files if arguments.compiled is None else [arguments.compiled]
-    steps = [step for folder in folders for step in _steps(folder, len(folders) > 1, arguments, console)]
-    own = _reduction(arguments)
-    units = []
-    for each in parsed(partial(chosen_steps, steps), arguments.only):
-        pair = (each.before, each.after)
-        units.append(Unit(pair, seconds=comparison_seconds(arguments, pair) + own, label=each.label))
-    return units
-
-
-def _check(arguments: Namespace) -> None:
-    """Raises UsageError for options without effect, and for --target with a directory."""
-    reject_without_execution(arguments)
-    if arguments.no_reduce:
-        reject(arguments, ("reduced_dir",), "with --no-reduce")
-    if arguments.output is not None and not arguments.output.endswith(_PAGE):
-        raise usage_error(f"-o {arguments.output} is no page", f"-o page{_PAGE}")
-    if arguments.target is None:
-        reject(arguments, ("dump",), "without --target")
-        return
-    reject(arguments, ("resume", "cluster"), "with --target, which compiles on this machine")
-    if len(arguments.files) > 1 or os.path.isdir(arguments.files[0]):
-        raise usage_error("--target compiles one FILE, and a directory holds what a compiler wrote", "leave it out")
-
-
-def _steps(folder: str, is_one_of_several: bool, arguments: Namespace, console: Console) -> list[Step]:
-    arguments.stage = []
-    # Of a directory that this command made nobody asks what else is in it.
-    found = chosen_inputs([folder], arguments, console if arguments.compiled is None else None)
-    if [each.path for each in found] == [folder]:
-        # It raises MissingFileError.
-        found[0].data()
-        hint = f"relayout validate {folder} --target cpu compiles it"
-        raise usage_error(f"{folder} is one module, and steps are between the modules of a directory", hint)
-    prefix = os.path.basename(os.path.abspath(folder)) if is_one_of_several else ""
-    return find_steps([replace(each, prefix=prefix) for each in found], folder)
-
-
-def _reduction(arguments: Namespace) -> float:
-    return 0.0 if arguments.no_reduce else REDUCTION_SECONDS
-
-
-@contextmanager
-def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
-    # Imported here: --help and wrong commands work without numpy and jaxlib.
-    from dialect_utils.execution import Worker
-
-    options = comparison_options(arguments)
-    # A measured power takes as long as the check, for each of a hundred steps.
-    options = replace(options, power=options.power or 0)
-    with Worker(memory=options.memory) as worker:
-        own = partial(own_inputs, arguments, console=console)
-        judge = Judge(
-            options,
-            worker,
-            is_shown=arguments.output is not None,
-            inputs_of=own,
-            is_elided_equal=arguments.assume_elided_equal,
-        )
-        yield partial(_report, judge, arguments)
-
-
-def _report(judge: Judge, arguments: Namespace, unit: Unit) -> int:
-    """Prints the result of one step as JSON, again with a smaller pair if one was found, and returns its exit code."""
-    step, own = Step.of(unit.label, unit.inputs), _reduction(arguments)
-    result = judge.judge(step, proof_seconds(arguments, unit.seconds - own))
-    print_json(result.as_json())
-    if own:
-        reduced = judge.reduced(step, result, own)
-        if reduced != result:
-            print_json(reduced.as_json())
-    return exit_code(result.verdict, result.up_to, arguments.require)
-
-
-def _lost(arguments: Namespace, unit: Unit, reason: str) -> str:
-    return "\n" + json.dumps({LOST: reason}) + "\n"
-
-
-COMMAND = Command(
-    name="validate",
-    summary="judges each pass of a compilation by the modules that the compiler dumped",
-    examples=(
+    examples = (
         "relayout validate examples/negate.hlo --target cpu",
         "relayout validate examples/negate.hlo --target cpu --only fusion-wrapper -o page.html",
-    ),
-    add_arguments=_add_arguments,
-    plan=_plan,
-    open=_open,
-    combine=most_severe,
-    lost=_lost,
-    lost_status=UNKNOWN,
-    conclusion=gathered,
-    notes=EXIT_CODES,
-    shared=SHARED,
-)
+    )
+    notes = EXIT_CODES
+    lost_status = UNKNOWN
+    shared = SHARED
+    rules = (
+        WITHOUT_EXECUTION,
+        excludes("no_reduce", ("reduced_dir",), "with --no-reduce"),
+        NEEDS_TARGET,
+        excludes("target", ("resume", "cluster"), "with --target, which compiles on this machine"),
+    )
+
+    files: tuple[str, ...] = argument(
+        "DIR", "dump directories with the modules of all passes; a FILE with --target", "+"
+    )
+    compilation: CompilationOptions = group(
+        CompilationOptions,
+        target="compile a FILE, StableHLO or HLO, for cpu or a TPU such as tpu-v5e, and judge that",
+        module="judge these programs only: jit_f, module_0003",
+    )
+    output: str | None = option(
+        "OUT", "write a page: a row a step, with the difference of its texts", str, "-o", "--output"
+    )
+    only: re.Pattern[str] | None = option("REGEX", "judge these passes or pipelines only", _pattern)
+    no_reduce: bool = flag("do not search a smaller pair for a step that is different")
+    reduced_dir: str | None = option("DIR", "where smaller pairs are written (default: beside the page or the results)")
+    comparison: ComparisonOptions = group(ComparisonOptions)
+    batch: BatchOptions = group(BatchOptions)
+    ci: CiOptions = group(CiOptions)
+    limits: LimitOptions = group(LimitOptions, timeout="for each step, all engines together (default 120)")
+
+    @contextmanager
+    def prepared(self) -> Iterator[Self]:
+        with self.compilation.folder() as folder:
+            yield replace(self, compiled=folder)
+
+    def plan(self, console: Console) -> Sequence[Unit]:
+        if self.output is not None and not self.output.endswith(_PAGE):
+            raise usage_error(f"-o {self.output} is no page", f"-o page{_PAGE}")
+        self.compilation.compile(self.files, self.compiled)
+        folders = self.files if self.compiled is None else [self.compiled]
+        steps = [step for folder in folders for step in self._steps(folder, console, is_alone=len(folders) == 1)]
+        return [
+            Unit(pair, seconds=comparison_seconds(self.limits, pair) + self.reduction_seconds, label=each.label)
+            for each in parsed(partial(chosen_steps, steps), self.only)
+            for pair in [(each.before, each.after)]
+        ]
+
+    def _steps(self, folder: str, console: Console, *, is_alone: bool) -> list[Step]:
+        found = self.compilation.find(folder, console, "steps")
+        prefix = "" if is_alone else os.path.basename(os.path.abspath(folder))
+        return find_steps([replace(each, prefix=prefix) for each in found], folder)
+
+    @property
+    def reduction_seconds(self) -> float:
+        """Returns the time budget of the search for a smaller pair."""
+        return 0.0 if self.no_reduce else REDUCTION_SECONDS
+
+    @contextmanager
+    def open(self, console: Console) -> Iterator[Work]:
+        # Imported here: --help and wrong commands work without numpy and jaxlib.
+        from dialect_utils.execution import Worker
+
+        options = self.comparison.checked(self.limits)
+        # A measured power takes as long as the check, for each of a hundred steps.
+        options = replace(options, power=options.power or 0)
+        with Worker(memory=options.memory) as worker:
+            judge = Judge(
+                options,
+                worker,
+                is_shown=self.output is not None,
+                inputs_of=partial(inputs_for, self.comparison.inputs, console=console),
+                is_elided_equal=self.comparison.assume_elided_equal,
+            )
+            yield partial(self._judge, judge)
+
+    def _judge(self, judge: Judge, unit: Unit) -> int:
+        """Prints the result of one step as JSON, again with a smaller pair if one was found; returns the exit code."""
+        step, own = Step.of(unit.label, unit.inputs), self.reduction_seconds
+        result = judge.judge(step, proof_seconds(self.limits, unit.seconds - own))
+        print_json(result.as_json())
+        if own:
+            reduced = judge.reduced(step, result, own)
+            if reduced != result:
+                print_json(reduced.as_json())
+        return self.comparison.exit_code(result.verdict, result.up_to)
+
+    def combine(self, statuses: Iterable[int]) -> int:
+        return most_severe(statuses)
+
+    def lost(self, unit: Unit, reason: str) -> str:
+        return "\n" + json.dumps({LOST: reason}) + "\n"
+
+    def conclusion(self) -> Results:
+        named = [each for each in (self.output, self.batch.results) if each not in (None, STANDARD_OUTPUT)]
+        folder = self.reduced_dir or os.path.dirname(next(iter(named), None) or "")
+        return Results(self.comparison, self.output, folder, self.json)

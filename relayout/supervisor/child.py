@@ -7,7 +7,6 @@ import gc
 import os
 import socket
 import sys
-from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -20,9 +19,10 @@ from dialect_utils.io.files import STANDARD_INPUT, is_url
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.text.input_file import read_from
-from relayout.arguments import Command
-from relayout.batch.unit import Job, Unit, Work, format_plan, parse_unit, worked
+from relayout.batch.unit import Unit, Work, format_plan, parse_unit
+from relayout.command import Command, Job, worked
 from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
+from relayout.options import values_of
 from relayout.process import leave_session
 from relayout.supervisor.host import Host, use_host, use_streams
 
@@ -50,15 +50,16 @@ class Limits:
     reads_input: bool = False
 
     @classmethod
-    def of(cls, arguments: Namespace) -> Limits:
+    def of(cls, command: Command) -> Limits:
         """Returns the limits that a command line sets, or that its FILEs need."""
-        named = list(_texts(vars(arguments).values()))
+        values = values_of(command)
+        named = list(_texts(values.values()))
         return cls(
-            memory=getattr(arguments, "memory", None) or DEFAULT_MEMORY_BYTES,
-            output=getattr(arguments, "max_output", None) or DEFAULT_OUTPUT_BYTES,
+            memory=command.limits.memory or DEFAULT_MEMORY_BYTES,
+            output=command.limits.max_output or DEFAULT_OUTPUT_BYTES,
             is_online=any(map(is_url, named)),
-            is_closed=not getattr(arguments, "no_sandbox", False),
-            reads_input=STANDARD_INPUT in named or getattr(arguments, "files", None) == [],
+            is_closed=not values.get("no_sandbox", False),
+            reads_input=STANDARD_INPUT in named or command.files == (),
         )
 
     def enough_for(self, units: Sequence[Unit], *, may_be_online: bool) -> Limits:
@@ -73,9 +74,9 @@ class Limits:
 
 
 def _texts(values: Iterable[object]) -> Iterator[str]:
-    """Yields the texts among the values of arguments, and those in lists."""
+    """Yields the texts among the values of options, and those in tuples."""
     for value in values:
-        if isinstance(value, list):
+        if isinstance(value, tuple):
             yield from _texts(value)
         elif isinstance(value, str | Path):
             yield str(value)
@@ -85,7 +86,6 @@ def serve(
     connection: socket.socket,
     words: int,
     parent: int,
-    command: Command,
     job: Job,
     limits: Limits,
     *,
@@ -104,7 +104,7 @@ def serve(
             _detach(parent, limits, {connection.fileno(), words, empty})
             host = Host(connection)
             use_streams(host, set() if job.keeps_results else terminals)
-            _serve(host, command, job, limits, empty, is_planner=is_planner)
+            _serve(host, job, limits, empty, is_planner=is_planner)
     except BaseException:
         _print_last_words(words)
         os._exit(1)
@@ -139,17 +139,18 @@ def _detach(parent: int, limits: Limits, kept: Iterable[int]) -> None:
     sandbox.prefer_as_victim()
 
 
-def _serve(host: Host, command: Command, job: Job, limits: Limits, empty: int, *, is_planner: bool) -> None:
+def _serve(host: Host, job: Job, limits: Limits, empty: int, *, is_planner: bool) -> None:
     use_host(host)
     processes.use_parent(host)
     gc.enable()
-    console = Console(job.arguments.traceback, job.colour)
+    console = Console(job.command.traceback, job.colour)
     enter_directory = _confine(limits, console, empty)
-    if is_planner and not _plan(host, command, job, console):
+    command = _planned(host, job, console) if is_planner else job.command
+    if command is None:
         return
     enter_directory()
     with ExitStack() as stack:
-        work = _opened(stack, command, job, console)
+        work = _opened(stack, command, console)
         while True:
             unit = parse_unit(host.next_unit())
             # The system's limit holds even while the parent is stopped; a command without inputs has one for each item.
@@ -182,12 +183,12 @@ def _confine(limits: Limits, console: Console, empty: int) -> Callable[[], None]
     return enter_directory
 
 
-def _plan(host: Host, command: Command, job: Job, console: Console) -> bool:
-    """Sends the units of a command, or the exit code where there are none; returns whether there are units."""
+def _planned(host: Host, job: Job, console: Console) -> Command | None:
+    """Sends the units of a command, or the exit code where there are none; returns the command for units, or None."""
     units: list[Unit] = []
 
     def plan() -> int:
-        units.extend(command.plan(job.arguments, console))
+        units.extend(job.command.plan(console))
         return DONE
 
     try:
@@ -197,16 +198,15 @@ def _plan(host: Host, command: Command, job: Job, console: Console) -> bool:
         status = WRONG_COMMAND
     if status != DONE or not units:
         host.send_done({"status": status})
-        return False
+        return None
     host.send_plan(format_plan(units))
-    job.arguments.has_several = len(units) > 1
-    return True
+    return job.planned(units).command
 
 
-def _opened(stack: ExitStack, command: Command, job: Job, console: Console) -> Work:
+def _opened(stack: ExitStack, command: Command, console: Console) -> Work:
     """Returns the function that works on a unit; if the command cannot start, every unit reports the error."""
     try:
-        return stack.enter_context(command.open(job.arguments, console))
+        return stack.enter_context(command.open(console))
     except DiagnosticError as error:
         return partial(_report, error, console)
 

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 from dialect_utils import sandbox
 from dialect_utils.processes import NO_MEMORY, describe_exit
 from dialect_utils.text import Diagnostic, render
-from relayout.arguments import Command
-from relayout.batch.unit import Job, Result, Unit, format_unit, parse_plan
+from relayout.batch.unit import Unit, format_unit, parse_plan
+from relayout.command import Command, Job, Result
 from relayout.console import colour
+from relayout.options import values_of
 from relayout.supervisor.child import Limits, serve
 from relayout.supervisor.frames import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
 from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable
@@ -101,15 +102,13 @@ def _print(kind: bytes, data: bytes | bytearray) -> None:
 
 
 class Pool:
-    """The children of one command. A context manager, which ends them."""
+    """The children of one command, and their job. A context manager, which ends them."""
 
-    def __init__(
-        self, command: Command, job: Job, limits: Limits, *, is_direct: bool, cache: Cache | None = None
-    ) -> None:
+    def __init__(self, job: Job, limits: Limits, *, is_direct: bool, cache: Cache | None = None) -> None:
         self._cache = cache
-        self._command, self._job, self._limits = command, job, limits
+        self.job, self._limits = job, limits
         self._is_direct = is_direct
-        self._writable = _writable(command, job)
+        self._writable = _writable(job.command)
         self._idle: list[Child] = []
         self._busy: dict[Child, _Task] = {}
         # Made here: a child that is killed at any moment leaves nothing.
@@ -132,13 +131,13 @@ class Pool:
     def restart(self, job: Job, limits: Limits) -> None:
         """Ends all children; later ones get another job and other limits."""
         self.end()
-        self._job, self._limits = job, limits
+        self.job, self._limits = job, limits
 
     def plan(self) -> Sequence[Unit] | int:
         """Returns the units of the command, or its exit code where there is nothing more to do."""
         child = self._forked(is_planner=True)
         # The modules of a directory are found by the content of its files.
-        child.has_worked = any(map(os.path.isdir, getattr(self._job.arguments, "files", None) or ()))
+        child.has_worked = any(map(os.path.isdir, self.job.command.files or ()))
         child.begin(_PLAN_SECONDS, _PLAN_SECONDS)
         self._busy[child] = _Task(None, 0, is_direct=True)
         while True:
@@ -151,6 +150,7 @@ class Pool:
                     event.child.end()
                     return self._lost(event.task, event.child, Lost(f"the process that plans sent {error}")).status
                 self._idle.append(event.child)
+                self.job = self.job.planned(found if isinstance(found, Sequence) else ())
                 return found
 
     def results(self, units: Sequence[Unit], count: int) -> Generator[Result]:
@@ -171,21 +171,21 @@ class Pool:
     def _forked(self, *, is_planner: bool) -> Child:
         main = partial(
             serve,
-            command=self._command,
-            job=self._job,
+            job=self.job,
             limits=self._limits,
             is_planner=is_planner,
             empty=self._empty,
         )
+        command = self.job.command
         return Child(
             main,
             self._writable,
             self._limits.output,
             programs=Programs(
                 self._limits.memory,
-                may_compile=self._command.compiles or getattr(self._job.arguments, "trial", False),
-                dump=getattr(self._job.arguments, "compiled", None),
-                oracle=getattr(self._job.arguments, "oracle", None),
+                may_compile=command.compiles or command.trial,
+                dump=command.compiled,
+                oracle=command.oracle,
             ),
             reads_input=self._limits.reads_input,
         )
@@ -201,15 +201,13 @@ class Pool:
                 child = self._forked(is_planner=False)
         self._busy[child] = _Task(unit, number, is_direct=False)
         # A limit of the command line is exact; a default limit supposes a machine that does nothing else.
-        credit = 0.0 if getattr(self._job.arguments, "timeout", None) else unit.seconds
+        credit = 0.0 if self.job.command.limits.timeout else unit.seconds
         child.begin(unit.seconds, credit, format_unit(unit), has_items=not unit.inputs, entry=entry)
 
     def _entry(self, unit: Unit) -> Entry | None:
         """Returns the unit's entry in the cache, None for a command or a unit without one."""
-        if self._cache is None or self._command.cached is None:
-            return None
-        selected = self._command.cached(self._job.arguments, unit)
-        if selected is None:
+        selected = None if self._cache is None else self.job.command.cached(unit)
+        if self._cache is None or selected is None:
             return None
         # Imported here: most commands compile nothing.
         from relayout.supervisor.cache import Entry
@@ -282,12 +280,11 @@ class Pool:
         """Reports a unit whose child is lost: one line, and the result that the command prints for it."""
         diagnostic = _diagnostic_of(task.unit, child.item, lost)
         text = render(diagnostic) + "\n"
-        task.write(ERRORS, (colour(text) if self._job.colour == "always" else text).encode(errors="backslashreplace"))
-        said, status = "", self._command.lost_status
-        if task.unit is not None and self._command.lost is not None:
-            said = self._command.lost(self._job.arguments, task.unit, diagnostic.message)
+        task.write(ERRORS, (colour(text) if self.job.colour == "always" else text).encode(errors="backslashreplace"))
+        command = self.job.command
+        said = "" if task.unit is None else command.lost(task.unit, diagnostic.message)
         task.write(OUTPUT, said.encode(errors="backslashreplace"))
-        return Result(status, bytes(task.output), bytes(task.errors))
+        return Result(command.lost_status, bytes(task.output), bytes(task.errors))
 
 
 def _cause(child: Child, limits: Limits) -> Lost:
@@ -334,8 +331,9 @@ def _fields(kind: bytes, data: bytearray) -> dict[str, Any]:
     return values
 
 
-def _writable(command: Command, job: Job) -> Writable:
+def _writable(command: Command) -> Writable:
     """Returns the names that the command line gives to files that are written."""
-    named = [getattr(job.arguments, name, None) for name in ("output", "outputs", "dump_dir", "certificate", "trials")]
+    values = values_of(command)
+    named = [values.get(name) for name in ("output", "outputs", "dump_dir", "certificate", "trials")]
     given = [str(name) for name in named if name]
     return Writable(tuple(name + ending for name in given for ending in command.endings), tuple(given))

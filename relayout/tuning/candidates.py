@@ -1,25 +1,31 @@
-"""Changes of a program in the sequence in which the model finds them promising."""
+"""Changes to try: the programs after passes and their model, the learned error of the model, and the candidates."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from dialect_utils.stablehlo.module import StableHloModule
+from dialect_utils.text import DiagnosticError
+from dialect_utils.verdict import Options, compare_modules
+from passes.framework.pipeline import Pipeline
+from passes.shapes import merge_dimensions, narrow_padding, permute_dimensions, split_minor
 from relayout.tuning.changes import (
     AUTO,
     Change,
     EntryArray,
+    as_stablehlo,
     change_of,
+    changed_module,
     entry_shape,
     in_mode,
     mode_of,
     orders,
     padded_bytes,
 )
-from relayout.tuning.learning import Errors
+from relayout.tuning.model import Model, Prediction
 from relayout.tuning.objective import Objective
-from relayout.tuning.programs import Programs
 from relayout.tuning.trials import Trial
 
 # The layouts of the whole entry that the model finds best for a program.
@@ -28,6 +34,101 @@ _MODELLED = 3
 _LEAST_PART, _MOST_ARRAYS = 1e-3, 16
 # Passes without this gain in the model come after some layouts of each array.
 _BETTER, _LATER = 0.999, 4
+# A layout of an array of the entry, or passes.
+Part = tuple[EntryArray, str] | str
+# Each names texts of its pass for a module, the most promising ones first.
+_CANDIDATES = (
+    split_minor.candidates,
+    merge_dimensions.candidates,
+    narrow_padding.candidates,
+    permute_dimensions.candidates,
+)
+# So many texts of each pass are modelled.
+_MOST_TEXTS = 8
+_PROOF_SECONDS = 60.0
+
+
+class Programs:
+    """A module after passes, by their text."""
+
+    def __init__(self, module: StableHloModule, target: str, objective: Objective) -> None:
+        self._target, self._objective = target, objective
+        self._modules: dict[str, StableHloModule | None] = {"": module}
+        self._models: dict[str, Model] = {}
+        self._predictions: dict[Change, Prediction] = {}
+
+    def module(self, change: Change) -> StableHloModule:
+        """Returns a changed program; its passes must be of `after`."""
+        found = self._modules[change.passes]
+        assert found is not None  # of `after`
+        return changed_module(found, change)
+
+    def after(self, passes: str) -> Iterator[str]:
+        """Yields longer sequences of passes that change the program after a sequence."""
+        module = self._modules[passes]
+        assert module is not None  # of this function
+        for candidates in _CANDIDATES:
+            for text in islice(candidates(module, self._target), _MOST_TEXTS):
+                longer = f"{passes},{text}" if passes else text
+                if longer not in self._modules:
+                    self._modules[longer] = _after(module, text)
+                if self._modules[longer] is not None:
+                    yield longer
+
+    def model(self, passes: str) -> Model:
+        """Returns the model of the program after passes."""
+        module = self._modules[passes]
+        assert module is not None  # of `after`
+        if passes not in self._models:
+            self._models[passes] = Model(module, self._target, self._objective)
+        return self._models[passes]
+
+    def predict(self, change: Change) -> Prediction:
+        """Returns the modelled figures of a change."""
+        if change not in self._predictions:
+            self._predictions[change] = self.model(change.passes).predict(change)
+        return self._predictions[change]
+
+
+def _after(module: StableHloModule, text: str) -> StableHloModule | None:
+    """Returns a module after a pass; None where the pass changes nothing."""
+    try:
+        changed = Pipeline.parse(text).run(module).module
+    except DiagnosticError:
+        return None
+    return None if changed.text() == module.text() else as_stablehlo(changed)
+
+
+@dataclass(slots=True)
+class Errors:
+    """The errors of the model by the parts of changes of a program as it is, `start`; they add up."""
+
+    start: Change
+    _base: float = 0.0
+    _known: dict[Part, float] = field(default_factory=dict)
+
+    def of(self, change: Change) -> float:
+        """Returns the error to expect for a change: 0 for layouts and passes that were not compiled."""
+        return sum(self._known.get(part, 0.0) for part in self._parts(change))
+
+    def learn(self, change: Change, modelled: float, compiled: float) -> None:
+        """Adds the error of a compiled program; it is that of new parts, or else that of all parts."""
+        if change == self.start:
+            self._base = compiled - modelled
+            return
+        parts = [*self._parts(change)]
+        error = compiled - modelled - self._base - self.of(change)
+        new = [part for part in parts if part not in self._known] or parts
+        for part in new:
+            self._known[part] = self._known.get(part, 0.0) + error / len(new)
+
+    def _parts(self, change: Change) -> Iterator[Part]:
+        """Yields the passes, and the layouts that are not those of the program as it is."""
+        if change.passes:
+            yield change.passes
+        for entry in change.entry_arrays:
+            if change.mode(entry) != self.start.mode(entry):
+                yield entry, change.mode(entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +203,9 @@ class Candidates:
         assert shape is not None  # an array with several orders
         now = in_mode(shape, best.mode(entry), self.target)
         return [mode_of(order) for order in orders(shape) if now.layout and order != now.layout.minor_to_major]
+
+
+def proved_equal(module: StableHloModule, changed: StableHloModule) -> str | None:
+    """Returns the evidence that a changed program is equal to a program; None where there is no proof."""
+    verdict = compare_modules(module, changed, Options(engines=("proof",), proof_seconds=_PROOF_SECONDS))
+    return ": ".join(line.strip() for line in str(verdict).splitlines()) if verdict.verdict == "equal" else None

@@ -1,7 +1,8 @@
 """The arrays that a compiled program stores, the orders of dimensions each may have, and the links between them.
 
 Operations that the compiler fuses store nothing: elementwise ones and those that only move elements. A chain of
-elementwise operations has one order.
+elementwise operations has one order. The orders in which the compiler reads operands and writes results are read off
+its figures: a program with one operation, in each order of each argument and result.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from math import prod
 
-from dialect_utils.ir import Function, Module, Operation
+from dialect_utils.ir import Function, Module, Operation, Value, array_shape
 from dialect_utils.ir.elementwise import is_elementwise
 from dialect_utils.layout import ArrayShape, Layout
 from dialect_utils.layout.moves.bitcast import is_bitcast
@@ -20,9 +22,9 @@ from dialect_utils.layout.targets.propagation import propagate_broadcast, propag
 from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout, laid_out
 from dialect_utils.layout.targets.xla_compat import align_layouts
 from dialect_utils.ops import FOLDS, Trait, with_trait
+from dialect_utils.ops.structured import labels
 from passes.layouts.constraints import Edge, EntryPort, Node, edges
 from relayout.tuning.changes import EntryArray, entry_shape, orders
-from relayout.tuning.demands import allowed_result, denied_operands, reads_tiles, tile_bytes
 
 Order = tuple[int, ...]
 # Beside elementwise operations: the compiler fuses them into their users, inlines them, or they move no byte.
@@ -31,6 +33,76 @@ _FUSED = with_trait(Trait.FUSIBLE) | with_trait(Trait.ALIASES) | {"call"}
 _FUSING = _FUSED | {"convolution", "dot", *FOLDS}
 # Arrays below this part of all bytes have the default order.
 _LEAST_PART = 1e-4
+# The most minor dimensions, which are in a tile.
+_TILED = 2
+# Of a tile of 8 x 128 elements of 32 bits.
+_TILE_BYTES = 4096
+
+
+def allowed_result(operation: Operation, orders: Sequence[Order]) -> Sequence[Order]:
+    """Returns the orders in which an operation writes its result, all of them where none fits."""
+    return [order for order in orders if _is_written(operation, order)] or orders
+
+
+def _is_written(operation: Operation, order: Order) -> bool:
+    """Is false for an order in which an operation writes no result."""
+    if operation.opcode == "dot":
+        # The dimensions of the batch come first.
+        return order[0] >= len(operation.ints("lhs_batch_dims") or ())
+    if operation.opcode == "convolution":
+        known = labels(operation)
+        return not {*known.out_spatial} & {*order[:_TILED]}
+    if operation.opcode == "gather":
+        return _has_rows(array_shape(operation.results[0]), set(operation.ints("offset_dims") or ()), order)
+    return True
+
+
+def denied_operands(operation: Operation, value: Value, orders: Sequence[Order]) -> frozenset[int]:
+    """Returns the numbers of orders of an operand that an operation copies into another order before it reads it."""
+    positions = [position for position, each in enumerate(operation.operands) if each == value]
+    return frozenset(
+        number
+        for number, order in enumerate(orders)
+        if not all(_is_read(operation, position, order) for position in positions)
+    )
+
+
+def _is_read(operation: Operation, position: int, order: Order) -> bool:
+    """Is false for an order in which an operation does not read an operand."""
+    if operation.opcode == "dot":
+        return order[0] not in (operation.ints(("lhs_batch_dims", "rhs_batch_dims")[position]) or ())
+    if operation.opcode == "convolution":
+        known = labels(operation)
+        return order[0] not in known.lhs_spatial if position == 0 else not {*order[:_TILED]} <= {*known.rhs_spatial}
+    if operation.opcode == "scatter" and len(operation.results) == 1 and position != 1:
+        shape = array_shape(operation.operands[position])
+        fixed = {name for each in _FIXED for name in operation.ints(each) or ()}
+        updated = set(operation.ints("update_window_dims") or ())
+        return _has_rows(shape, updated if position else {*range(shape.rank)} - fixed, order)
+    return True
+
+
+# The dimensions of a scatter's array that are in none of the rows.
+_FIXED = ("inserted_window_dims", "input_batching_dims")
+
+
+def _has_rows(shape: ArrayShape, rows: set[int], order: Order) -> bool:
+    """Is true where the most minor dimension is one of the rows, and for rows of one element."""
+    wide = {dimension for dimension in rows if shape.dimensions[dimension] > 1}
+    return not wide or order[0] in wide
+
+
+def reads_tiles(operation: Operation, value: Value) -> bool:
+    """Is true for the array from which a gather reads one tile for each index, whatever its size is."""
+    return operation.opcode == "gather" and operation.operands[0] == value
+
+
+def tile_bytes(operation: Operation) -> int:
+    """Returns the bytes of the tiles that a gather reads; 0 for other operations."""
+    if operation.opcode != "gather":
+        return 0
+    result, rows = array_shape(operation.results[0]), set(operation.ints("offset_dims") or ())
+    return _TILE_BYTES * prod(size for number, size in enumerate(result.dimensions) if number not in rows)
 
 
 @dataclass(slots=True)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
 from dialect_utils.layout import parse_layout
 from dialect_utils.stablehlo.module import StableHloModule
-from relayout.tuning.candidates import Candidates
+from relayout.tuning.candidates import Candidates, proved_equal
 from relayout.tuning.changes import AUTO, Change, change_of, mode_of
+from relayout.tuning.model import Prediction
 from relayout.tuning.objective import Objective, Score, figure, score
-from relayout.tuning.proving import proved_equal
-from relayout.tuning.ranks import rank_correlation
 from relayout.tuning.trials import Measured, Trial
 
 DEFAULT_BUDGET = 20
@@ -156,3 +156,53 @@ def known_layouts(trial: Trial) -> Change:
         if change.mode(entry) == AUTO and entry.number < len(found):
             change = change.with_mode(entry, mode_of(parse_layout(found[entry.number]).minor_to_major))
     return change
+
+
+def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Returns Spearman's rank correlation of two lists; None for fewer than three pairs, and for a constant list."""
+    count = len(first)
+    ranks = [_ranks(each) for each in (first, second)]
+    mean = (count - 1) / 2
+    a, b = ([rank - mean for rank in each] for each in ranks)
+    scale = math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
+    if count < 3 or not scale:
+        return None
+    return sum(x * y for x, y in zip(a, b, strict=True)) / scale
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Returns the rank of each value, equal ones sharing the mean of theirs."""
+    ordered = sorted(values)
+    return [ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values]
+
+
+@dataclass(frozen=True, slots=True)
+class Modelled:
+    """The modelled figures of changes, the smallest first, and the best change with a proof.
+
+    The best change is the program as it is where the model finds none smaller; then `proof` is empty. `program` is the
+    changed program.
+    """
+
+    target: str
+    objective: Objective
+    start: Change
+    figures: tuple[tuple[Change, Prediction], ...]
+    best: Change
+    proof: str
+    program: StableHloModule
+
+
+def model_changes(module: StableHloModule, target: str, objective: Objective, count: int) -> Modelled:
+    """Returns the modelled figures of a program and of so many changes of it."""
+    candidates, start = Candidates.of(module, target, objective), change_of(module)
+    ranked = [start, *candidates.ranked(start, {start})]
+    ranked = sorted(ranked, key=candidates.modelled)[:count]
+    best, proof = start, ""
+    for change in (each for each in ranked if candidates.modelled(each) < candidates.modelled(start)):
+        found = proved_equal(module, candidates.programs.module(change))
+        if found is not None:
+            best, proof = change, found
+            break
+    figures = tuple((change, candidates.programs.predict(change)) for change in dict.fromkeys((start, *ranked)))
+    return Modelled(target, objective, start, figures, best, proof, candidates.programs.module(best))

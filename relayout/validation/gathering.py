@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from dialect_utils.io.files import encode
-from relayout.arguments import usage_error
-from relayout.batch.unit import Result, Unit
-from relayout.comparison import exit_code
-from relayout.output import STANDARD_OUTPUT, write_output
+from relayout.batch.unit import Unit
+from relayout.command import Result
+from relayout.comparison import ComparisonOptions
+from relayout.output import write_output
 from relayout.validation.result import Reduced, StepResult, Validation
 from relayout.validation.steps import Step
 
@@ -25,9 +21,12 @@ LOST = "lost"
 
 @dataclass(slots=True)
 class Results:
-    """The results of all steps so far."""
+    """The results of all steps so far, the file of the page, and the folder of smaller pairs."""
 
-    arguments: Namespace
+    comparison: ComparisonOptions
+    page: str | None = None
+    folder: str = ""
+    is_json: bool = False
     _results: list[StepResult] = field(default_factory=list, init=False)
 
     def add(self, unit: Unit, result: Result) -> Result:
@@ -39,8 +38,8 @@ class Results:
             found = replace(found, reduced=self._write(found.file_stem, found.reduced))
         is_first_of_program = not self._results or self._results[-1].program != found.program
         self._results.append(found)
-        code = exit_code(found.verdict, found.up_to, self.arguments.require)
-        if self.arguments.json:
+        code = self.comparison.exit_code(found.verdict, found.up_to)
+        if self.is_json:
             text = json.dumps(found.as_json())
         else:
             text = "\n".join([*([f"{found.program}:"] if is_first_of_program else []), found.line])
@@ -51,56 +50,20 @@ class Results:
         found = Validation(tuple(self._results))
         if not found.results:
             return
-        if not self.arguments.json:
+        if not self.is_json:
             write_output(None, encode("\n".join(["", *found.lines]) + "\n"))
-        if self.arguments.output is not None:
+        if self.page is not None:
             # Imported here: most runs write no page.
             from relayout.validation.page import html_page
 
-            write_output(self.arguments.output, encode(html_page(found)))
+            write_output(self.page, encode(html_page(found)))
 
     def _write(self, stem: str, pair: Reduced) -> Reduced:
-        folder = self.arguments.reduced_dir or self._folder()
-        files = tuple(os.path.join(folder, f"{stem}{letter}{pair.suffix}") for letter in (".a", ".b"))
-        os.makedirs(folder or os.curdir, exist_ok=True)
+        files = tuple(os.path.join(self.folder, f"{stem}{letter}{pair.suffix}") for letter in (".a", ".b"))
+        os.makedirs(self.folder or os.curdir, exist_ok=True)
         for file, text in zip(files, (pair.before, pair.after), strict=True):
             write_output(file, encode(text))
         return replace(pair, files=files)
-
-    def _folder(self) -> str:
-        """Returns the folder of the page or of the results, else the working directory."""
-        named = (self.arguments.output, self.arguments.results)
-        return next((os.path.dirname(each) for each in named if each not in (None, STANDARD_OUTPUT)), "")
-
-
-@contextmanager
-def gathered(arguments: Namespace) -> Iterator[Results]:
-    """Returns an object that gathers the results; with --target `compiled` is a directory for the compiler's modules.
-
-    Raises UsageError for --dump with files in it. Without --dump the directory is removed in the end.
-    """
-    with compiled_folder(arguments) as folder:
-        arguments.compiled = folder
-        yield Results(arguments)
-
-
-@contextmanager
-def compiled_folder(arguments: Namespace) -> Iterator[str | None]:
-    """Returns a directory for the modules of a compilation, None without --target.
-
-    Raises UsageError for --dump with files in it. Without --dump the directory is removed in the end.
-    """
-    with ExitStack() as stack:
-        if arguments.target is None:
-            yield None
-        elif arguments.dump is None:
-            yield stack.enter_context(TemporaryDirectory(prefix="relayout-dump-"))
-        else:
-            folder = os.path.abspath(arguments.dump)
-            if os.path.exists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
-                raise usage_error(f"--dump {arguments.dump} is there already", "name a new directory")
-            os.makedirs(folder, exist_ok=True)
-            yield folder
 
 
 def _read(step: Step, output: bytes) -> StepResult:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from dialect_utils.io.files import decode
-from dialect_utils.io.inputs import LEFT_OUT, Input
+from dialect_utils.io.files import decode, encode, parse_bytes
+from dialect_utils.io.inputs import LEFT_OUT, Input, find_inputs
 from dialect_utils.ir import Module
-from dialect_utils.text import DiagnosticError
-from dialect_utils.tools.printing import format_nameless
-from passes.framework.pipeline import verify
+from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.tools.printing import format_nameless, format_short
+from passes.framework.pipeline import SUFFIX, verify
 from relayout.elided import compare_forms, is_elided_in_both
-from relayout.validation.reduced import reduced_pair, text_for_people
-from relayout.validation.result import TEXT, StepResult
-from relayout.validation.steps import Step
+from relayout.findings import Finder, is_kept, reduce_finding
+from relayout.validation.compilation import dump_module
+from relayout.validation.result import TEXT, Reduced, StepResult, Validation
+from relayout.validation.steps import Step, chosen_steps, find_steps
 
 if TYPE_CHECKING:
     from dialect_utils.execution import SavedArray, Worker
-    from dialect_utils.verdict import Options, Verdict
+    from dialect_utils.verdict import Cause, Options, Verdict
+    from relayout.findings import Crash
 
 # Modules that were read last: the next step begins with one of them.
 _KEPT = 2
@@ -29,6 +33,8 @@ _KEPT = 2
 _MOST_LINES, _MOST_COMPARED = 400, 20_000
 # Lines of a difference beside those that changed.
 _CONTEXT = 2
+# The longest search for a smaller pair that shows the difference of one step.
+REDUCTION_SECONDS = 60.0
 
 
 def _no_inputs(module: Module) -> tuple[SavedArray, ...] | None:
@@ -133,3 +139,89 @@ def _place(error: DiagnosticError) -> str:
         return ""
     line, column = location.source.line_and_column(location.span.start)
     return f"{location.source.name}:{line}:{column}:"
+
+
+def reduced_pair(modules: Sequence[Module], options: Options, worker: Worker, seconds: float) -> Reduced | None:
+    """Returns a smaller pair that differs for the same cause, None where the pair shows no cause to keep.
+
+    The search ends after so many seconds with the smallest pair so far.
+    """
+    end = time.monotonic() + seconds
+    finder = Finder(worker, "different", options=replace(options, power=0))
+    try:
+        found = finder.find(modules)
+        if found is None:
+            return None
+
+        def find(candidate: Sequence[Module]) -> Cause | Crash | None:
+            return finder.find(candidate) if time.monotonic() < end else None
+
+        small = reduce_finding(modules, found, find)
+    except DiagnosticError:
+        return None
+    suffix = f".{SUFFIX[modules[0].dialect]}"
+    for texts in (map(text_for_people, small), (module.text() for module in small)):
+        before, after = texts
+        shown = _shown(before, after, finder)
+        if shown is not None and is_kept(found, shown, small):
+            return Reduced(before, after, suffix, str(shown))
+    return None
+
+
+def text_for_people(module: Module) -> str:
+    """Returns the text of a module without metadata."""
+    return format_short(module, keep=("backend_config", "names"))
+
+
+def _shown(before: str, after: str, finder: Finder) -> Cause | Crash | None:
+    """Returns the difference that two texts show once they are read again."""
+    try:
+        return finder.find([parse_bytes(encode(text), "<reduced>") for text in (before, after)])
+    except DiagnosticError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How steps are judged: the options of each comparison, and a regular expression for the passes to judge.
+
+    `reduces`: a step that is different gets a smaller pair. `is_elided_equal`: constants that both modules of a step
+    elide under one name and shape have equal values.
+    """
+
+    options: Options
+    only: str | None = None
+    reduces: bool = True
+    is_elided_equal: bool = False
+
+
+def validate_directory(folder: str, judged: Judged) -> Validation:
+    """Judges the steps in a dump directory, each as `relayout.check` does.
+
+    Raises DiagnosticError for a directory without steps.
+    """
+    from dialect_utils.execution import Worker
+
+    options = judged.options
+    steps = chosen_steps(find_steps(find_inputs([folder]).modules, folder), _pattern(judged.only))
+    results = []
+    with Worker(memory=options.memory) as worker:
+        judge = Judge(options, worker, is_shown=True, is_elided_equal=judged.is_elided_equal)
+        for step in steps:
+            found = judge.judge(step, options.proof_seconds)
+            results.append(judge.reduced(step, found, REDUCTION_SECONDS) if judged.reduces else found)
+    return Validation(tuple(results))
+
+
+def validate_module(module: Module, target: str, judged: Judged) -> Validation:
+    """Compiles a module and judges each pass, as `validate_directory` does."""
+    with TemporaryDirectory(prefix="relayout-validate-") as folder:
+        dump_module(module, target, folder)
+        return validate_directory(folder, judged)
+
+
+def _pattern(only: str | None) -> re.Pattern[str] | None:
+    try:
+        return None if only is None else re.compile(only)
+    except re.error as error:
+        raise DiagnosticError(Diagnostic(f"{only} is no regular expression: {error}")) from None

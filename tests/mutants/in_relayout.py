@@ -16,7 +16,7 @@ MUTANTS = (
         ("tests/relayout/test_against.py",),
     ),
     Mutant(
-        "index:_print_one",
+        "Index._print_one",
         '"padding"',
         '"0"',
         ("tests/relayout/test_shapes.py",),
@@ -91,7 +91,7 @@ MUTANTS = (
         ("tests/relayout/test_cause_kept.py",),
     ),
     Mutant(
-        "commands:_reduced",
+        "Reduce._reduced",
         "shown is None or not is_kept(found, shown, written)",
         "shown is None",
         ("tests/relayout/test_cause_kept.py",),
@@ -238,7 +238,7 @@ MUTANTS = (
         ("tests/relayout/test_oracle.py::test_one_of_several_runs_suffices",),
     ),
     Mutant(
-        "forking:_serve",
+        "programs:_serve",
         "os.environ.clear()",
         "",
         ("tests/relayout/supervisor/test_forking.py",),

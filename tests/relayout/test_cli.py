@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
 import os
@@ -19,20 +18,13 @@ import pytest
 from dialect_utils.io.files import write_file
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout import __version__
-from relayout.arguments import Command
-from relayout.cli import COMMANDS, main
+from relayout.cli import COMMANDS, main, parser_of
 from relayout.console import Console, UsageError, colour, is_coloured
 from tests.pages import Reader
 from tests.paths import ROOT
 from tests.signals import default_signals
 
 MODULE = "HloModule m\r\n\r\nENTRY e {\r\n  ROOT p = f32[3,5]{1,0} parameter(0) // \xe9\r\n}"
-
-
-def command(name: str) -> Command:
-    found = importlib.import_module(f"relayout.commands.{name}").COMMAND
-    assert isinstance(found, Command)
-    return found
 
 
 @pytest.mark.parametrize(
@@ -92,7 +84,7 @@ def test_help_ends_with_two_examples_that_run(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main([name, "--help"]) == 0
-    examples = command(name).examples
+    examples = parser_of(name).kind.examples
     assert capsys.readouterr().out.rstrip().endswith("\n".join(f"  {example}" for example in examples))
     (tmp_path / "examples").symlink_to(ROOT / "examples")  # outputs must not be written into the tree
     monkeypatch.chdir(tmp_path)

@@ -115,9 +115,9 @@ def test_words_of_other_programs_have_an_answer(option: str, answer: str, capsys
 
 
 def test_each_answer_names_an_option_that_some_command_has() -> None:
-    from relayout.cli import _parser
+    from relayout.cli import parser_of
 
-    known = {name for command in COMMANDS for name in _parser(command)[0].option_names}
+    known = {name for command in COMMANDS for name in parser_of(command).option_names}
     assert {meant.replace(";", " ").replace(",", " ").split()[0] for meant in OPTIONS.values()} <= known
 
 

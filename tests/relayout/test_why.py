@@ -19,8 +19,7 @@ from dialect_utils.io.dump_names import parse_dump_name
 from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.memory import measure_memory
 from dialect_utils.text import DiagnosticError
-from relayout.causes.result import Cause, Why
-from relayout.causes.stages import pass_between
+from relayout.causes.result import Cause, Why, pass_between
 from relayout.cli import main
 from relayout.validation.steps import find_programs
 from tests.paths import ROOT, SHARED_DATA

@@ -8,7 +8,8 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from relayout.batch import worker
-from relayout.batch.unit import Result, Unit
+from relayout.batch.unit import Unit
+from relayout.command import Result
 from relayout.console import DONE
 from relayout.supervisor.pool import Pool
 

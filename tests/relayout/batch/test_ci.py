@@ -13,8 +13,9 @@ from sarif_pydantic import Sarif
 
 from dialect_utils.io.inputs import named_input
 from relayout.batch.ci import Finding, findings
-from relayout.batch.unit import Result, Unit
+from relayout.batch.unit import Unit
 from relayout.cli import main
+from relayout.command import Result
 
 TEXT = "HloModule m\n\nENTRY e {\n  p = f32[3,5]{1,0} parameter(0)\n  ROOT n = f32[3,5]{1,0} negate(p)\n}\n"
 

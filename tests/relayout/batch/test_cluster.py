@@ -8,7 +8,6 @@ import signal
 import sys
 import threading
 import time
-from argparse import Namespace
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,11 +17,13 @@ import pytest
 
 from dialect_utils.io.inputs import named_input
 from dialect_utils.io.remote import existing_urls, read_url, write_url
-from relayout.batch import processes
+from relayout.batch import cluster as machines
 from relayout.batch.cluster import run_on_cluster
 from relayout.batch.results import from_parquet
-from relayout.batch.unit import Job, Unit
+from relayout.batch.unit import Unit
 from relayout.cli import main
+from relayout.command import Job
+from relayout.commands.opt import Opt
 from tests.relayout.batch.conftest import MODULE
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
@@ -59,10 +60,10 @@ def test_a_cluster_prints_what_one_process_prints(
 def test_a_module_that_ends_two_processes_is_given_up(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "_MODULE", "tests.relayout.batch.planted_worker")
+    monkeypatch.setattr(machines, "_MODULE", "tests.relayout.batch.planted_worker")
     names = ["a", "dies", "dies-once", "b"]
     units = [Unit((named_input(str(tmp_path / name)),)) for name in names]
-    results = list(run_on_cluster(Job("opt", Namespace(traceback=False)), units, cluster.scheduler_address))
+    results = list(run_on_cluster(Job(Opt()), units, cluster.scheduler_address))
     assert [result.output.decode().strip() for result in results] == ["a", "", "dies-once", "b"]
     assert b"2 worker processes ended" in results[1].diagnostics
 

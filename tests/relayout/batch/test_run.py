@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
 from dialect_utils.io.inputs import named_input
 from relayout.batch import run as batches
-from relayout.batch.unit import Unit, with_share
+from relayout.batch.unit import Unit
 from relayout.cli import main
+from relayout.command import BatchOptions, LimitOptions
+from relayout.commands.print import Print
 from tests.paths import ROOT
 
 
@@ -51,11 +52,11 @@ def test_processes_pay_for_their_start_and_have_the_memory_they_are_given(
 ) -> None:
     monkeypatch.setattr(batches, "_cores", lambda: 4)
     monkeypatch.setattr(batches, "machine_memory", lambda: 100)
-    arguments = Namespace(jobs=asked, memory=memory, files=["x"])
-    assert batches.job_count(arguments, units(count)) == expected
-    shared = with_share(arguments, 100 // expected)
-    assert shared.files == []
-    assert shared.memory == (memory if memory is not None else 100 // expected)
+    command = Print(files=("x",), batch=BatchOptions(jobs=asked), limits=LimitOptions(memory=memory))
+    assert batches.job_count(command, units(count)) == expected
+    shared = command.with_share(100 // expected)
+    assert shared.files == ()
+    assert shared.limits.memory == (memory if memory is not None else 100 // expected)
 
 
 def test_large_modules_get_processes_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,4 +64,4 @@ def test_large_modules_get_processes_of_their_own(tmp_path: Path, monkeypatch: p
     large = tmp_path / "large"
     large.write_bytes(bytes(9_000_000))
     both = [Unit((named_input(str(large)),))] * 2
-    assert batches.job_count(Namespace(jobs=None), both) == 2
+    assert batches.job_count(Print(batch=BatchOptions()), both) == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ import pytest
 from dialect_utils.execution import Engine, Program, Worker
 from dialect_utils.io.files import read_module
 from dialect_utils.io.inputs import named_input
-from relayout.batch.unit import Result, Unit
+from relayout.batch.unit import Unit
 from relayout.bisection.gathering import Rows, unknown_row
 from relayout.cli import main
+from relayout.command import Result
 from tests.relayout.test_reduce import HLO, MLIR, opcodes
 
 SMALL = """HloModule m
@@ -211,7 +211,7 @@ def test_failures_are_grouped_by_pass_and_operation(
 )
 def test_other_rows_of_a_process_that_works_on_a_file_are_not_taken(output: bytes) -> None:
     unit = Unit((named_input("a.hlo"),))
-    made = Rows(Namespace(json=True, disable=None)).add(unit, Result(1, output))
+    made = Rows(is_json=True, disable=None).add(unit, Result(1, output))
     assert json.loads(made.output) == json.loads(
         json.dumps(unknown_row("a.hlo", "the process that judged it sent no result"))
     )

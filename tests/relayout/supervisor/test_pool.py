@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import time
-from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,9 @@ from typing import Any
 import pytest
 
 from dialect_utils.io.inputs import named_input
-from relayout.arguments import Command, undivided
-from relayout.batch.unit import Job, Result, Unit, parse_unit
+from relayout.batch.unit import Unit, parse_unit
+from relayout.command import Job, Result
+from relayout.commands.opt import Opt
 from relayout.console import DONE, FAILED
 from relayout.supervisor import pool
 from relayout.supervisor.child import Limits
@@ -24,7 +24,6 @@ from relayout.supervisor.pool import Pool
 from tests.relayout.supervisor import hostile
 from tests.relayout.supervisor.hostile import Deed
 
-_COMMAND = Command("test", "", ("", ""), lambda parser: None, **undivided(lambda arguments, console: DONE))
 _LIMIT = 0.4
 
 Run = Callable[..., list[Result]]
@@ -63,8 +62,8 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
         # A good child needs longer on a machine with other work.
         units = [Unit((named_input(name),), seconds=_LIMIT if name in deeds else 30.0) for name in names]
         before = _children()
-        job = Job("test", Namespace(output="out", **arguments))
-        with Pool(_COMMAND, job, Limits(output=3 << 20), is_direct=False) as made:
+        job = Job(Opt(output="out", **arguments))  # type: ignore[arg-type]  # options of any type
+        with Pool(job, Limits(output=3 << 20), is_direct=False) as made:
             results = list(made.results(units, count))
         assert _children() == before
         return results
@@ -163,7 +162,7 @@ def test_a_planner_may_be_lost(
     monkeypatch.setattr(
         pool, "serve", lambda connection, words, parent, **_: hostile.main(deed, connection, words, parent)
     )
-    with Pool(_COMMAND, Job("test", Namespace()), Limits(), is_direct=True) as made:
+    with Pool(Job(Opt()), Limits(), is_direct=True) as made:
         assert made.plan() == status
     lines = capfd.readouterr().err.splitlines()
     assert len([line for line in lines if line.startswith("error: ")]) == (status == FAILED)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from relayout.tuning.candidates import Errors
 from relayout.tuning.changes import Change
-from relayout.tuning.learning import Errors
 
 START = Change(("default", "default"), ("default",))
 X, Y, RESULT = START.entry_arrays

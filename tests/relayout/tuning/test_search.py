@@ -11,7 +11,7 @@ from dialect_utils.execution.tpu_figures import Figures
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
-from relayout.tuning import programs, search as room
+from relayout.tuning import candidates as programs, search as room
 from relayout.tuning.changes import as_stablehlo, change_of
 from relayout.tuning.page import tuning_json, tuning_page
 from relayout.tuning.search import Search, Tuning

@@ -1,0 +1,82 @@
+"""The compilation that a command is about: the modules of a directory, or those of a file that it compiles itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+
+from dialect_utils.io.files import read_module
+from dialect_utils.io.inputs import Input
+from dialect_utils.ir import Module
+from passes.framework.pipeline import verify
+from relayout.command import InputOptions
+from relayout.console import Console
+from relayout.options import needs, option, parsed, repeated, usage_error
+
+NEEDS_TARGET = needs(("dump",), "target", reason="without --target")
+
+
+def dump_module(module: Module, target: str, folder: str) -> None:
+    """Compiles a module for `cpu` or a TPU: the modules of all passes are then in a folder. Raises DiagnosticError."""
+    # Imported here: the modules of a directory are compiled already.
+    from dialect_utils.execution.pass_dumps import dump_passes
+    from dialect_utils.tools.conversion import in_dialect_of
+
+    verify(module)
+    dump_passes(in_dialect_of("stablehlo", module).text(), target, folder)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompilationOptions:
+    """The programs of a compilation."""
+
+    target: str | None = option("TARGET", "compile a FILE, StableHLO or HLO, for cpu or a TPU such as tpu-v5e")
+    dump: str | None = option("DIR", "with --target: keep the modules that the compiler writes")
+    module: tuple[str, ...] = repeated("NAME", "only these programs: jit_f, module_0003")
+
+    @contextmanager
+    def folder(self) -> Iterator[str | None]:
+        """Returns a directory for the modules of a compilation, None without --target.
+
+        Raises UsageError for --dump with files in it. Without --dump the directory is removed in the end.
+        """
+        if self.target is None:
+            yield None
+        elif self.dump is None:
+            with TemporaryDirectory(prefix="relayout-dump-") as made:
+                yield made
+        else:
+            named = os.path.abspath(self.dump)
+            if os.path.exists(named) and (not os.path.isdir(named) or os.listdir(named)):
+                raise usage_error(f"--dump {self.dump} is there already", "name a new directory")
+            os.makedirs(named, exist_ok=True)
+            yield named
+
+    def compile(self, files: Sequence[str], folder: str | None) -> None:
+        """Compiles a file into a folder with --target; raises UsageError for a directory, and for an unknown target."""
+        if self.target is None or folder is None:
+            return
+        if len(files) > 1 or os.path.isdir(files[0]):
+            raise usage_error("--target compiles one FILE, and a directory holds what a compiler wrote", "leave it out")
+        # Imported here: --help loads nothing of the execution.
+        from dialect_utils.execution.pass_dumps import check_target
+
+        dump_module(read_module(files[0]), parsed(check_target, self.target), folder)
+
+    def find(self, folder: str, console: Console, parts: str) -> list[Input]:
+        """Returns the modules of a directory; raises UsageError for a file that is one of them.
+
+        `parts` are what the command finds between the modules.
+        """
+        # Of a directory that this command made nobody asks what else is in it.
+        found = InputOptions(module=self.module).find([folder], console if self.target is None else None)
+        if [each.path for each in found] == [folder]:
+            # It raises MissingFileError.
+            found[0].data()
+            command = {"steps": "validate", "passes": "why"}[parts]
+            hint = f"relayout {command} {folder} --target cpu compiles it"
+            raise usage_error(f"{folder} is one module, and {parts} are between the modules of a directory", hint)
+        return found
