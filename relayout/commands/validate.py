@@ -145,4 +145,4 @@ class Validate(Command):
     def conclusion(self) -> Results:
         named = [each for each in (self.output, self.batch.results) if each not in (None, STANDARD_OUTPUT)]
         folder = self.reduced_dir or os.path.dirname(next(iter(named), None) or "")
-        return Results(self.comparison, self.output, folder, self.json)
+        return Results(self.json, self.comparison, self.output, folder)
