@@ -15,7 +15,7 @@ from dialect_utils.execution import Engine, Program, Worker
 from dialect_utils.io.files import read_module
 from dialect_utils.io.inputs import named_input
 from relayout.batch.unit import Unit
-from relayout.bisection.gathering import Rows
+from relayout.bisection.gathering import Bisection, Rows
 from relayout.cli import main
 from relayout.command import Result
 from tests.relayout.test_reduce import HLO, MLIR, opcodes
