@@ -101,8 +101,9 @@ class Command:
 
     For a unit whose child is lost, the exit code is `lost_status`. `endings` are those that the command adds to the
     names of the files that it writes. A command that is not supervised reads no input, and does its work in this
-    process. The children of a command that `compiles` may start the TPU compiler. `shared` are modules that the
-    children and their workers need: they are imported once, before the first child is forked. `notes` end the help.
+    process. The children of a command that `compiles` may start the TPU compiler. With --json a command that
+    `prints_files` prints an object for each file. `shared` are modules that the children and their workers need: they
+    are imported once, before the first child is forked. `notes` end the help.
     """
 
     examples: ClassVar[tuple[str, str]] = ("", "")
@@ -115,6 +116,7 @@ class Command:
     lost_status: ClassVar[int] = FAILED
     is_supervised: ClassVar[bool] = True
     compiles: ClassVar[bool] = False
+    prints_files: ClassVar[bool] = False
     shared: ClassVar[tuple[str, ...]] = ()
 
     color: str = option(
@@ -165,10 +167,12 @@ class Command:
         return None
 
     def lost(self, unit: Unit, reason: str) -> str:
-        """Returns the output of a unit whose process was lost, for a reason."""
-        return ""
+        """Returns the output of a unit whose process was lost, for a reason: the JSON object of its file."""
+        is_told = self.json and self.prints_files
+        return json.dumps({"file": unit.inputs[0].path, "error": reason}) + "\n" if is_told else ""
 
-    def combine(self, statuses: Iterable[int]) -> int:
+    @staticmethod
+    def combine(statuses: Iterable[int]) -> int:
         """Returns the exit code of the command, by those of all units."""
         return max(statuses, default=DONE)
 
@@ -188,10 +192,6 @@ class Command:
         if self.limits.memory is not None or share is None:
             return replace(self, files=())
         return replace(self, files=(), limits=replace(self.limits, memory=min(DEFAULT_MEMORY_BYTES, share)))
-
-    def lost_file(self, unit: Unit, reason: str) -> str:
-        """Returns the line of --json for a unit of one file whose process was lost."""
-        return json.dumps({"file": unit.inputs[0].path, "error": reason}) + "\n" if self.json else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,7 @@ class Report(Command):
     """The memory of each dump, as a page, as JSON, or as a comparison with another dump."""
 
     examples = ("relayout report examples/attention_tpu.hlo", "relayout report examples/attention_tpu.hlo --json")
+    prints_files = True
     rules = (
         excludes("json", ("width",), "where no page is printed to standard output"),
         excludes("trial", ("fail_if",), "with --try, which compiles the program twice"),
@@ -136,9 +137,6 @@ class Report(Command):
         # A name distinguishes the pages of several modules.
         heading = f"{new.name}:\n" if self.has_several else ""
         return self._report_one(new, old, unit, heading, console)
-
-    def lost(self, unit: Unit, reason: str) -> str:
-        return self.lost_file(unit, reason)
 
     def conclusion(self) -> Reports:
         return Reports(command=self)

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from argparse import ArgumentTypeError
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -53,6 +53,7 @@ class Validate(Command):
     )
     notes = EXIT_CODES
     lost_status = UNKNOWN
+    combine = staticmethod(most_severe)
     shared = SHARED
     rules = (
         WITHOUT_EXECUTION,
@@ -135,9 +136,6 @@ class Validate(Command):
             if reduced != result:
                 print_json(reduced.as_json())
         return self.comparison.exit_code(result.verdict, result.up_to)
-
-    def combine(self, statuses: Iterable[int]) -> int:
-        return most_severe(statuses)
 
     def lost(self, unit: Unit, reason: str) -> str:
         return "\n" + json.dumps({LOST: reason}) + "\n"
