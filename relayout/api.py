@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dialect_utils.layout.text.explain import Explanation
     from dialect_utils.memory import MemoryReport
     from dialect_utils.verdict import DotPrecision, Method, Verdict
-    from passes.dumps.runnable import Runnable
+    from passes.dumps.executable import Runnable
     from relayout.causes.result import Why
     from relayout.jax.modules import JaxModule
     from relayout.validation.result import Validation
@@ -316,8 +316,7 @@ def run(
     """
     from dialect_utils.execution import devices_of, entry_arrays, run_module
     from dialect_utils.execution.named import split_all_among_devices
-    from passes.dumps.executable import with_given_data
-    from passes.dumps.runnable import Known, runnable
+    from passes.dumps.executable import Known, runnable, with_given_data
 
     if not isinstance(seed, int) or seed < 0:
         raise TypeError(f"a seed is an integer of 0 or more, not {seed!r}")

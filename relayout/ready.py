@@ -30,8 +30,7 @@ from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError, Source
-from passes.dumps.executable import with_given_data
-from passes.dumps.runnable import Known, Runnable, runnable
+from passes.dumps.executable import Known, Runnable, runnable, with_given_data
 from relayout.supervisor.host import current
 
 # Executables shrink to a fifth even so.

@@ -280,7 +280,7 @@ ALLOWED_CIRCLES = {
         "proof.algebra.widening",
     },
     # Handlers, loops and makers use the walker that they are given; only types go the other way.
-    "dialect_utils.verdict.terms": {"handlers", "loops", "maker", "scans", "walker"},
+    "dialect_utils.verdict.terms": {"handlers", "loops", "maker", "walker"},
 }
 
 

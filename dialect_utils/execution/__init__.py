@@ -12,7 +12,7 @@ from dialect_utils.lazy_names import import_name
 
 if TYPE_CHECKING:
     from dialect_utils.engine_names import Engine as Engine
-    from dialect_utils.execution.archives import read_arrays as read_arrays
+    from dialect_utils.execution.archives import arrays_to_npz as arrays_to_npz, read_arrays as read_arrays
     from dialect_utils.execution.arrays import (
         Array as Array,
         SavedArray as SavedArray,
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         RefusedError as RefusedError,
     )
     from dialect_utils.execution.messages import Executable as Executable, Program as Program, Rewriting as Rewriting
-    from dialect_utils.execution.npz import arrays_to_npz as arrays_to_npz
     from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS as DEFAULT_TIMEOUT_SECONDS, Worker as Worker
     from dialect_utils.execution.recorded import Recorded as Recorded, read_recorded as read_recorded
     from dialect_utils.execution.requirements import (

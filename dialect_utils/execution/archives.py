@@ -1,19 +1,102 @@
-"""Files of arrays: NPZ, flax's msgpack and orbax's checkpoints. The content decides the format, never the name."""
+"""Files of arrays: NPZ, flax's msgpack and orbax's checkpoints. The content decides the format, never the name.
+
+The arrays of NPZ files are read late, because a small file may hold very large arrays.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from io import BufferedIOBase, BytesIO
+from math import prod
+from typing import Any, cast
 
-from dialect_utils.execution.arrays import SavedArray
+import numpy as np
+
+from dialect_utils.execution.arrays import Array, SavedArray, damaged, readable, to_plain
 from dialect_utils.execution.checkpoints import MAPS, read_msgpack, read_orbax
-from dialect_utils.execution.npz import LARGEST_FILE, read_npz
+from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError, open_input
 from dialect_utils.text.input_file import located
+
+LARGEST_FILE = 1 << 40
+# numpy rejects headers of more than 10,000 bytes after it has read them.
+_LARGEST_HEADER = 10_100
+_LARGEST_ELEMENT = 16
+_STEP = 1 << 20
+_MEMBER = ".npy"
+# numpy writes these two. A member of another method could demand a dictionary of 4 GB.
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+def read_npz(path: str, choose: Callable[[Sequence[str]], Sequence[str]]) -> tuple[list[str], dict[str, SavedArray]]:
+    """Returns the names of all members of an NPZ file, and the arrays that `choose` picks; reads only their headers.
+
+    Raises DiagnosticError for an unreadable file, and for a name that occurs twice.
+    """
+    with open_input(path, LARGEST_FILE) as raw, readable(path), zipfile.ZipFile(raw) as file:
+        members = [member.filename for member in file.infolist()]
+        chosen = choose([name.removesuffix(_MEMBER) for name in members if name.endswith(_MEMBER)])
+        repeated = next((name for name, count in Counter(chosen).items() if count > 1), None)
+        if repeated is not None:
+            raise damaged(path, f"{repeated}{_MEMBER} occurs twice")
+        found = {name: _read_header(path, file, name + _MEMBER) for name in chosen}
+    return [name.removesuffix(_MEMBER) for name in members], found
+
+
+def _read_header(path: str, file: zipfile.ZipFile, member: str) -> SavedArray:
+    if file.getinfo(member).compress_type not in _METHODS:
+        raise damaged(path, f"{member} is compressed with a method that numpy does not write")
+    with file.open(member) as stream:
+        start = BytesIO(stream.read(_LARGEST_HEADER))
+    version = np.lib.format.read_magic(start)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
+    if read is None:
+        raise damaged(path, f"{member} has version {version[0]}.{version[1]} of the format")
+    shape, is_column_major, dtype = read(start)
+    if dtype.hasobject or dtype.itemsize > _LARGEST_ELEMENT:
+        raise damaged(path, f"{member} has elements of type {dtype}")
+    order = "F" if is_column_major else "C"
+    dimensions = tuple(map(int, shape))
+    return SavedArray(dimensions, dtype, partial(_load, path, member, dimensions, dtype, order, start.tell()))
+
+
+def _load(path: str, member: str, shape: tuple[int, ...], dtype: np.dtype[Any], order: Any, offset: int) -> Array:
+    """Returns the array of a member, whose data begins at `offset`, and takes the memory of the array once.
+
+    Raises DiagnosticError where the data's size is not the header's, and for damaged data.
+    """
+    size = prod(shape) * dtype.itemsize
+    with readable(path), zipfile.ZipFile(located(path)) as file, cast(BufferedIOBase, file.open(member)) as stream:
+        if file.getinfo(member).file_size != offset + size:
+            raise damaged(path, f"{member} has other data than its header says")
+        stream.read(offset)
+        data = np.empty(size, np.uint8)
+        found = sum(stream.readinto(data[start : start + _STEP].data) for start in range(0, size, _STEP))
+        # With the last byte of the member, zipfile compares the checksum.
+        if found != size:
+            raise damaged(path, f"{member} has other data than its header says")
+    return data.view(dtype).reshape(shape, order=order)
+
+
+def arrays_to_npz(prefix: str, arrays: Sequence[Array], shapes: Sequence[ArrayShape]) -> bytes:
+    """Returns the bytes of an NPZ file that holds the arrays as `<prefix>0`, `<prefix>1`, ...
+
+    Types numpy lacks become unsigned integers of the same width, 4-bit integers int8 and uint8.
+    """
+    named = {
+        f"{prefix}{i}": to_plain(array, shape.element_type)
+        for i, (array, shape) in enumerate(zip(arrays, shapes, strict=True))
+    }
+    buffer = BytesIO()
+    np.savez(buffer, allow_pickle=False, **named)
+    return buffer.getvalue()
+
 
 # The most names that a message about unknown names lists.
 _SHOWN_NAMES = 5

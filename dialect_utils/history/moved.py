@@ -1,18 +1,20 @@
-"""The arrays of a final program that are moved or padded, with the bytes of each."""
+"""The arrays of a final program that are moved or padded, with the bytes of each, and both sides of a move."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from dialect_utils.history.flat import FORWARDING, FlatGraph
+from dialect_utils.history.tracing import Introduced
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.bitcast import is_bitcast
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.memory import MemoryUsage
 from dialect_utils.memory.trips import trip_counts
-from dialect_utils.ops import DONE, Trait, has
+from dialect_utils.ops import DONE, Trait, by_opcode, has
 
 Kind = Literal["relayout", "copy", "memory space", "transpose", "reshape", "padded array", "instruction"]
 
@@ -48,7 +50,8 @@ def find_moved(graph: FlatGraph, usage: MemoryUsage) -> list[Moved]:
     for buffer in usage.buffers:
         node = graph.source(buffer.value)
         shape = buffer.shape
-        if buffer.padding_bytes and shape.rank and _is_made_there(node) and node not in found:
+        is_made_there = node.operation is None or node.operation.opcode not in FORWARDING
+        if buffer.padding_bytes and shape.rank and is_made_there and node not in found:
             times = trips.get(_function(graph, node), 1)
             found[node] = Moved(node, "padded array", None, shape, 0, buffer.padding_bytes, times)
     # A fusion that computes something else reads and writes its arrays in any case.
@@ -62,10 +65,6 @@ def describe(graph: FlatGraph, node: Value, usage: MemoryUsage) -> Moved | None:
         return None
     padding = usage.allocation.held(shape) - usage.allocation.payload(shape)
     return Moved(node, "instruction", None, shape, 0, padding, trip_counts(usage.schedule).get(_function(graph, node)))
-
-
-def _is_made_there(node: Value) -> bool:
-    return node.operation is None or node.operation.opcode not in FORWARDING
 
 
 def _moved(graph: FlatGraph, node: Value, usage: MemoryUsage, trips: dict[Function, int | None]) -> Moved | None:
@@ -82,7 +81,9 @@ def _moved(graph: FlatGraph, node: Value, usage: MemoryUsage, trips: dict[Functi
     assert isinstance(source, ArrayShape)
     held = usage.allocation.held
     fusion = _name_of_caller(graph, node) if graph.is_fused(node) else ""
-    is_alone = not fusion or _only_moves(node.function)
+    is_alone = not fusion or all(
+        has(each.opcode, Trait.MAY_BE_BITCAST) or each.opcode in FORWARDING for each in node.function.operations
+    )
     padding = held(result) - usage.allocation.payload(result)
     times = trips.get(_function(graph, node), 1)
     return Moved(node, kind, source, result, held(source) + held(result), padding, times, fusion, is_alone)
@@ -104,10 +105,6 @@ def kind_of_move(operation: Operation) -> Kind | None:
     return "relayout"
 
 
-def _only_moves(body: Function) -> bool:
-    return all(has(each.opcode, Trait.MAY_BE_BITCAST) or each.opcode in FORWARDING for each in body.operations)
-
-
 def _name_of_caller(graph: FlatGraph, node: Value) -> str:
     caller = graph.caller(node.function)
     return "" if caller is None else caller.results[0].name
@@ -119,3 +116,111 @@ def _function(graph: FlatGraph, node: Value) -> Function:
     while graph.is_inlined(function) and (caller := graph.caller(function)) is not None:
         function = caller.function
     return function
+
+
+Role = Literal["argument", "result", "loop state", "instruction"]
+# Operations that ask for layouts, those that fix them most firmly first.
+_DEMANDING = by_opcode(
+    {"custom-call": 0, "convolution": 1, "dot": 2, "gather": 3, "scatter": 4, "sort": 5, "fft": 6, "reduce-window": 7}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a move: an instruction or an end of the program, and the layout in which it has the array.
+
+    `number` is that of an argument or result of the entry, or of an element of a loop's state.
+    """
+
+    role: Role
+    name: str
+    opcode: str
+    shape: str
+    node: Value | None
+    number: int | None = None
+
+    def __str__(self) -> str:
+        """Returns e.g. `argument 0 (x.1)`, `result 0` and `dot.3 (dot)`."""
+        if self.role == "instruction":
+            return f"{self.name} ({self.opcode})"
+        name = f" ({self.name})" if self.name else ""
+        return f"{self.role} {self.number}{name}"
+
+
+def producer(found: Introduced) -> Side:
+    """Returns the side that makes the array; operations that leave its bytes where they are are passed over."""
+    graph = found.graph
+    node = through_same_bytes(graph, graph.operands(found.node)[0])
+    role, number = _role_of_value(graph, node)
+    return Side(role, node.name, opcode_of(node), str(node.shape), node, number)
+
+
+def consumers(found: Introduced) -> list[Side]:
+    """Returns the sides that read the moved array, the one that most firmly asks for its layout first."""
+    graph, node = found.graph, found.node
+    shape = str(next(node.shape.arrays()))
+    sides = [Side("result", "", "", shape, None, number) for number in result_numbers(graph, node)]
+    for user, number in _reading(graph, node):
+        role: Role = "instruction" if number is None else "loop state"
+        sides.append(Side(role, user.name, opcode_of(user), shape, user, number))
+    return sorted(dict.fromkeys(sides), key=_firmness)
+
+
+def _firmness(side: Side) -> int:
+    if side.role != "instruction":
+        return 0 if side.role == "result" else 1
+    return 2 + _DEMANDING.get(side.opcode, len(_DEMANDING))
+
+
+def through_same_bytes(graph: FlatGraph, node: Value, end: Value | None = None) -> Value:
+    """Returns the node whose bytes a node has, at most as far as `end`: bitcasts and prefetches are passed over."""
+    while node is not end and keeps_bytes(node):
+        node = graph.operands(node)[0]
+    return node
+
+
+def keeps_bytes(node: Value) -> bool:
+    """Is true for a bitcast, a prefetch, and a transpose or reshape that leaves every byte where it is."""
+    operation = node.operation
+    if operation is None or not has(operation.opcode, Trait.MAY_BE_BITCAST):
+        return False
+    return kind_of_move(operation) is None if has(operation.opcode, Trait.IS_STEP) else operation.opcode != "copy"
+
+
+def result_numbers(graph: FlatGraph, node: Value) -> list[int]:
+    """Returns the numbers of the entry's results that have the bytes of a node."""
+    return [number for number, each in enumerate(graph.results) if through_same_bytes(graph, each, node) is node]
+
+
+def _reading(graph: FlatGraph, node: Value) -> Iterator[tuple[Value, int | None]]:
+    """Yields the nodes that read the bytes of a node, a loop with the number of the element of its state."""
+    yield from graph.carried(node)
+    for user in graph.users(node):
+        opcode = opcode_of(user)
+        if keeps_bytes(user):
+            yield from _reading(graph, user)
+        elif opcode == "tuple":
+            yield from graph.carried_by(user, node)
+        elif opcode != "while":
+            yield user, None
+
+
+def _role_of_value(graph: FlatGraph, node: Value) -> tuple[Role, int | None]:
+    if node.operation is None:
+        number = list(node.function.parameters).index(node)
+        return ("argument" if node.function.is_entry else "loop state"), number
+    if node.operation.opcode == "get-tuple-element":
+        made = graph.source(node.operation.operands[0])
+        if made.operation is None or made.operation.opcode == "while":
+            return "loop state", int(node.operation.attribute("index") or 0)
+    return "instruction", None
+
+
+def opcode_of(node: Value) -> str:
+    """Returns the opcode of a node."""
+    return "parameter" if node.operation is None else node.operation.opcode
+
+
+def array_of(node: Value) -> ArrayShape | None:
+    """Returns the array that a node makes, None for a node without one."""
+    return next(node.shape.arrays(), None)

@@ -1,14 +1,254 @@
-"""Follows instructions of the final program back through the modules of all passes to the first that has each."""
+"""Follows instructions of the final program back through the modules of all passes to the first that has each.
+
+Counterparts say which instruction of a module is which instruction of the module before a pass. Names decide only
+between candidates that nothing else distinguishes: passes number instructions again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from dialect_utils.history.flat import FlatGraph
-from dialect_utils.history.matching import Counterparts
+from dialect_utils.hlo.text.attributes import op_name_in
 from dialect_utils.ir import Module, Value
-from dialect_utils.layout import Layout
+from dialect_utils.layout import ArrayShape, Layout, Shape
+from dialect_utils.ops import Trait, has
+
+# Attributes that passes add or change while the instruction stays the same one.
+_UNSTABLE = frozenset({"metadata", "backend_config", "sharding", "frontend_attributes", "origin"}) | frozenset(
+    {"calls", "to_apply", "body", "condition", "branch_computations", "control-predecessors"}
+    | {"operand_precision", "cross_program_prefetch_index", "dim_labels", "window"}
+)
+_LONGEST_LITERAL = 64
+# The least likeness of two moves that are one instruction; the largest is 17.
+_LEAST = 6
+# The same for moves of arrays without counterparts: dimensions, order and readers agree.
+_LEAST_WITHOUT_SOURCE = 12
+
+_Key = Callable[[FlatGraph, Value], Hashable]
+
+
+@dataclass(slots=True)
+class Counterparts:
+    """The nodes of a module before a pass for the nodes of the module after it; a node without one is new."""
+
+    before: FlatGraph
+    after: FlatGraph
+    _found: dict[Value, Value] = field(default_factory=dict, init=False)
+    _reached: set[Value] = field(default_factory=set, init=False)
+    _hashes: dict[Value, int] = field(default_factory=dict, init=False)
+
+    @classmethod
+    def of(cls, before: FlatGraph, after: FlatGraph) -> Counterparts:
+        """Returns the counterparts: of the operations that compute, then of those that move their results."""
+        made = cls(before, after)
+        made._match_computing()
+        made._match_moves()
+        return made
+
+    def get(self, node: Value) -> Value | None:
+        """Returns the node before the pass, or None for a new one."""
+        return self._found.get(node)
+
+    def replaced(self, node: Value) -> Value | None:
+        """Returns a move that a new move of the same array replaces: it is not in the module after the pass."""
+        source = self._found.get(self.after.unmoved(node))
+        readers = {self._found.get(each) for each in self.after.readers(node)}
+        best: tuple[int, Value] | None = None
+        for each in _moves(self.before):
+            if each in self._reached or self.before.unmoved(each) is not source or _opcode(each) == "bitcast":
+                continue
+            if _size(each.shape) != _size(node.shape):
+                continue
+            likeness = len(readers.intersection(self.before.readers(each))) + (op_name(each) == op_name(node))
+            if best is None or likeness > best[0]:
+                best = likeness, each
+        return best[1] if best else None
+
+    def _match_computing(self) -> None:
+        self._pair(self._expression, self._expression)
+        while True:
+            known = len(self._found)
+            for label in (_label, _loose_label, _kind, _dimensions):
+                self._pair(self._among_operands(label, True), self._among_operands(label, False))
+            self._pair(lambda _, node: (_label(node), op_name(node)))
+            if len(self._found) == known:
+                break
+        self._pair(lambda _, node: (_loose_label(node), op_name(node)))
+        self._pair(lambda _, node: _loose_label(node))
+
+    def _pair(self, of_before: _Key, of_after: _Key | None = None) -> None:
+        """Pairs the nodes without counterparts that have one key, in the order of the text.
+
+        Equal keys of several nodes need equal numbers of them, but for equal expressions: a pass may duplicate these.
+        """
+        left, right = (
+            _grouped(key, graph, (each for each in graph.nodes if each not in done and not _is_move(each)))
+            for key, graph, done in (
+                (of_before, self.before, self._reached),
+                (of_after or of_before, self.after, self._found),
+            )
+        )
+        is_expression = of_before == self._expression
+        for key, news in right.items():
+            olds = left.get(key, ())
+            if olds and (is_expression or len(olds) == len(news)):
+                self._pair_all(olds, news)
+
+    def _pair_all(self, olds: Sequence[Value], news: Sequence[Value]) -> None:
+        by_name = {each.name: each for each in olds}
+        free = [each for each in olds if each.name not in {new.name for new in news}]
+        for new in news:
+            old = by_name.get(new.name) or (free.pop(0) if free else olds[-1])
+            self._found[new] = old
+            self._reached.add(old)
+
+    def _among_operands(self, label: Callable[[Value], Hashable], is_before: bool) -> _Key:
+        """Returns the key that has a label and the operands, each as its counterpart before the pass."""
+
+        def key(graph: FlatGraph, node: Value) -> Hashable:
+            operands = [graph.unmoved(each) for each in graph.operands(node)]
+            known = operands if is_before else [self._found.get(each) for each in operands]
+            # An unknown operand is equal to nothing.
+            return (label(node), *((node, number) if each is None else each for number, each in enumerate(known)))
+
+        return key
+
+    def _expression(self, graph: FlatGraph, node: Value) -> int:
+        """Returns the hash of the expression that a node computes, without moves."""
+        stack = [node]
+        while stack:
+            each = stack[-1]
+            needed = [graph.unmoved(operand) for operand in _inputs(graph, each)]
+            missing = [operand for operand in needed if operand not in self._hashes]
+            if missing:
+                stack += missing
+                continue
+            stack.pop()
+            number = _number(graph, each)
+            self._hashes[each] = hash((_label(each), number, *(self._hashes[operand] for operand in needed)))
+        return self._hashes[node]
+
+    def _match_moves(self) -> None:
+        by_source: dict[Value, list[Value]] = {}
+        by_kind: dict[Hashable, list[Value]] = {}
+        for each in _moves(self.before):
+            by_source.setdefault(self.before.unmoved(each), []).append(each)
+            by_kind.setdefault(_loose_label(each), []).append(each)
+        scored = []
+        for position, node in enumerate(_moves(self.after)):
+            source = self._found.get(self.after.unmoved(node))
+            # A pass may insert an operation before a move: then only the readers are the same.
+            candidates = by_kind.get(_loose_label(node), ()) if source is None else by_source.get(source, ())
+            readers = {self._found.get(each) for each in self.after.readers(node)} - {None}
+            for old in candidates:
+                likeness = self._likeness(old, node, readers)
+                if likeness >= (_LEAST if source is not None else _LEAST_WITHOUT_SOURCE):
+                    scored.append((-likeness, position, node, old))
+        for _, _, node, old in sorted(scored, key=lambda each: each[:2]):
+            # A pass may duplicate a move into several fusions.
+            if node not in self._found and (old not in self._reached or self.after.is_fused(node)):
+                self._found[node] = old
+                self._reached.add(old)
+
+    def _likeness(self, old: Value, new: Value, readers: set[Value | None]) -> int:
+        """Returns how much two moves of one array agree, 0 for those that cannot be one instruction."""
+        one, other = _array(old.shape), _array(new.shape)
+        if _opcode(old) != _opcode(new) or one is None or other is None or _size(one) != _size(other):
+            return 0
+        # The dimensions of the result define a transpose and a reshape.
+        if has(_opcode(new), Trait.IS_STEP) and one.dimensions != other.dimensions:
+            return 0
+        score = 5 * bool(readers.intersection(self.before.readers(old))) + 4 * (one.dimensions == other.dimensions)
+        score += 3 * (_order(one) == _order(other)) + (one.element_type == other.element_type)
+        score += 2 * (op_name(old) == op_name(new)) + (old.name == new.name)
+        return score + (_opcodes_before(self.before, old) == _opcodes_before(self.after, new))
+
+
+def op_name(node: Value) -> str:
+    """Returns the op name in the metadata of a node, empty where it has none."""
+    metadata = node.operation.attribute("metadata") if node.operation is not None else None
+    return op_name_in(metadata) if metadata is not None else ""
+
+
+def _moves(graph: FlatGraph) -> list[Value]:
+    return [each for each in graph.nodes if _is_move(each)]
+
+
+def _is_move(node: Value) -> bool:
+    """Is true where the result has the elements of the first operand, perhaps in another order or another memory."""
+    return has(_opcode(node), Trait.MAY_BE_BITCAST)
+
+
+def _opcodes_before(graph: FlatGraph, node: Value) -> str:
+    [first, *_] = graph.operands(node)
+    return _opcode(first)
+
+
+def _opcode(node: Value) -> str:
+    return "parameter" if node.operation is None else node.operation.opcode
+
+
+def _inputs(graph: FlatGraph, node: Value) -> Sequence[Value]:
+    """Returns the nodes that an expression depends on: of a parameter of a loop, the initial state."""
+    if node.operation is not None:
+        return graph.operands(node)
+    caller = None if node.function.is_entry else graph.caller(node.function)
+    return [] if caller is None else [graph.source(each) for each in caller.operands]
+
+
+def _number(graph: FlatGraph, node: Value) -> Hashable:
+    """Returns the number of a parameter, and the number of its function among those that its caller calls."""
+    if node.operation is not None:
+        return None
+    caller = None if node.function.is_entry else graph.caller(node.function)
+    role = -1 if caller is None else list(caller.called).index(node.function)
+    return role, list(node.function.parameters).index(node)
+
+
+def _grouped(key: _Key, graph: FlatGraph, nodes: Iterable[Value]) -> dict[Hashable, list[Value]]:
+    groups: dict[Hashable, list[Value]] = {}
+    for node in nodes:
+        groups.setdefault(key(graph, node), []).append(node)
+    return groups
+
+
+def _label(node: Value) -> Hashable:
+    operation = node.operation
+    types = tuple((each.element_type.name, each.dimensions) for each in node.shape.arrays())
+    if operation is None:
+        return "parameter", types
+    kept = tuple((name, text) for name, text in operation.attributes.items() if name not in _UNSTABLE)
+    literal = getattr(operation, "literal", None)
+    return operation.opcode, types, kept, literal and literal[:_LONGEST_LITERAL]
+
+
+def _loose_label(node: Value) -> Hashable:
+    return _opcode(node), tuple(each.dimensions for each in node.shape.arrays())
+
+
+def _dimensions(node: Value) -> Hashable:
+    return tuple(each.dimensions for each in node.shape.arrays())
+
+
+def _kind(node: Value) -> Hashable:
+    return _opcode(node), tuple(_size(each) for each in node.shape.arrays())
+
+
+def _array(shape: Shape) -> ArrayShape | None:
+    """Returns the array that an operation makes: of a copy-start, which returns several, the first one."""
+    return next(iter(shape.arrays()), None)
+
+
+def _size(shape: Shape) -> int:
+    array = _array(shape)
+    return array.element_count if array is not None and array.is_static else -1
+
+
+def _order(shape: ArrayShape) -> tuple[int, ...] | None:
+    return None if shape.layout is None else shape.layout.minor_to_major
+
 
 # Reads one module of the compilation; None where the file does not hold a module that can be read.
 Load = Callable[[], Module | None]

@@ -92,7 +92,7 @@ def measure_memory(module: Module, target: str | None = None) -> MemoryUsage:
     peaks = {space: _highest(_held(temporaries[space])) for space in sorted(temporaries)}
     counted = {space: _counted(temporaries[space]) if space else peaks[0][0] for space in peaks}
     parameters, results = module.entry_layout
-    aliased = _aliased(module, parameters)
+    aliased = [parameters[number].at(path) for _, number, path in module.aliases]
     return MemoryUsage(
         allocation,
         schedule,
@@ -159,8 +159,3 @@ def _is_on_host(shape: ArrayShape) -> bool:
 def _tuples(shape: Shape) -> int:
     """Returns the number of tuples in a shape."""
     return 1 + sum(map(_tuples, shape.elements)) if isinstance(shape, TupleShape) else 0
-
-
-def _aliased(module: Module, parameters: Sequence[Shape]) -> list[Shape]:
-    """Returns the parameters, or elements of them, whose buffers the results reuse."""
-    return [parameters[number].at(path) for _, number, path in module.aliases]

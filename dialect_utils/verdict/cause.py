@@ -14,6 +14,7 @@ from dialect_utils.execution import Array
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.differences import Mask, MovedElement
 from dialect_utils.verdict.outcome import OutputProof
+from dialect_utils.verdict.rounding.floats import wide
 
 # Forms of a difference that are not found element by element.
 PADDING: Final = "values that depend on padding"
@@ -66,11 +67,11 @@ class Cause:
         return f"{output} on {self.data}: {self.form}{size}{unit}{rounding}"
 
 
-def cause_in(output: int, data: object, pair: tuple[Array, Array], kind: ElementType, differs: Mask) -> Cause:
+def cause_in(output: int, data: object, pair: tuple[Array, Array], element_type: ElementType, differs: Mask) -> Cause:
     """Returns the cause of a difference in the elements of a mask, of which one at least is true."""
-    first, second = (_numbers(array[differs], kind) for array in pair)
-    if not kind.is_inexact:
-        return Cause(output, str(data), *_of_integers(first, second, kind))
+    first, second = (wide(array[differs]) for array in pair)
+    if not element_type.is_inexact:
+        return Cause(output, str(data), *_of_integers(first, second, element_type))
     # Of two forms with equally many elements, that of the first element, which a counterexample shows.
     forms = {form: (int(mask.sum()), bool(mask[0])) for form, mask in _forms(first, second)}
     form = max(forms, key=forms.__getitem__)
@@ -90,14 +91,8 @@ def with_proofs(cause: Cause | None, proofs: Sequence[OutputProof]) -> Cause | N
     return replace(cause, is_rounding=any(answer is not None and answer.is_equal is True for answer in answers))
 
 
-def _numbers(elements: Array, kind: ElementType) -> NDArray[Any]:
-    """Returns elements in 64 bits, complex ones in 128."""
-    with np.errstate(invalid="ignore"):
-        return elements.astype(np.complex128 if kind.is_complex else np.float64)
-
-
-def _of_integers(first: NDArray[Any], second: NDArray[Any], kind: ElementType) -> tuple[str, float | None]:
-    if kind.name == "pred":
+def _of_integers(first: NDArray[Any], second: NDArray[Any], element_type: ElementType) -> tuple[str, float | None]:
+    if element_type.name == "pred":
         return "booleans", None
     return _INTEGERS, float(np.log10(max(1.0, float(np.median(np.abs(first - second))))))
 

@@ -77,8 +77,8 @@ class Comparator:
 
     def may_flip(self, output: int) -> bool:
         """Is true for an output in which rounding may decide between values that are far apart."""
-        kind = self.element_types[output]
-        return output in self.thresholds or not kind.is_inexact
+        element_type = self.element_types[output]
+        return output in self.thresholds or not element_type.is_inexact
 
     def differences(self, a: Sequence[Array], b: Sequence[Array]) -> list[Counterexample]:
         """Returns the first difference of bits in every output that has one."""
@@ -104,8 +104,8 @@ class Comparator:
         tolerated = ""
         doubt: Finding | None = None
         for output, (x, y) in enumerate(zip(expected, actual, strict=True)):
-            kind = self.element_types[output]
-            differs = self._differing(x, y, kind, flushes=flushes)
+            element_type = self.element_types[output]
+            differs = self._differing(x, y, element_type, flushes=flushes)
             if not differs.any():
                 continue
             differing.append(output)
@@ -115,10 +115,10 @@ class Comparator:
             wrong, why = self._wrong(data, output, x, y, differs, scales)
             if wrong.any():
                 reason = f"the results differ on {data}" + (f": {why}" if why else "")
-                cause = cause_in(output, data, (x, y), kind, wrong)
-                return Finding("different", reason, first_of(output, x, y, kind, wrong), cause=cause)
+                cause = cause_in(output, data, (x, y), element_type, wrong)
+                return Finding("different", reason, first_of(output, x, y, element_type, wrong), cause=cause)
             doubt = doubt or self._doubt(data, output, x, y, differs, scales)
-            tolerated = tolerated or f"on {data} {first_of(output, x, y, kind, differs)}, {NOT_GUARANTEED}"
+            tolerated = tolerated or f"on {data} {first_of(output, x, y, element_type, differs)}, {NOT_GUARANTEED}"
         found = Finding("agrees", tolerated, None, frozenset(differing), frozenset(undecided))
         return found if doubt is None else replace(doubt, differing=found.differing)
 
@@ -132,12 +132,12 @@ class Comparator:
         scales: Callable[[int], Scale] | None,
     ) -> Finding | None:
         """Returns the finding of a difference that is neither wrong for certain nor rounding; None where it is."""
-        kind = self.element_types[output]
+        element_type = self.element_types[output]
         if self.compare != AUTO or scales is None:
             return None
         if not self.may_flip(output):
             return None
-        if not kind.is_inexact:
+        if not element_type.is_inexact:
             flipped, why = differs, _NOT_FLOAT
         elif data.kind != "saturated":
             scale = _scale_on(data, scales(output))
@@ -146,14 +146,14 @@ class Comparator:
             return None
         if not flipped.any():
             return None
-        return Finding("unknown", f"the results differ on {data}: {why}", first_of(output, x, y, kind, flipped))
+        return Finding("unknown", f"the results differ on {data}: {why}", first_of(output, x, y, element_type, flipped))
 
-    def _differing(self, x: Array, y: Array, kind: ElementType, *, flushes: bool) -> Mask:
+    def _differing(self, x: Array, y: Array, element_type: ElementType, *, flushes: bool) -> Mask:
         """Returns the elements whose bits differ, except zeros and subnormals that the engine does not distinguish."""
-        differs = different_elements(x, y, kind)
+        differs = different_elements(x, y, element_type)
         if flushes and differs.any():
-            differs &= ~_are_flushed(x, y, kind, signs_of_zero=self.signs_of_zero)
-        elif not self.signs_of_zero and kind.is_floating and differs.any():
+            differs &= ~_are_flushed(x, y, element_type, signs_of_zero=self.signs_of_zero)
+        elif not self.signs_of_zero and element_type.is_floating and differs.any():
             differs &= ~((x == 0) & (y == 0))
         return differs
 
@@ -187,8 +187,8 @@ class Comparator:
         return (differs, lean) if lean else (np.zeros_like(differs), "")
 
     def _first(self, output: int, a: Array, b: Array, tolerance: Tolerance) -> Counterexample | None:
-        kind = self.element_types[output]
-        return first_of(output, a, b, kind, different_elements(a, b, kind, tolerance))
+        element_type = self.element_types[output]
+        return first_of(output, a, b, element_type, different_elements(a, b, element_type, tolerance))
 
     def compared(self) -> str:
         """Returns a text that says how outputs are compared, and which outputs have a weaker guarantee."""
@@ -215,18 +215,18 @@ def _scale_on(data: DataSet, scale: Scale) -> Scale:
     return scale.of_repeated() if data.repeats_values else scale
 
 
-def _are_flushed(a: Array, b: Array, kind: ElementType, *, signs_of_zero: bool) -> Mask:
+def _are_flushed(a: Array, b: Array, element_type: ElementType, *, signs_of_zero: bool) -> Mask:
     """Is true where both elements are subnormal or zero, of one sign if signs count."""
-    if kind.is_complex:
-        part = kind.part
+    if element_type.is_complex:
+        part = element_type.part
         parts = ((a.real, b.real), (a.imag, b.imag))
         real, imaginary = (
             _are_flushed(x, y, part, signs_of_zero=signs_of_zero) | ~different_elements(x, y, part) for x, y in parts
         )
         return real & imaginary
-    if not kind.is_floating:
+    if not element_type.is_floating:
         return np.zeros(a.shape, np.bool_)
-    smallest = smallest_normal(kind)
+    smallest = smallest_normal(element_type)
     with np.errstate(invalid="ignore"):
         x, y = a.astype(np.float64), b.astype(np.float64)
     tiny: Mask = (np.abs(x) < smallest) & (np.abs(y) < smallest)

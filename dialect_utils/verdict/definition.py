@@ -7,26 +7,26 @@ The reference evaluator and XLA share no code, so their rounding may differ wher
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dialect_utils.execution import Array, Program, Worker, prepare
-from dialect_utils.ir import Module, Operation, Value
+from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.choices import USES, Choice
 from dialect_utils.verdict.comparator import Comparator, Finding
+from dialect_utils.verdict.dataflow import operations_behind
 from dialect_utils.verdict.differences import Tolerance, different_elements
 from dialect_utils.verdict.examination import Examination
-from dialect_utils.verdict.judge import self_checks
+from dialect_utils.verdict.judge import compared_arrays, self_checks
 from dialect_utils.verdict.options import Options
 from dialect_utils.verdict.rounding.floats import without_subnormals
 from dialect_utils.verdict.rounding.guarantees import Guarantee
 from dialect_utils.verdict.runs import HigherPrecision, Results
 from dialect_utils.verdict.sampling import DataSet
-from dialect_utils.verdict.sampling.needs import values_behind
 
 # Choices that move a float by its rounding only. The order of sums is the subject of `guarantees`.
 _ROUNDINGS = (Choice.FUNCTION_ROUNDING, Choice.DOT_PRECISION)
@@ -103,10 +103,10 @@ class ByDefinition:
 
         XLA divides by multiplying with a reciprocal, for example. Tags are numbers that are as near as that.
         """
-        kind = self.examination.judge.comparator.element_types[output]
-        if data.kind == "tagged" or not kind.is_inexact:
+        element_type = self.examination.judge.comparator.element_types[output]
+        if data.kind == "tagged" or not element_type.is_inexact:
             return actual
-        return np.where(different_elements(expected, actual, kind, _NEAR), actual, expected)
+        return np.where(different_elements(expected, actual, element_type, _NEAR), actual, expected)
 
     @property
     def data(self) -> int:
@@ -115,7 +115,8 @@ class ByDefinition:
 
     def open_choices(self, output: int) -> list[str]:
         """Returns the names of the choices, beyond rounding, that the definition leaves to the engine in an output."""
-        makers = list(_makers(compared_values(self.examination.original)[output]))
+        value, _ = compared_arrays(self.examination.original)[output]
+        makers = operations_behind([value])
         return [choice.name.lower() for choice in _OPEN if any(_is_open(each, choice) for each in makers)]
 
 
@@ -141,34 +142,12 @@ def _sorted(data: Sequence[DataSet]) -> list[DataSet]:
 
 def _rounded(comparator: Comparator, module: Module) -> Comparator:
     """Returns a comparator that allows for the rounding of functions, which two engines round in their own ways."""
-    leaves = compared_values(module)
-    guarantees = list(comparator.guarantees)
-    for number, value in enumerate(leaves):
-        if any(map(_rounds, _makers(value))):
-            guarantees[number] = Guarantee.NEVER
+    sources = zip(comparator.guarantees, compared_arrays(module), strict=True)
+    guarantees = [
+        Guarantee.NEVER if any(map(_rounds, operations_behind([value]))) else guarantee
+        for guarantee, (value, _) in sources
+    ]
     return replace(comparator, guarantees=tuple(guarantees))
-
-
-def compared_values(module: Module) -> list[Value]:
-    """Returns the value of each array that is compared: the outputs, and the operands of the module's own checks.
-
-    A tuple that no `tuple` makes stands for each of its arrays.
-    """
-    checked = [operand for check in self_checks(module) for operand in check.operands]
-    return [leaf for value in (*module.entry.results, *checked) for leaf in _leaves(value)]
-
-
-def _leaves(value: Value) -> Iterator[Value]:
-    operation = value.operation
-    if operation is not None and operation.opcode == "tuple":
-        for operand in operation.operands:
-            yield from _leaves(operand)
-    else:
-        yield from [value] * len(list(value.shape.arrays()))
-
-
-def _makers(value: Value) -> set[Operation]:
-    return {each.operation for each in values_behind([value]) if each.operation is not None}
 
 
 def _rounds(operation: Operation) -> bool:

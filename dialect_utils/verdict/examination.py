@@ -14,10 +14,10 @@ from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.comparator import Comparator, Finding
 from dialect_utils.verdict.entry import EntryArray, entry_interface
 from dialect_utils.verdict.evidence import Verdict
-from dialect_utils.verdict.judge import Judge, SelfCheck, also, self_checks
+from dialect_utils.verdict.judge import Judge, SelfCheck, also, compared_arrays
 from dialect_utils.verdict.options import AUTO, Options
 from dialect_utils.verdict.outcome import PROOF, Power
-from dialect_utils.verdict.rounding.guarantees import Guarantee, result_guarantees, threshold_results
+from dialect_utils.verdict.rounding.guarantees import Guarantee, RoundingAnalysis, result_guarantees
 from dialect_utils.verdict.runs import Code, Runs
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.inputs import chosen_data, possible_inputs
@@ -70,11 +70,11 @@ class Examination:
         first, last = stages[0], stages[-1]
         # The operands of a self-check are compared, too; no layout packs them.
         results += [EntryArray(check.shape) for check in checks for _ in check.operands]
-        others = [value for check in self_checks(first) for value in check.operands]
         types = tuple(each.shape.element_type for each in results)
-        guarantees = tuple(result_guarantees(first, others))
+        analysis, arrays = RoundingAnalysis(first), compared_arrays(first)
+        guarantees = tuple(analysis.guarantees(arrays))
         keeps_signs = not any(operation.opcode in ("maximum", "minimum", "clamp") for operation in first.operations())
-        comparator = Comparator(types, guarantees, options.compare, keeps_signs, threshold_results(first, others))
+        comparator = Comparator(types, guarantees, options.compare, keeps_signs, analysis.thresholds(arrays))
         sums = any(guarantee is not Guarantee.ALWAYS for guarantee in guarantees)
         shapes = [each.of_devices(worker.devices) for each in parameters]
         data, missing = chosen_data(shapes, [first, last], options, sums=sums)

@@ -22,6 +22,7 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import element_type_of
 from dialect_utils.ops import Trait, has
 from dialect_utils.verdict.differences import BITS, Tolerance, different_elements
+from dialect_utils.verdict.rounding.floats import wide
 
 # The share of the largest output of a program by which any output may be off.
 _OF_PROGRAM = 1e-6
@@ -100,14 +101,8 @@ def _largest_finite(array: Array, element_type: ElementType) -> float:
     if not element_type.is_inexact:
         return 0.0
     with np.errstate(invalid="ignore", over="ignore"):
-        magnitudes = np.abs(_wide(array))
+        magnitudes = np.abs(wide(array))
     return float(magnitudes[np.isfinite(magnitudes)].max(initial=0.0))
-
-
-def _wide(array: Array) -> NDArray[Any]:
-    """Returns the elements in 64 bits, complex ones in 128."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64, copy=False)
 
 
 def allow_own_error(allowance: Allowance, output: Array, exact: Array, element_type: ElementType) -> Allowance:
@@ -118,7 +113,7 @@ def allow_own_error(allowance: Allowance, output: Array, exact: Array, element_t
     tolerance = allowance.tolerance
     if tolerance.of_largest is None or not output.size:
         return allowance
-    error = 2 * _share(_wide(output), _wide(exact), element_type)[0]
+    error = 2 * _share(wide(output), wide(exact), element_type)[0]
     if not tolerance.of_largest < error < _MOST_OWN_ERROR:
         return allowance
     return Allowance(replace(tolerance, of_largest=error), "twice the program's own rounding error")
@@ -174,7 +169,7 @@ def measure(actual: Array, expected: Array, element_type: ElementType, allowance
         return Distance(True, 0, differs.size, allowance=allowance)
     tolerance = allowance.tolerance
     equal = tolerance != BITS and not different_elements(expected, actual, element_type, tolerance).any()
-    x, y = _wide(actual), _wide(expected)
+    x, y = wide(actual), wide(expected)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         absolute = np.where(differs, np.abs(x - y), 0.0)
         absolute = np.where(np.isnan(absolute), np.inf, absolute)
@@ -256,7 +251,7 @@ def is_informative(array: Array) -> bool:
 
 def _numbers(array: Array) -> _Numbers:
     element_type = element_type_of(array.dtype)
-    values = np.squeeze(_wide(array))
+    values = np.squeeze(wide(array))
     with np.errstate(invalid="ignore", over="ignore"):
         magnitudes = np.abs(values).ravel()
         ordered = np.sort(magnitudes if element_type.is_complex else values.ravel())

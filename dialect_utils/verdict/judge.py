@@ -18,6 +18,7 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.cause import PADDING, SELF_CHECK, Cause
 from dialect_utils.verdict.comparator import Comparator, Finding
+from dialect_utils.verdict.dataflow import array_sources
 from dialect_utils.verdict.differences import Counterexample, Mask, Tolerance, different_elements
 from dialect_utils.verdict.outcome import Answer
 from dialect_utils.verdict.rounding.scale import Scale
@@ -194,6 +195,12 @@ def self_checks(module: Module) -> list[SelfCheck]:
     Raises DiagnosticError for an unknown check and for a check outside the entry.
     """
     return [_self_check(operation) for operation in module.operations() if (operation.callee or "").startswith(_PREFIX)]
+
+
+def compared_arrays(module: Module) -> list[tuple[Value, ArrayShape]]:
+    """Returns the arrays that are compared, each with its source: outputs and operands of the module's own checks."""
+    checked = [operand for check in self_checks(module) for operand in check.operands]
+    return [each for value in (*module.entry.results, *checked) for each in array_sources(value)]
 
 
 def checks_of_both(first: Module, last: Module) -> list[SelfCheck]:

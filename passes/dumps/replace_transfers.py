@@ -63,7 +63,11 @@ def replace_transfers(module: HloModule, report: Report) -> None:
     for name in _HEADER:
         module.set_attribute(name, None)
     layout, count, root = module.entry_computation_layout, len(module.entry.parameters), module.entry.root
-    sent = [(item.opcode, item.name, item.operands[0]) for item in found if _is_sent_by_entry(item)]
+    sent = [
+        (item.opcode, item.name, item.operands[0])
+        for item in found
+        if item.opcode in _SENDING and item.computation.is_entry
+    ]
     results = _returned(module, [value for _, _, value in sent])
     for (opcode, name, value), number in zip(sent, results, strict=True):
         report.note(f"{opcode} {name} gives the output out{number} {value.shape.without_layout}")
@@ -97,10 +101,6 @@ def _problems(item: Instruction) -> Iterable[Diagnostic]:
     elif item.opcode in _RECEIVING and not item.computation.is_entry:
         message = f"{described} receives data in {item.computation.name}, which may run any number of times"
         yield Diagnostic(message, item.location, hint="data can be given only for the entry, which runs once")
-
-
-def _is_sent_by_entry(item: Instruction) -> bool:
-    return item.opcode in _SENDING and item.computation.is_entry
 
 
 def _returned(module: HloModule, values: list[Instruction]) -> list[int]:

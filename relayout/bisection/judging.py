@@ -13,7 +13,8 @@ from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Options
 from dialect_utils.verdict.cause import Cause
 from dialect_utils.verdict.comparator import Finding
-from dialect_utils.verdict.definition import ByDefinition, compared_values
+from dialect_utils.verdict.definition import ByDefinition
+from dialect_utils.verdict.judge import compared_arrays
 from passes.dumps.executable import checked_form
 from relayout.bisection.gathering import Bisection
 from relayout.bisection.search import Names, single_passes, smallest_set
@@ -170,7 +171,7 @@ def operation_of(module: Module, output: int | None) -> str:
     """Returns the opcode that computes an output, through operations that forward the value; empty for None."""
     if output is None:
         return ""
-    value = compared_values(checked_form(module))[output]
+    value, _ = compared_arrays(checked_form(module))[output]
     while value.operation is not None:
         operation = value.operation
         if operation.opcode == "fusion" or (operation.opcode == "call" and len(operation.called) == 1):

@@ -8,17 +8,16 @@ from functools import partial
 from tempfile import TemporaryDirectory
 
 from dialect_utils.history.flat import FlatGraph
-from dialect_utils.history.moved import Moved, describe, find_moved
+from dialect_utils.history.moved import Moved, Side, consumers, describe, find_moved, opcode_of, producer
 from dialect_utils.history.removal import Removal, removal
-from dialect_utils.history.sides import Side, consumers, opcode_of, producer
 from dialect_utils.history.tracing import History, Introduced
 from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout.targets.tpu import laid_out
 from dialect_utils.memory import MemoryUsage, measure_memory
+from dialect_utils.memory.advice import known_remedy
 from dialect_utils.memory.allocation import Allocation, padded_dimensions
 from dialect_utils.memory.relayouts import Origin
-from dialect_utils.memory.remedies import known_remedy
 from dialect_utils.text import Diagnostic, DiagnosticError, all_nearest, format_bytes
 from relayout.causes.result import SHOWN, Cause, Change, End, Why, pass_between
 from relayout.validation.compilation import dump_module

@@ -201,7 +201,7 @@ class _Runner:
         return self._print_distances(file, found, execution.seconds, explained)
 
     def _forms(self, read: Input) -> Forms:
-        from passes.dumps.runnable import Known
+        from passes.dumps.executable import Known
         from relayout.ready import Forms
 
         kind, separator, path = (self.command.constants or "").partition("=")

@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dialect_utils.memory import MemoryReport
-from dialect_utils.memory.groups import place
-from dialect_utils.memory.rows import BufferRow, RelayoutRow
+from dialect_utils.memory.rows import BufferRow, RelayoutRow, place
 from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_text
 from relayout.report.pages import page_table, plain_page

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dialect_utils.layout.targets.tpu import PEAK_SOURCE, TARGETS
 from dialect_utils.memory.allocation import memory_space_name
-from dialect_utils.memory.groups import LEAST_SHARE, Group, grouped, place
 from dialect_utils.memory.report import MemoryReport
-from dialect_utils.memory.rows import BufferRow, CostRow, RelayoutRow
+from dialect_utils.memory.rows import LEAST_SHARE, BufferRow, CostRow, Group, RelayoutRow, grouped, place
 from dialect_utils.text import format_bytes, format_count
 
 _ROWS = 10

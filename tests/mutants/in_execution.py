@@ -82,13 +82,13 @@ MUTANTS = (
         ("tests/execution/test_worker.py",),
     ),
     Mutant(
-        "npz:_load",
+        "archives:_load",
         "file.getinfo(member).file_size != offset + size",
         "False",
         ("tests/execution/test_npz.py",),
     ),
     Mutant(
-        "npz:_load",
+        "archives:_load",
         "found != size",
         "False",
         ("tests/execution/test_npz.py",),

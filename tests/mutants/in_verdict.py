@@ -113,8 +113,8 @@ MUTANTS = (
     ),
     Mutant(
         "field:_convert",
-        "kind.is_floating and not is_lossless(source, kind) and not lift.assumes(Convention.CONVERSIONS)",
-        "kind.is_floating and False",
+        "not is_lossless(source, element_type)",
+        "False",
         ("tests/verdict/field/test_conventions.py",),
     ),
     Mutant(
@@ -175,7 +175,7 @@ MUTANTS = (
         ("tests/verdict/field/test_types.py",),
     ),
     Mutant(
-        "Picks._choices",
+        "DynamicIndices._choices",
         "min(last, highest)",
         "last",
         ("tests/verdict/proof/test_indices.py",),
@@ -205,7 +205,7 @@ MUTANTS = (
         ("tests/verdict/replay/test_scalars.py",),
     ),
     Mutant(
-        "Picks._is_number",
+        "DynamicIndices._is_number",
         "bits is not None and bits == number_bits(item.array.element_type, value)",
         "bits == number_bits(item.array.element_type, value)",
         ("tests/verdict/proof/test_indices.py",),
@@ -277,20 +277,20 @@ MUTANTS = (
         ("tests/verdict/rounding/test_guarantees.py",),
     ),
     Mutant(
-        "_Analysis._combined",
+        "RoundingAnalysis._combined",
         'used != {"add"}',
         "False",
         ("tests/verdict/rounding/test_guarantees.py",),
     ),
     Mutant(
-        "_Analysis._combined",
+        "RoundingAnalysis._combined",
         "max(value.shape.element_count for value in data) + 1",
         "1",
         ("tests/verdict/rounding/test_guarantees.py",),
     ),
     Mutant(
         "guarantees:_fits",
-        "bound <= 1 << _mantissa_bits(array.element_type)",
+        "bound <= 1 << _MANTISSA_BITS.get(array.element_type.name, _SMALLEST_MANTISSA_BITS)",
         "bound < 1 << 99",
         ("tests/verdict/rounding/test_guarantees.py",),
     ),
@@ -356,7 +356,7 @@ MUTANTS = (
         ("tests/verdict/sampling/test_orders.py",),
     ),
     Mutant(
-        "_Analysis._loop",
+        "RoundingAnalysis._loop",
         "joined = _LOST",
         "pass",
         ("tests/verdict/test_attacks.py",),
@@ -392,14 +392,14 @@ MUTANTS = (
         ("tests/verdict/test_attacks.py",),
     ),
     Mutant(
-        "array_needs",
-        "any(_chooses(operation) for module in modules for operation in module.operations())",
-        "False and any(_chooses(operation) for module in modules for operation in module.operations())",
+        "array_demands",
+        "any(map(_chooses, operations))",
+        "False and any(map(_chooses, operations))",
         ("tests/verdict/test_attacks.py",),
     ),
     Mutant(
         "Comparator.may_flip",
-        "output in self.thresholds or not kind.is_inexact",
+        "output in self.thresholds or not element_type.is_inexact",
         "output in self.thresholds",
         ("tests/verdict/test_tolerance.py",),
     ),
@@ -439,7 +439,7 @@ MUTANTS = (
         "p, p",
         ("tests/verdict/sampling/test_power.py",),
     ),
-    Mutant("integer_pool", "need.counts", "True", ("tests/verdict/sampling/test_data.py",), occurrence=2),
+    Mutant("integer_pool", "demand.use.counts", "True", ("tests/verdict/sampling/test_data.py",), occurrence=2),
     Mutant(
         "Cause.is_like",
         "replace(self, size=None) != replace(other, size=None)",
@@ -534,7 +534,7 @@ MUTANTS = (
     ),
     Mutant(
         "_of_output",
-        "any(_is_special_in_one(each, kind).any() for each in samples)",
+        "any(_is_special_in_one(each, element_type).any() for each in samples)",
         "False",
         ("tests/verdict/rounding/test_closeness.py::test_lost_digits_are_different[sigmoid that overflows]",),
     ),

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from dialect_utils.layout import Pad, Transpose
 from dialect_utils.ops.arrays import ArrayDomain
-from dialect_utils.ops.convolution import Convolution
 from dialect_utils.ops.window import WindowDimension
+from dialect_utils.ops.windows import Convolution
 
 _Array = NDArray[Any]
 

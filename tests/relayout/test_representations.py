@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import relayout
-from dialect_utils.memory.picture import memory_levels, timeline_svg
+from dialect_utils.memory.report import memory_levels, timeline_svg
 from dialect_utils.text import format_bytes
 from dialect_utils.verdict.differences import MovedElement, Place
 from tests.markup import problems

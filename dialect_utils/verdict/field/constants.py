@@ -32,24 +32,24 @@ _MANTISSA_BITS = 53
 
 def constant(lift: Lift, term: Term) -> Value:
     """Returns the exact values of a constant."""
-    kind = term.array.element_type
+    element_type = term.array.element_type
     if isinstance(term.label, int):
-        raw: NDArray[Any] = np.frombuffer(term.label.to_bytes(kind.storage_bytes, "little"), np.uint8)
-        array = as_array(raw.tobytes(), kind, ())
+        raw: NDArray[Any] = np.frombuffer(term.label.to_bytes(element_type.storage_bytes, "little"), np.uint8)
+        array = as_array(raw.tobytes(), element_type, ())
     else:
         assert isinstance(term.label, bytes)  # so constants are made
-        array = as_array(term.label, kind, term.array.dimensions)
-    if kind.name == "pred":
+        array = as_array(term.label, element_type, term.array.dimensions)
+    if element_type.name == "pred":
         return whole_reals(lift.draw, array.astype(np.uint64))
-    if not kind.is_floating:
-        return integers.known(lift.draw, array.astype(np.int64), kind)
+    if not element_type.is_floating:
+        return integers.known(lift.draw, array.astype(np.int64), element_type)
     numbers = array.astype(np.float64)
     if np.isnan(numbers).any():
         lift.special[term] = frozenset({Convention.NAN})
         return lift.random(term.array, lift.hash(term))
     is_infinite = np.isinf(numbers)
     finite = np.where(is_infinite, 0.0, numbers)
-    found = _fractions(lift, kind, array) if lift.has_fractions else None
+    found = _fractions(lift, element_type, array) if lift.has_fractions else None
     found = found or _exact(lift, finite)
     if not is_infinite.any():
         return found
@@ -68,12 +68,12 @@ def _exact(lift: Lift, numbers: NDArray[np.float64]) -> Real:
     return Real(lift.draw, lift.draw.first.dyadic(numbers), lift.draw.second.dyadic(numbers))
 
 
-def _fractions(lift: Lift, kind: ElementType, array: NDArray[Any]) -> Real | None:
+def _fractions(lift: Lift, element_type: ElementType, array: NDArray[Any]) -> Real | None:
     """Returns the fractions that the numbers of a constant round; None where a constant has too many numbers."""
     values, places = np.unique(as_bits(array), return_inverse=True)
-    if values.size > _MOST_FRACTIONS or kind.name not in _ROUNDED:
+    if values.size > _MOST_FRACTIONS or element_type.name not in _ROUNDED:
         return None
-    fractions = [simplest_fraction(kind, int(bits)) or Fraction(0) for bits in values]
+    fractions = [simplest_fraction(element_type, int(bits)) or Fraction(0) for bits in values]
     try:
         residues = [moduli.rationals(fractions) for moduli in (lift.draw.first, lift.draw.second)]
     except ValueError:

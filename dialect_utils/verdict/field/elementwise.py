@@ -33,24 +33,24 @@ if TYPE_CHECKING:
 def each(lift: Lift, term: Term) -> Value:
     """Returns an elementwise operation."""
     operands = [lift.array(operand) for operand in term.operands]
-    label, kind = term.label, term.array.element_type
+    label, element_type = term.label, term.array.element_type
     if isinstance(label, tuple) and label[0] == "compare":
         return _compare(lift, term, label, operands)
     if label == "select":
         return _select(operands)
-    if isinstance(label, tuple) and label[0] == "pick" and is_real(kind):
+    if isinstance(label, tuple) and label[0] == "pick" and is_real(element_type):
         index = lift.index_at(term.operands[0])
         return _picked(index, [value for value in operands[1:] if isinstance(value, Real)])
     if label == "convert":
         return _convert(lift, term, operands[0])
-    if is_real(kind) and all(isinstance(value, Real) for value in operands):
+    if is_real(element_type) and all(isinstance(value, Real) for value in operands):
         reals = [value for value in operands if isinstance(value, Real)]
-        found = _logic(lift, term, reals) if kind.name == "pred" else _arithmetic(lift, term, reals)
+        found = _logic(lift, term, reals) if element_type.name == "pred" else _arithmetic(lift, term, reals)
         return found if found is not None else _random_each(lift, term, operands)
     if (isinstance(label, tuple) and label[0] == "ring") or isinstance(label, str):
         wholes = [value for value in operands if isinstance(value, Whole)]
-        if len(wholes) == len(operands) and not is_real(kind):
-            return integers.apply(label, kind, wholes)
+        if len(wholes) == len(operands) and not is_real(element_type):
+            return integers.apply(label, element_type, wholes)
     return _random_each(lift, term, operands)
 
 
@@ -187,21 +187,21 @@ def _select(operands: list[Value]) -> Value:
 
 
 def _convert(lift: Lift, term: Term, value: Value) -> Value:
-    source, kind = term.operands[0].array.element_type, term.array.element_type
-    if isinstance(value, Real) and source.name == "pred" and kind.is_floating:
+    source, element_type = term.operands[0].array.element_type, term.array.element_type
+    if isinstance(value, Real) and source.name == "pred" and element_type.is_floating:
         return value
-    if kind.is_floating and not is_lossless(source, kind) and not lift.assumes(Convention.CONVERSIONS):
+    if element_type.is_floating and not is_lossless(source, element_type) and not lift.assumes(Convention.CONVERSIONS):
         return _random_each(lift, term, [value])
-    if isinstance(value, Real) and kind.is_floating:
+    if isinstance(value, Real) and element_type.is_floating:
         return value
-    if isinstance(value, Whole) and kind.is_floating:
+    if isinstance(value, Whole) and element_type.is_floating:
         return integers.as_real(source, value)
-    if isinstance(value, Real) and source.name == "pred" and kind.is_integral:
+    if isinstance(value, Real) and source.name == "pred" and element_type.is_integral:
         is_known = np.asarray((value.first <= 1).all(axis=0))
         words = np.where(is_known, value.first[0], lift.draw.hashes.mixed(4, value.words))
         return Whole(lift.draw, words, is_known)
-    if isinstance(value, Whole) and kind.is_integral:
-        return integers.convert(source, kind, value)
+    if isinstance(value, Whole) and element_type.is_integral:
+        return integers.convert(source, element_type, value)
     return _random_each(lift, term, [value])
 
 

@@ -123,30 +123,30 @@ def _are_same(x: Numbers, y: Numbers) -> Mask:
     return found
 
 
-def _of_output(kind: ElementType, samples: Sequence[_Sample]) -> Closeness | None:
+def _of_output(element_type: ElementType, samples: Sequence[_Sample]) -> Closeness | None:
     """Returns how close an output is on all data, in units of each element or, if that fails, of the largest."""
-    if any(_is_special_in_one(each, kind).any() for each in samples):
+    if any(_is_special_in_one(each, element_type).any() for each in samples):
         return None
     ordinary = max((each.size for each in samples if each.is_ordinary), default=0.0)
-    of_each = [ulps_of(each.exact, kind) for each in samples]
-    of_largest = [np.maximum(ulps_of(max(each.size, ordinary), kind), each.moves) for each in samples]
-    most = min(_MOST_ULPS, 2.0 ** (digits(kind) * _SHARE_OF_DIGITS))
+    of_each = [ulps_of(each.exact, element_type) for each in samples]
+    of_largest = [np.maximum(ulps_of(max(each.size, ordinary), element_type), each.moves) for each in samples]
+    most = min(_MOST_ULPS, 2.0 ** (digits(element_type) * _SHARE_OF_DIGITS))
     for is_of_largest, units in ((False, of_each), (True, of_largest)):
-        farthest = max(_error(sample, unit, kind) for sample, unit in zip(samples, units, strict=True))
+        farthest = max(_error(sample, unit, element_type) for sample, unit in zip(samples, units, strict=True))
         if farthest <= most:
             return Closeness(is_of_largest, ceil(farthest))
     return None
 
 
-def _error(sample: _Sample, units: Numbers, kind: ElementType) -> float:
+def _error(sample: _Sample, units: Numbers, element_type: ElementType) -> float:
     """Returns the largest distance of both programs from the exact result; an engine may flush subnormal numbers."""
     with np.errstate(all="ignore"):
         distances = [np.abs(values - sample.exact) for values in (sample.first, sample.second)]
-        errors = np.maximum(0.0, np.maximum(*distances) - smallest_normal(kind)) / units
+        errors = np.maximum(0.0, np.maximum(*distances) - smallest_normal(element_type)) / units
     return float(errors[sample.is_finite].max(initial=0.0))
 
 
-def _is_special_in_one(sample: _Sample, kind: ElementType) -> Mask:
+def _is_special_in_one(sample: _Sample, element_type: ElementType) -> Mask:
     """Is true for NaN and infinities of one program that another result of the other program does not excuse.
 
     The other infinity is none. NaN excuses an infinity, unless it comes from NaN among the inputs. A number excuses
@@ -155,8 +155,8 @@ def _is_special_in_one(sample: _Sample, kind: ElementType) -> Mask:
     """
     x, y = sample.first, sample.second
     are_finite = np.isfinite(x) | np.isfinite(y)
-    is_large = np.abs(np.where(np.isfinite(x), x, y)) >= largest(kind) ** 0.5
-    is_large |= sample.moves >= epsilon(kind) * largest(kind) * _NEARLY
+    is_large = np.abs(np.where(np.isfinite(x), x, y)) >= largest(element_type) ** 0.5
+    is_large |= sample.moves >= epsilon(element_type) * largest(element_type) * _NEARLY
     overflows = is_large & ~sample.depends_on_special
     is_excused = np.where(are_finite, overflows, ~sample.depends_on_nan & ~(np.isinf(x) & np.isinf(y)))
     found: Mask = ~sample.is_finite & ~_are_same(x, y) & ~is_excused

@@ -48,13 +48,24 @@ def limits(element_type: ElementType) -> Any:
     return ml_dtypes.finfo(dtype_of(element_type))
 
 
+def complex_array(real: NDArray[Any], imaginary: NDArray[Any]) -> NDArray[Any]:
+    """Returns the complex array of two parts of f32 or f64."""
+    whole = np.empty(real.shape, np.result_type(real.dtype, np.complex64))
+    whole.real, whole.imag = real, imaginary
+    return whole
+
+
+def wide(array: NDArray[Any]) -> NDArray[Any]:
+    """Returns the elements in 64 bits, complex ones in 128."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64, copy=False)
+
+
 def without_subnormals(array: NDArray[Any]) -> NDArray[Any]:
     """Returns an array with zeros for subnormal numbers, which one engine flushes and another keeps."""
     element_type = element_type_of(array.dtype)
     if element_type.is_complex:
-        whole = np.empty_like(array)
-        whole.real, whole.imag = without_subnormals(array.real), without_subnormals(array.imag)
-        return whole
+        return complex_array(without_subnormals(array.real), without_subnormals(array.imag))
     if not element_type.is_floating:
         return array
     with np.errstate(invalid="ignore"):

@@ -8,17 +8,16 @@ whole numbers sums are exact, in any order, as long as the largest possible one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from math import isfinite, prod
+from math import prod
 
-from dialect_utils.hlo.text.literals import decode_float
 from dialect_utils.ir import Function, Module, Operand, Operation, Value
-from dialect_utils.layout import ArrayShape, ElementType, Shape
+from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import DONE, UPDATE, Trait, has, split_asynchronous, with_trait
+from dialect_utils.verdict.dataflow import array_sources, operations_behind, splat_number
 from dialect_utils.verdict.sampling import LARGEST_INTEGER
-from dialect_utils.verdict.sampling.needs import values_behind
 
 
 class Guarantee(IntEnum):
@@ -40,7 +39,6 @@ class _State:
     bound: int | None
 
 
-_UNKNOWN = _State(Guarantee.ALWAYS, None)
 _LOST = _State(Guarantee.NEVER, None)
 
 # Bits of the significand, the hidden one included.
@@ -54,59 +52,31 @@ _LOOP_ITERATIONS = 3
 _NOT_CONTINUOUS = with_trait(Trait.JUMPS)
 
 
-def result_guarantees(module: Module, others: Sequence[Value] = ()) -> list[Guarantee]:
-    """Returns the guarantee of every array among the entry's results and `others` in the entry, tuples flattened."""
-    analysis = _analysis(module)
-    return [guarantee for value in (*module.entry.results, *others) for guarantee in analysis.leaf_guarantees(value)]
+def result_guarantees(module: Module) -> list[Guarantee]:
+    """Returns the guarantee of every array among the entry's results, tuples flattened."""
+    arrays = [each for value in module.entry.results for each in array_sources(value)]
+    return RoundingAnalysis(module).guarantees(arrays)
 
 
-def threshold_results(module: Module, others: Sequence[Value] = ()) -> frozenset[int]:
-    """Returns the arrays of `result_guarantees` that compare or round the result of a sum of floats."""
-    analysis = _analysis(module)
-    found: set[int] = set()
-    begin = 0
-    for value in (*module.entry.results, *others):
-        leaves = analysis.leaves(value)
-        found |= {begin + number for number, leaf in enumerate(leaves) if analysis.has_threshold(leaf)}
-        begin += len(leaves)
-    return frozenset(found)
+class RoundingAnalysis:
+    """The guarantees of the values of a module whose entry takes integers that sums keep exact."""
 
-
-def _analysis(module: Module) -> _Analysis:
-    """Returns the analysis of the entry, whose parameters hold integers that sums keep exact."""
-    analysis = _Analysis()
-    for parameter in module.entry.parameters:
-        analysis.states[parameter] = _State(Guarantee.ALWAYS, LARGEST_INTEGER)
-    analysis.run(module.entry)
-    return analysis
-
-
-def _mantissa_bits(element_type: ElementType) -> int:
-    return _MANTISSA_BITS.get(element_type.name, _SMALLEST_MANTISSA_BITS)
-
-
-class _Analysis:
-    def __init__(self) -> None:
+    def __init__(self, module: Module) -> None:
+        """Analyses the entry and all functions that it calls."""
         self.states: dict[Value, _State] = {}
+        self._run_called(module.entry, {}, _State(Guarantee.ALWAYS, LARGEST_INTEGER))
 
-    def leaf_guarantees(self, value: Value) -> list[Guarantee]:
-        """Returns the guarantee of each array of a value; the elements of a `tuple` operation have one each."""
-        operation = value.operation
-        if operation is not None and operation.opcode == "tuple":
-            return [guarantee for operand in operation.operands for guarantee in self.leaf_guarantees(operand)]
-        return [_final(self.states[value], array) for array in value.shape.arrays()]
+    def guarantees(self, arrays: Sequence[tuple[Value, ArrayShape]]) -> list[Guarantee]:
+        """Returns the guarantee of each array of the entry, given with its source."""
+        return [_final(self.states[value], array) for value, array in arrays]
 
-    def leaves(self, value: Value) -> list[Value]:
-        """Returns the source of each array: the elements of a `tuple` operation, or one value several times."""
-        operation = value.operation
-        if operation is not None and operation.opcode == "tuple":
-            return [leaf for operand in operation.operands for leaf in self.leaves(operand)]
-        return [value for _ in value.shape.arrays()]
+    def thresholds(self, arrays: Sequence[tuple[Value, ArrayShape]]) -> frozenset[int]:
+        """Returns the numbers of the arrays that compare or round the result of a sum of floats."""
+        return frozenset(number for number, (value, _) in enumerate(arrays) if self.has_threshold(value))
 
     def has_threshold(self, value: Value) -> bool:
         """Is true where a value depends on a sum of floats through an operation that is not continuous."""
-        makers = {each.operation for each in values_behind([value])}
-        return any(operation is not None and self._is_threshold(operation) for operation in makers)
+        return any(map(self._is_threshold, operations_behind([value])))
 
     def _is_threshold(self, operation: Operation) -> bool:
         opcode = operation.opcode
@@ -133,11 +103,12 @@ class _Analysis:
             # The engine chooses the algorithm, or draws random numbers.
             return _LOST
         if opcode == "constant":
-            return _State(Guarantee.ALWAYS, _whole_number(operation))
+            number = splat_number(operation)
+            return _State(Guarantee.ALWAYS, None if number is None or number != int(number) else abs(int(number)))
         if has(opcode, Trait.COMBINES):
             return self._combined(operation, operands)
         if has(opcode, Trait.CONTRACTS):
-            return _summed(operation, _terms_of_product(operation), operands, _product(operands))
+            return _summed(operation, _terms_of_product(operation), operands, _bound(operands[:2], prod))
         if operation.called and not has(opcode, Trait.BOUNDED):
             return self._called(operation, operands)
         # The padding of a correct form is not read, or is the same in both.
@@ -204,42 +175,21 @@ def _adds_floats(function: Function) -> bool:
     return False
 
 
-def _whole_number(constant: Operation) -> int | None:
-    """Returns the magnitude of a constant whose elements are all one whole number, else None."""
-    bits, shape = constant.splat_bits, constant.results[0].shape
-    if bits is None or not isinstance(shape, ArrayShape):
-        return None
-    element_type = shape.element_type
-    if element_type.is_complex:
-        return None
-    if not element_type.is_floating:
-        return min(bits, (1 << element_type.bits) - bits) if element_type.is_signed else bits
-    value = decode_float(element_type.name, bits)
-    return abs(int(value)) if isfinite(value) and value == int(value) else None
-
-
 def _elementwise(operation: Operation, operands: Sequence[_State]) -> _State:
-    guarantee = _join(operands).guarantee
-    bounds = [state.bound for state in operands]
-    opcode = operation.opcode
+    guarantee, opcode = _join(operands).guarantee, operation.opcode
     # The result of a `-done` was computed by its `-start`.
     is_bounded = has(opcode, Trait.BOUNDED) or split_asynchronous(opcode)[1] in (UPDATE, DONE)
-    if opcode == "sign" or all(map(_is_predicate, operation.results)):
+    if opcode == "sign" or all(_is_predicate(value.shape) for value in operation.results):
         return _State(guarantee, 1)
-    if opcode == "iota":
-        return _State(guarantee, None)
-    known = [bound for bound in bounds if bound is not None]
-    if len(known) < len(bounds) or not known:
-        return _State(guarantee, None)
     if is_bounded:
-        return _State(guarantee, max(known))
+        return _State(guarantee, _bound(operands, max))
     if opcode in ("add", "subtract"):
-        return _State(guarantee, sum(known))
-    return _State(guarantee, prod(known) if opcode == "multiply" else None)
+        return _State(guarantee, _bound(operands, sum))
+    return _State(guarantee, _bound(operands, prod) if opcode == "multiply" else None)
 
 
-def _is_predicate(value: Value) -> bool:
-    return isinstance(value.shape, ArrayShape) and value.shape.element_type.name == "pred"
+def _is_predicate(shape: Shape) -> bool:
+    return isinstance(shape, ArrayShape) and shape.element_type.name == "pred"
 
 
 def _summed(operation: Operation, terms: int, operands: Sequence[_State], largest: int | None) -> _State:
@@ -262,12 +212,6 @@ def _summands(operation: Operation) -> Sequence[Value]:
     return operands[: len(operands) // 2] if operation.opcode in ("reduce", "reduce-window") else operands
 
 
-def _product(operands: Sequence[_State]) -> int | None:
-    bounds = [state.bound for state in operands[:2]]
-    known = [bound for bound in bounds if bound is not None]
-    return prod(known) if len(known) == len(bounds) else None
-
-
 def _terms_of_product(operation: Operation) -> int:
     """Returns the largest number of products that one element of a dot or convolution sums."""
     lhs, rhs = (operand.shape for operand in operation.operands[:2])
@@ -283,7 +227,9 @@ def _is_inexact(values: Sequence[Value]) -> bool:
 
 def _fits(bound: int, shape: Shape) -> bool:
     return all(
-        bound <= 1 << _mantissa_bits(array.element_type) for array in shape.arrays() if array.element_type.is_inexact
+        bound <= 1 << _MANTISSA_BITS.get(array.element_type.name, _SMALLEST_MANTISSA_BITS)
+        for array in shape.arrays()
+        if array.element_type.is_inexact
     )
 
 
@@ -295,11 +241,10 @@ def _fit(state: _State, shape: Shape) -> _State:
 
 
 def _join(states: Sequence[_State]) -> _State:
-    if not states:
-        return _UNKNOWN
-    bounds = [state.bound for state in states]
-    known = [bound for bound in bounds if bound is not None]
-    return _State(
-        max(state.guarantee for state in states),
-        max(known) if len(known) == len(bounds) else None,
-    )
+    return _State(max((state.guarantee for state in states), default=Guarantee.ALWAYS), _bound(states, max))
+
+
+def _bound(states: Sequence[_State], combined: Callable[[Iterable[int]], int]) -> int | None:
+    """Returns the bounds of states combined, None where one of them is unknown."""
+    known = [state.bound for state in states if state.bound is not None]
+    return combined(known) if known and len(known) == len(states) else None

@@ -139,10 +139,10 @@ def _vectors(base: Sequence[Sequence[Array]]) -> Callable[[Sequence[Sequence[Arr
 
 def _numbers(array: Array) -> NDArray[Any]:
     """Returns the real numbers of an output; none of integers, which no rounding moves by a direction."""
-    kind = element_type_of(array.dtype)
-    if kind.is_complex:
+    element_type = element_type_of(array.dtype)
+    if element_type.is_complex:
         return np.concatenate([_numbers(array.real), _numbers(array.imag)])
-    return array.astype(np.float64).ravel() if kind.is_floating else np.zeros(0)
+    return array.astype(np.float64).ravel() if element_type.is_floating else np.zeros(0)
 
 
 def _coefficients(columns: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:

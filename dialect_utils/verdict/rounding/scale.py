@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,7 @@ from numpy.typing import NDArray
 from dialect_utils.execution import Array
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.differences import Mask
-
-Numbers = NDArray[Any]
+from dialect_utils.verdict.rounding.floats import Numbers, wide
 
 # A rewrite may be this many times farther off than the higher-precision runs are from their mean.
 _FACTOR = 6.0
@@ -62,16 +60,14 @@ class Scale:
     factor: float = _FACTOR
 
     @classmethod
-    def of(cls, kind: ElementType, original: Array, runs: Sequence[Array]) -> Scale:
+    def of(cls, element_type: ElementType, original: Array, runs: Sequence[Array]) -> Scale:
         """Returns the scale of an output of this type from the results of the higher-precision runs."""
-        wide: Any = np.complex128 if kind.is_complex else np.float64
-        samples = np.stack([run.astype(wide) for run in runs])
-        first = original.astype(wide)
+        samples, first = np.stack([*map(wide, runs)]), wide(original)
         with np.errstate(all="ignore"):
             center = samples.mean(axis=0)
             spread = np.abs(samples - center).max(axis=0)
             own = np.abs(first - center)
-            floor = _floor(kind, first)
+            floor = _floor(element_type, first)
             stable = _classes(first) == _classes(samples).min(axis=0)
             stable &= _classes(first) == _classes(samples).max(axis=0)
             ratios = (own / (spread + floor / _ULPS))[stable & np.isfinite(first)]
@@ -179,12 +175,16 @@ def _mean(distances: Numbers) -> float:
     return float(np.clip(distances, -_CLIP, _CLIP).mean())
 
 
-def _floor(kind: ElementType, values: Numbers) -> Numbers:
+def _floor(element_type: ElementType, values: Numbers) -> Numbers:
     """Returns a few units in the last place for floats, 0 for integers."""
-    if not kind.is_inexact:
+    if not element_type.is_inexact:
         return np.zeros(values.shape)
-    tiny = np.finfo(np.float32).tiny if kind.bits <= 64 and kind.name not in ("f64",) else np.finfo(np.float64).tiny
-    return _ULPS * _EPSILONS.get(kind.name, _COARSEST) * np.abs(values) + tiny
+    tiny = (
+        np.finfo(np.float32).tiny
+        if element_type.bits <= 64 and element_type.name not in ("f64",)
+        else np.finfo(np.float64).tiny
+    )
+    return _ULPS * _EPSILONS.get(element_type.name, _COARSEST) * np.abs(values) + tiny
 
 
 def _classes(values: Numbers) -> NDArray[np.int8]:

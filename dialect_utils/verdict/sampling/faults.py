@@ -18,8 +18,8 @@ from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Sl
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.certificate import place_of
+from dialect_utils.verdict.dataflow import values_behind
 from dialect_utils.verdict.outcome import Planted
-from dialect_utils.verdict.sampling.needs import values_behind
 
 _PERMUTING = {"transpose": "dimensions", "broadcast": "dimensions", "iota": "iota_dimension"}
 _ONE_DIMENSION = named("reduce reverse")
@@ -312,13 +312,13 @@ def _factors(constant: Operation) -> Iterator[float]:
         yield from (factor for factor in _FACTORS if _times(shape.element_type, bits, factor) not in (None, bits))
 
 
-def _times(kind: ElementType, bits: int, factor: float) -> int | None:
+def _times(element_type: ElementType, bits: int, factor: float) -> int | None:
     """Returns the bits of a finite float times a factor; None where a number is not finite, or is zero."""
-    value = float(decode_float(kind.name, bits))
+    value = float(decode_float(element_type.name, bits))
     with np.errstate(all="ignore"):
-        product = np.array(value * factor).astype(dtype_of(kind))
+        product = np.array(value * factor).astype(dtype_of(element_type))
     is_number = isfinite(value) and value != 0 and isfinite(float(product)) and float(product) != 0
-    return int(to_bits(product, kind)) if is_number else None
+    return int(to_bits(product, element_type)) if is_number else None
 
 
 def _scaled(factor: float) -> _Edit:
@@ -337,9 +337,13 @@ def _changed(module: Module, operation: Operation) -> None:
     shape, bits = operation.results[0].shape, operation.splat_bits
     assert isinstance(shape, ArrayShape)  # a constant with bits is an array
     assert bits is not None
-    kind = shape.element_type
-    changed = (bits + 1) % (1 << kind.bits) if kind.is_integral else bits ^ (1 << max(0, kind.bits - 10))
-    _replace_constant(module, operation, 1 - bits if kind.name == "pred" else changed)
+    element_type = shape.element_type
+    changed = (
+        (bits + 1) % (1 << element_type.bits)
+        if element_type.is_integral
+        else bits ^ (1 << max(0, element_type.bits - 10))
+    )
+    _replace_constant(module, operation, 1 - bits if element_type.name == "pred" else changed)
 
 
 def _replace_constant(module: Module, operation: Operation, bits: int) -> None:

@@ -16,14 +16,13 @@ import numpy as np
 from dialect_utils.execution import Array, from_bits, from_plain_all
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType
-from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.structured import group_counts
 from dialect_utils.verdict.options import Options
-from dialect_utils.verdict.rounding.floats import smallest_normal
-from dialect_utils.verdict.sampling import DataSet, array_needs, data_sets, unreached
-from dialect_utils.verdict.sampling.needs import index_operands
+from dialect_utils.verdict.rounding.floats import complex_array, smallest_normal
+from dialect_utils.verdict.sampling import DataSet, array_demands, data_sets, unreached
+from dialect_utils.verdict.sampling.demands import index_operands
 
 
 def chosen_data(
@@ -37,14 +36,14 @@ def chosen_data(
         return [DataSet("given", from_plain_all(options.inputs, shapes))], []
     if not shapes:
         return [DataSet("own", [])], []
-    needs = array_needs(modules, shapes)
+    demands = array_demands(modules, shapes)
     is_finite = any(_spreads_infinities(operation) for module in modules for operation in module.operations())
     computed = [operation for operation in modules[0].operations() if operation.opcode == "conditional"]
     branches = [f"not known: which branches of conditional {_name(each)} were taken" for each in computed]
-    sets = data_sets(needs, options.seeds, finite=is_finite, sums=sums)
+    sets = data_sets(demands, options.seeds, finite=is_finite, sums=sums)
     if all(map(only_moves_data, modules)):
         sets += [DataSet("tagged", arrays) for arrays in tagged_inputs(shapes)]
-    return sets, [*unreached(needs, options.seeds, finite=is_finite), *branches]
+    return sets, [*unreached(demands, options.seeds, finite=is_finite), *branches]
 
 
 def _name(operation: Operation) -> str:
@@ -143,52 +142,48 @@ def _set(shapes: Sequence[ArrayShape], counts: dict[str, int], digit: int) -> li
     begin = dict.fromkeys(counts, 0)
     arrays = []
     for shape in shapes:
-        kind = shape.element_type
-        numbers = begin[kind.name] + np.arange(shape.element_count, dtype=np.int64)
-        begin[kind.name] += shape.element_count
-        arrays.append(_values(kind, counts[kind.name], numbers, digit).reshape(shape.dimensions))
+        element_type = shape.element_type
+        numbers = begin[element_type.name] + np.arange(shape.element_count, dtype=np.int64)
+        begin[element_type.name] += shape.element_count
+        arrays.append(_values(element_type, counts[element_type.name], numbers, digit).reshape(shape.dimensions))
     return arrays
 
 
-def _values(kind: ElementType, count: int, numbers: Any, digit: int) -> Array:
+def _values(element_type: ElementType, count: int, numbers: Any, digit: int) -> Array:
     """Returns one digit of the numbers, skipping codes whose digits are all the same."""
-    part = kind.part
+    part = element_type.part
     base, digits = _base(part, count), _digits(part, count)
     step = sum(base**i for i in range(digits))
     codes = numbers + 1 + numbers // (step - 1)
     values = from_bits(_patterns(part, base)[codes // base ** (digit % digits) % base], part)
-    if not kind.is_complex:
-        return values
-    whole = np.empty(values.shape, dtype_of(kind))
-    whole.real, whole.imag = values, values
-    return whole
+    return complex_array(values, values) if element_type.is_complex else values
 
 
-def _base(kind: ElementType, count: int) -> int:
+def _base(element_type: ElementType, count: int) -> int:
     """Returns the number of values of a type to use: one more than elements, where the type has that many."""
-    return len(_patterns(kind, max(2, count + 1)))
+    return len(_patterns(element_type, max(2, count + 1)))
 
 
-def _digits(kind: ElementType, count: int) -> int:
-    base = _base(kind, count)
+def _digits(element_type: ElementType, count: int) -> int:
+    base = _base(element_type, count)
     digits = 2
     while base**digits - base < count:
         digits += 1
     return digits
 
 
-def _patterns(kind: ElementType, most: int) -> Any:
+def _patterns(element_type: ElementType, most: int) -> Any:
     """Returns the bits of `most` values of a type, or of all where it has fewer; of floats only normal numbers."""
-    if not kind.is_floating:
-        return np.arange(min(most, 1 << min(kind.bits, 62)), dtype=np.uint64)
-    if kind.bits > _NARROW_BITS:
+    if not element_type.is_floating:
+        return np.arange(min(most, 1 << min(element_type.bits, 62)), dtype=np.uint64)
+    if element_type.bits > _NARROW_BITS:
         # The positive numbers from 1 on.
-        one = {32: 0x3F800000, 64: 0x3FF0000000000000}[kind.bits]
+        one = {32: 0x3F800000, 64: 0x3FF0000000000000}[element_type.bits]
         return np.uint64(one) + np.arange(most, dtype=np.uint64)
-    bits = np.arange(1 << kind.bits, dtype=np.uint64)
+    bits = np.arange(1 << element_type.bits, dtype=np.uint64)
     with np.errstate(all="ignore"):
-        values = from_bits(bits, kind).astype(np.float64)
-    return bits[np.isfinite(values) & (np.abs(values) >= smallest_normal(kind))][:most]
+        values = from_bits(bits, element_type).astype(np.float64)
+    return bits[np.isfinite(values) & (np.abs(values) >= smallest_normal(element_type))][:most]
 
 
 # The bits of all inputs together: two bytes, one bf16 or sixteen predicates.
@@ -214,6 +209,6 @@ def possible_inputs(shapes: Sequence[ArrayShape]) -> list[Array] | None:
     return arrays
 
 
-def _field(numbers: Array, kind: ElementType, start: int) -> Array:
+def _field(numbers: Array, element_type: ElementType, start: int) -> Array:
     """Returns the bits of one element of the type from each number."""
-    return numbers >> np.uint64(start) & np.uint64((1 << kind.bits) - 1)
+    return numbers >> np.uint64(start) & np.uint64((1 << element_type.bits) - 1)

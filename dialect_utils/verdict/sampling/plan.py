@@ -12,8 +12,9 @@ import numpy as np
 from dialect_utils.execution import Array, bits_type, from_bits
 from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.verdict.rounding.floats import complex_array, limits, smallest_normal
+from dialect_utils.verdict.sampling.demands import Demand
 from dialect_utils.verdict.sampling.kinds import DataKind, DataSet
-from dialect_utils.verdict.sampling.needs import Need
 from dialect_utils.verdict.sampling.structured import Scaling, paired, prime_above
 from dialect_utils.verdict.sampling.values import (
     LARGEST_INTEGER,
@@ -24,7 +25,7 @@ from dialect_utils.verdict.sampling.values import (
     value_range,
 )
 
-# The most sets of one kind: small arrays need many sets to hold all values worth trying.
+# The most sets of one kind: small arrays demand many sets to hold all values worth trying.
 _MOST_SETS = 32
 # Arrays with more elements than this get one set of each kind.
 _MANY_ELEMENTS = 1 << 18
@@ -52,7 +53,7 @@ class _Draw:
     """The random state of one array of one set: `run` is the number of the set in its kind, `position` of the array."""
 
     rng: np.random.Generator
-    need: Need
+    demand: Demand
     kind: DataKind
     run: int
     position: int
@@ -60,11 +61,11 @@ class _Draw:
 
     @property
     def size(self) -> tuple[int, ...]:
-        return self.need.shape.dimensions
+        return self.demand.shape.dimensions
 
 
-def data_sets(needs: Sequence[Need], seeds: int, *, finite: bool = False, sums: bool = False) -> list[DataSet]:
-    """Returns the sets for entry arrays of these needs; the same seeds give the same sets.
+def data_sets(demands: Sequence[Demand], seeds: int, *, finite: bool = False, sums: bool = False) -> list[DataSet]:
+    """Returns the sets for entry arrays of these demands; the same seeds give the same sets.
 
     `finite`: no special values and no extreme magnitudes; floats that count the iterations of a loop never have them.
     `sums`: magnitudes whose products do not overflow in a sum, and another set whose products may.
@@ -73,147 +74,145 @@ def data_sets(needs: Sequence[Need], seeds: int, *, finite: bool = False, sums: 
         ("whole", 1),
         ("random", 1),
         ("equal", 2),
-        ("boundary", _sets(needs, _pool_size)),
+        ("boundary", _sets(demands, _pool_size)),
     ]
-    if any(need.compares and need.constants for need in needs):
-        kinds += [("pairs", min(_PAIR_SETS, _sets(needs, _pairs_of_constants)))]
-    if any(need.peaks for need in needs):
+    if any(demand.compares and demand.constants for demand in demands):
+        kinds += [("pairs", min(_PAIR_SETS, _sets(demands, _pairs_of_constants)))]
+    if any(demand.peaks for demand in demands):
         kinds += [("peaks", _PEAK_SETS)]
-    has_free_floats = any(need.shape.is_inexact and not need.counts for need in needs)
+    has_free_floats = any(demand.shape.is_inexact and not demand.use.counts for demand in demands)
     kinds += [("scaled", _SCALED_SETS)] if has_free_floats else []
     if has_free_floats and not finite:
         kinds += [
             ("sparse", 3),
-            ("special", _sets(needs, _special_size)),
-            ("infinite", _sets(needs, _pairs)),
+            ("special", _sets(demands, _special_size)),
+            ("infinite", _sets(demands, _pairs)),
             ("magnitudes", 1),
             ("shifted", 2),
         ]
         kinds += [("saturated", 1)] if sums else []
     return [
-        DataSet(kind, _arrays(needs, kind, seed, run, sums=sums))
+        DataSet(kind, _arrays(demands, kind, seed, run, sums=sums))
         for seed in range(seeds)
         for kind, count in kinds
         for run in range(count)
     ]
 
 
-def unreached(needs: Sequence[Need], seeds: int, *, finite: bool) -> list[str]:
+def unreached(demands: Sequence[Demand], seeds: int, *, finite: bool) -> list[str]:
     """Returns remarks on boundary values and kinds of data that the sets of `data_sets` leave out."""
     lines = []
-    sets = _sets(needs, _pool_size)
-    for position, need in enumerate(needs):
-        size, held = _pool_size(need), sets * need.shape.element_count
+    sets = _sets(demands, _pool_size)
+    for position, demand in enumerate(demands):
+        size, held = _pool_size(demand), sets * demand.shape.element_count
         if held < size:
             lines.append(f"not reached: {size - held} of {size} boundary values of input {position}")
-        if need.distinct or need.ascending:
+        if demand.use.distinct or demand.use.ascending:
             lines.append(f"not reached: indices out of range, in input {position} (their order is promised)")
-        if need.shape.is_inexact and (finite or need.counts):
+        if demand.shape.is_inexact and (finite or demand.use.counts):
             why = "the groups of a convolution" if finite else "the end of a loop"
             lines.append(f"not reached: NaN, infinities and extreme magnitudes in input {position} ({why} meets them)")
-    if any(need.counts for need in needs):
+    if any(demand.use.counts for demand in demands):
         lines.append(f"not reached: loops of more than {MOST_ITERATIONS} iterations")
     return lines
 
 
-def _sets(needs: Sequence[Need], size: Callable[[Need], int]) -> int:
+def _sets(demands: Sequence[Demand], size: Callable[[Demand], int]) -> int:
     """Returns the number of sets after which every array has held all its values."""
-    elements = [max(1, need.shape.element_count) for need in needs]
+    elements = [max(1, demand.shape.element_count) for demand in demands]
     if sum(max(_LEAST_ELEMENTS, count) for count in elements) > _MANY_ELEMENTS:
         return 1
-    rounds = [-(-size(need) // count) for need, count in zip(needs, elements, strict=True)]
+    rounds = [-(-size(demand) // count) for demand, count in zip(demands, elements, strict=True)]
     return min(_MOST_SETS, max(2, *rounds))
 
 
-def _pool_size(need: Need) -> int:
-    kind = need.shape.element_type
-    if kind.is_inexact:
-        return len(float_pool(need, kind.part))
-    return 2 if kind.name == "pred" else len(integer_pool(need))
+def _pool_size(demand: Demand) -> int:
+    element_type = demand.shape.element_type
+    if element_type.is_inexact:
+        return len(float_pool(demand, element_type.part))
+    return 2 if element_type.name == "pred" else len(integer_pool(demand))
 
 
-def _special_size(need: Need) -> int:
-    kind = need.shape.element_type
-    return 2 * len(special_floats(kind.part)) if kind.is_inexact else 1
+def _special_size(demand: Demand) -> int:
+    element_type = demand.shape.element_type
+    return 2 * len(special_floats(element_type.part)) if element_type.is_inexact else 1
 
 
-def _pairs_of_constants(need: Need) -> int:
+def _pairs_of_constants(demand: Demand) -> int:
     """Returns the number of elements that hold each pair of constants, systematically and at random."""
-    return 2 * prime_above(len(_rare(need))) ** 2
+    return 2 * prime_above(len(_rare(demand))) ** 2
 
 
-def _pairs(need: Need) -> int:
+def _pairs(demand: Demand) -> int:
     """Returns the number of elements that hold each pair of opposed values twice."""
-    return 2 * len(_OPPOSED) ** 2 if need.shape.is_inexact else 1
+    return 2 * len(_OPPOSED) ** 2 if demand.shape.is_inexact else 1
 
 
-def _arrays(needs: Sequence[Need], kind: DataKind, seed: int, run: int, *, sums: bool) -> list[Array]:
+def _arrays(demands: Sequence[Demand], kind: DataKind, seed: int, run: int, *, sums: bool) -> list[Array]:
     draws = [
-        _Draw(np.random.default_rng([seed, crc32(kind.encode()), run, position]), need, kind, run, position, sums)
-        for position, need in enumerate(needs)
+        _Draw(np.random.default_rng([seed, crc32(kind.encode()), run, position]), demand, kind, run, position, sums)
+        for position, demand in enumerate(demands)
     ]
     arrays = [_array(draw) for draw in draws]
     return _with_equal_elements(draws, arrays) if kind == "equal" else arrays
 
 
 def _array(draw: _Draw) -> Array:
-    kind = draw.need.shape.element_type
-    if kind.is_complex:
-        whole = np.empty(draw.size, dtype_of(kind))
-        whole.real, whole.imag = _floats(draw, kind.part), _floats(draw, kind.part)
-        return whole
-    if kind.is_floating:
-        return _floats(draw, kind)
-    return _predicates(draw) if kind.name == "pred" else _integers(draw, kind)
+    element_type = draw.demand.shape.element_type
+    if element_type.is_complex:
+        return complex_array(*(_floats(draw, element_type.part) for _ in range(2)))
+    if element_type.is_floating:
+        return _floats(draw, element_type)
+    return _predicates(draw) if element_type.name == "pred" else _integers(draw, element_type)
 
 
-def _floats(draw: _Draw, kind: ElementType) -> Array:
-    rng, dtype, size = draw.rng, dtype_of(kind), draw.size
+def _floats(draw: _Draw, element_type: ElementType) -> Array:
+    rng, dtype, size = draw.rng, dtype_of(element_type), draw.size
     if draw.kind == "whole":
-        largest = LARGEST_INTEGER if kind.bits > _NARROW_BITS else 1
+        largest = LARGEST_INTEGER if element_type.bits > _NARROW_BITS else 1
         return rng.integers(-largest, largest, size, endpoint=True).astype(dtype)
     if draw.kind == "boundary":
-        return _cycled(draw, float_pool(draw.need, kind))
-    if draw.kind == "equal" and not draw.need.counts:
-        pool = float_pool(draw.need, kind)
+        return _cycled(draw, float_pool(draw.demand, element_type))
+    if draw.kind == "equal" and not draw.demand.use.counts:
+        pool = float_pool(draw.demand, element_type)
         return pool[rng.integers(0, min(len(pool), _FEW + 2 * draw.run), size)]
-    if draw.need.counts:
+    if draw.demand.use.counts:
         # With special values, a loop that counts with these floats might never end.
         return _normal(draw, dtype)
     if draw.kind == "peaks":
-        peak = min(_PEAK, float(_limits(dtype).max))
+        peak = min(_PEAK, float(limits(element_type).max))
         return _with_a_peak(draw, _normal(draw, dtype), (-peak, peak))
     if draw.kind in ("special", "infinite", "sparse"):
-        return _with_rules(draw, kind)
+        return _with_rules(draw, element_type)
     if draw.kind in ("scaled", "pairs"):
         return _structured(draw, dtype)
     if draw.kind == "shifted":
         return (_normal(draw, dtype).astype(np.float64) + (_SHIFT if draw.run % 2 else -_SHIFT)).astype(dtype)
-    return _magnitudes(draw, dtype) if draw.kind in ("magnitudes", "saturated") else _normal(draw, dtype)
+    return _magnitudes(draw, element_type) if draw.kind in ("magnitudes", "saturated") else _normal(draw, dtype)
 
 
-def _with_rules(draw: _Draw, kind: ElementType) -> Array:
+def _with_rules(draw: _Draw, element_type: ElementType) -> Array:
     """Returns floats among which some have special rules in arithmetic."""
-    dtype = dtype_of(kind)
+    dtype = dtype_of(element_type)
     if draw.kind == "infinite":
         return np.array(draw.rng.choice(_OPPOSED, draw.size)).astype(dtype)
     if draw.kind == "sparse":
         return _with_one_special(draw, _normal(draw, dtype))
-    return _with_specials(draw, _normal(draw, dtype), special_floats(kind, largest=not draw.sums))
+    return _with_specials(draw, _normal(draw, dtype), special_floats(element_type, largest=not draw.sums))
 
 
 def _structured(draw: _Draw, dtype: np.dtype[Any]) -> Array:
-    need, values = draw.need, _normal(draw, dtype)
+    demand, values = draw.demand, _normal(draw, dtype)
     if draw.kind == "scaled":
-        return Scaling(values, need.constants, need.numbers, draw.run, draw.position).scaled(draw.rng)
+        return Scaling(values, demand.constants, demand.numbers, draw.run, draw.position).scaled(draw.rng)
     with np.errstate(all="ignore"):
-        rare = np.array(_rare(need), np.float64).astype(dtype)
+        rare = np.array(_rare(demand), np.float64).astype(dtype)
     return paired(draw.rng, values, rare, draw.run, draw.position)
 
 
 def _normal(draw: _Draw, dtype: np.dtype[Any]) -> Array:
     values = draw.rng.standard_normal(draw.size)
-    return (np.abs(values) if draw.need.counts else values).astype(dtype)
+    return (np.abs(values) if draw.demand.use.counts else values).astype(dtype)
 
 
 def _with_specials(draw: _Draw, values: Array, special: Array) -> Array:
@@ -242,24 +241,17 @@ def _with_a_peak(draw: _Draw, values: Array, ends: tuple[float, float]) -> Array
     return flat.reshape(values.shape)
 
 
-def _limits(dtype: np.dtype[Any]) -> Any:
-    import ml_dtypes
-
-    return ml_dtypes.finfo(dtype)
-
-
-def _magnitudes(draw: _Draw, dtype: np.dtype[Any]) -> Array:
+def _magnitudes(draw: _Draw, element_type: ElementType) -> Array:
     """Returns floats of all magnitudes up to 1e30, or to the largest of the type."""
-    limits = _limits(dtype)
-    low = max(-_LARGEST_EXPONENT, float(np.log10(float(limits.smallest_normal))))
-    high = min(_LARGEST_EXPONENT, float(np.log10(float(limits.max))))
+    largest = float(np.log10(float(limits(element_type).max)))
+    low, high = max(-_LARGEST_EXPONENT, float(np.log10(smallest_normal(element_type)))), min(_LARGEST_EXPONENT, largest)
     if draw.sums and draw.kind == "magnitudes":
         low, high = max(low, -high), max(1.0, high / 2 - 3)
     if draw.kind == "saturated":
-        low, high = 0.0, float(np.log10(float(limits.max)))
+        low, high = 0.0, largest
     exponents = draw.rng.uniform(low, high, draw.size)
     with np.errstate(all="ignore"):
-        return (draw.rng.choice([-1.0, 1.0], draw.size) * 10.0**exponents).astype(dtype)
+        return (draw.rng.choice([-1.0, 1.0], draw.size) * 10.0**exponents).astype(dtype_of(element_type))
 
 
 def _predicates(draw: _Draw) -> Array:
@@ -270,72 +262,70 @@ def _predicates(draw: _Draw) -> Array:
     return draw.rng.integers(0, 2, draw.size).astype(np.bool_)
 
 
-def _integers(draw: _Draw, kind: ElementType) -> Array:
-    need = draw.need
-    if need.distinct or need.ascending:
-        return _ordered(draw, kind)
+def _integers(draw: _Draw, element_type: ElementType) -> Array:
+    demand = draw.demand
+    if demand.use.distinct or demand.use.ascending:
+        return _ordered(draw, element_type)
     if draw.kind == "boundary":
-        return _cycled(draw, _as_integers(integer_pool(need), kind))
-    if draw.kind == "peaks" and need.is_free:
-        few = draw.rng.integers(0, 2, draw.size).astype(dtype_of(kind))
-        return _with_a_peak(draw, few, value_range(kind))
+        return _cycled(draw, _as_integers(integer_pool(demand), element_type))
+    if draw.kind == "peaks" and demand.use.is_free:
+        few = draw.rng.integers(0, 2, draw.size).astype(dtype_of(element_type))
+        return _with_a_peak(draw, few, value_range(element_type))
     if draw.kind == "equal":
-        pool = integer_pool(need)[: _FEW + 2 * draw.run]
-        return _as_integers(pool, kind)[draw.rng.integers(0, len(pool), draw.size)]
-    if not need.is_free:
-        return _near_range(draw, kind)
+        pool = integer_pool(demand)[: _FEW + 2 * draw.run]
+        return _as_integers(pool, element_type)[draw.rng.integers(0, len(pool), draw.size)]
+    if not demand.use.is_free:
+        return _near_range(draw, element_type)
     if draw.kind == "pairs":
-        low, high = value_range(kind)
-        rare = [int(each) for each in _rare(need) if each == int(each) and low <= each <= high] or [0]
-        return paired(draw.rng, _words(draw, kind), _as_integers(rare, kind), draw.run, draw.position)
+        low, high = value_range(element_type)
+        rare = [int(each) for each in _rare(demand) if each == int(each) and low <= each <= high] or [0]
+        return paired(draw.rng, _words(draw, element_type), _as_integers(rare, element_type), draw.run, draw.position)
     if draw.kind == "whole":
-        low = max(value_range(kind)[0], -LARGEST_INTEGER)
-        high = min(value_range(kind)[1], LARGEST_INTEGER)
-        return draw.rng.integers(low, high, draw.size, endpoint=True).astype(dtype_of(kind))
-    return _words(draw, kind)
+        low = max(value_range(element_type)[0], -LARGEST_INTEGER)
+        high = min(value_range(element_type)[1], LARGEST_INTEGER)
+        return draw.rng.integers(low, high, draw.size, endpoint=True).astype(dtype_of(element_type))
+    return _words(draw, element_type)
 
 
-def _words(draw: _Draw, kind: ElementType) -> Array:
+def _words(draw: _Draw, element_type: ElementType) -> Array:
     """Returns integers of the whole range of their type."""
     words = draw.rng.integers(0, np.iinfo(np.uint64).max, draw.size, np.uint64, endpoint=True)
-    return from_bits((words & np.uint64((1 << kind.bits) - 1)).astype(bits_type(kind)), kind)
+    return from_bits((words & np.uint64((1 << element_type.bits) - 1)).astype(bits_type(element_type)), element_type)
 
 
-def _rare(need: Need) -> tuple[float, ...]:
+def _rare(demand: Demand) -> tuple[float, ...]:
     """Returns the constants to combine: the largest, which small whole numbers do not hold."""
-    return need.constants[-_MOST_RARE:]
+    return demand.constants[-_MOST_RARE:]
 
 
-def _near_range(draw: _Draw, kind: ElementType) -> Array:
+def _near_range(draw: _Draw, element_type: ElementType) -> Array:
     """Returns indices, amounts or counts: one in six is out of range, except in sets of whole numbers."""
-    need = draw.need
-    reach = max([*need.limits[-1:], *need.widths, need.branches, 2 if need.counts else 1])
-    limit = min(
-        [*need.limits, *need.widths, *([need.branches] if need.branches else []), *([8] if need.counts else [])]
-    )
+    use = draw.demand.use
+    reach = max([*use.limits[-1:], *use.widths, use.branches, 2 if use.counts else 1])
+    limit = min([*use.limits, *use.widths, *([use.branches] if use.branches else []), *([8] if use.counts else [])])
     values = draw.rng.integers(0, max(1, limit), draw.size)
     if draw.kind != "whole":
         outside = draw.rng.integers(-reach, 2 * reach + 1, draw.size)
         values = np.where(draw.rng.integers(0, 6, draw.size) == 0, outside, values)
-    low, high = value_range(kind)
-    return np.clip(values, max(low, -(1 << 31)), min(high, 1 << 31)).astype(dtype_of(kind))
+    low, high = value_range(element_type)
+    return np.clip(values, max(low, -(1 << 31)), min(high, 1 << 31)).astype(dtype_of(element_type))
 
 
-def _ordered(draw: _Draw, kind: ElementType) -> Array:
+def _ordered(draw: _Draw, element_type: ElementType) -> Array:
     """Returns indices that keep the promise of a gather or scatter: distinct, ascending, or both."""
-    need, count = draw.need, draw.need.shape.element_count
-    limit = max(count, min(need.limits, default=count), 1)
-    values = draw.rng.choice(limit, count, replace=False) if need.distinct else draw.rng.integers(0, limit, count)
-    return (np.sort(values) if need.ascending else values).astype(dtype_of(kind)).reshape(draw.size)
+    use, count = draw.demand.use, draw.demand.shape.element_count
+    limit = max(count, min(use.limits, default=count), 1)
+    values = draw.rng.choice(limit, count, replace=False) if use.distinct else draw.rng.integers(0, limit, count)
+    return (np.sort(values) if use.ascending else values).astype(dtype_of(element_type)).reshape(draw.size)
 
 
-def _as_integers(values: Sequence[int], kind: ElementType) -> Array:
-    return np.array(values, object).astype(dtype_of(kind))
+def _as_integers(values: Sequence[int], element_type: ElementType) -> Array:
+    return np.array(values, object).astype(dtype_of(element_type))
 
 
 def _cycled(draw: _Draw, pool: Array) -> Array:
     """Returns the pool's values in a fixed random order, continuing after the values of the previous run."""
-    count = draw.need.shape.element_count
+    count = draw.demand.shape.element_count
     order = np.random.default_rng([len(pool), draw.position]).permutation(len(pool))
     return pool[order[(draw.run * count + np.arange(count)) % len(pool)]].reshape(draw.size)
 
@@ -345,7 +335,7 @@ def _with_equal_elements(draws: Sequence[_Draw], arrays: Sequence[Array]) -> lis
     first: dict[object, Array] = {}
     made = []
     for draw, array in zip(draws, arrays, strict=True):
-        shape = draw.need.shape
+        shape = draw.demand.shape
         other = first.setdefault((shape.element_type, shape.dimensions), array)
         is_same = np.array(draw.run % 2 == 0) if not draw.size else draw.rng.integers(0, 2, draw.size) == 0
         made.append(np.where(is_same, other, array).astype(array.dtype))

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from dialect_utils.execution import Array
+from dialect_utils.layout.arrays.dtypes import element_type_of
+from dialect_utils.verdict.rounding.floats import limits
 
 # Every fourth row, and every fourth array, is constant; half of these are zero.
 _CONSTANT_EVERY, _CONSTANT_ARRAY_EVERY = 4, 4
@@ -27,7 +29,7 @@ _SMALLEST_NORMAL = float(np.finfo(np.float32).smallest_normal)
 _WAYS = ("rows", "whole", "columns", "whole")
 
 
-def magnitudes(constants: Sequence[float], numbers: Sequence[float], limits: Any, count: int) -> list[float]:
+def magnitudes(constants: Sequence[float], numbers: Sequence[float], finfo: Any, count: int) -> list[float]:
     """Returns the magnitudes worth trying in a row of `count` elements, the most telling ones first.
 
     The mean or the sum of the elements, or of their squares, is then as large as a small constant.
@@ -35,9 +37,9 @@ def magnitudes(constants: Sequence[float], numbers: Sequence[float], limits: Any
     sums = [form(abs(each)) for each in constants if _is_small(each) for form in _forms(count)]
     found = [*sums, *_MAGNITUDES, *(sqrt(abs(each)) for each in numbers if _is_small(each))]
     # Engines flush subnormal numbers of f32 to zero, and convert those of narrower types exactly.
-    is_narrow = float(limits.smallest_normal) > _SMALLEST_NORMAL
-    smallest = float(limits.smallest_subnormal if is_narrow else limits.smallest_normal)
-    low, high = _MARGIN * smallest, float(limits.max) / _MARGIN
+    is_narrow = float(finfo.smallest_normal) > _SMALLEST_NORMAL
+    smallest = float(finfo.smallest_subnormal if is_narrow else finfo.smallest_normal)
+    low, high = _MARGIN * smallest, float(finfo.max) / _MARGIN
     return list(dict.fromkeys(each for each in found if low <= each <= high)) or [1.0]
 
 
@@ -76,10 +78,8 @@ class Scaling:
         return whole
 
     def _rows(self, rng: np.random.Generator, rows: Array, are_constant: Array, turn: int) -> Array:
-        import ml_dtypes
-
-        limits: Any = ml_dtypes.finfo(self.values.dtype)
-        pool = np.array(magnitudes(self.constants, self.numbers, limits, max(1, rows.shape[1])))
+        finfo = limits(element_type_of(self.values.dtype))
+        pool = np.array(magnitudes(self.constants, self.numbers, finfo, max(1, rows.shape[1])))
         scales = pool[(np.arange(len(rows)) + turn * len(rows)) % len(pool)]
         level = rng.standard_normal((len(rows), 1)) * (np.arange(len(rows)) + turn & _CONSTANT_EVERY == 0)[:, None]
         made: Array = np.where(are_constant[:, None], level, rows) * scales[:, None]

@@ -92,11 +92,21 @@ def _folded(opcode: str, a: Val, b: Val) -> Val | None:
     return None
 
 
-def unary(code: Code, opcode: str, a: Val) -> Val:
-    """Makes an elementwise op of one value."""
+def shift(code: Code, opcode: str, a: Val, count: Val) -> Val:
+    """Makes a shift of integers; one by a known number of bits, less than the width, is folded."""
+    if a.known is None or count.known is None or not 0 <= int(count.known) < a.kind.bits:
+        return code.emit(opcode, a.kind, a.dims, [a, count])
+    number, by = int(a.known), int(count.known)
+    if opcode == "shift-right-logical":
+        number &= (1 << a.kind.bits) - 1
+    return constant(a.kind, number << by if opcode == "shift-left" else number >> by, a.dims)
+
+
+def unary(code: Code, opcode: str, a: Val, kind: ElementType | None = None) -> Val:
+    """Makes an elementwise op of one value, whose result has another type if `kind` is given."""
     if opcode == "not" and a.kind == PRED and a.known is not None:
         return constant(PRED, not a.known, a.dims)
-    return code.emit(opcode, a.kind, a.dims, [a])
+    return code.emit(opcode, kind or a.kind, a.dims, [a])
 
 
 def compare(code: Code, direction: str, a: Val, b: Val) -> Val:

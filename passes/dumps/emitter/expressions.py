@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from passes.dumps.emitter import arrays
 from passes.dumps.emitter.code import S32, Code, Dims, Number, Program, Val, constant, index
 
@@ -44,7 +44,7 @@ class Expr:
 
     def unary(self, opcode: str, kind: ElementType | None = None) -> Expr:
         """Returns an elementwise operation on one array."""
-        return Expr(self.code, self.code.emit(opcode, kind or self.kind, self.dims, [self.value]))
+        return Expr(self.code, arrays.unary(self.code, opcode, self.value, kind))
 
     def where(self, chosen: Expr | Number, other: Expr | Number) -> Expr:
         """Returns `chosen` where this is true, else `other`; one of them is an array."""
@@ -80,7 +80,10 @@ class Expr:
     def __neg__(self) -> Expr:
         return self.unary("negate")
 
-    def __and__(self, other: Expr) -> Expr:
+    def __invert__(self) -> Expr:
+        return self.unary("not")
+
+    def __and__(self, other: Expr | Number) -> Expr:
         return self.binary("and", other)
 
     def __or__(self, other: Expr) -> Expr:
@@ -96,6 +99,14 @@ class Expr:
     def convert(self, kind: ElementType) -> Expr:
         """Returns the elements in another type."""
         return Expr(self.code, arrays.convert(self.code, self.value, kind))
+
+    def bitcast(self, kind: ElementType) -> Expr:
+        """Returns the same bits as elements of another type of the same width."""
+        return Expr(self.code, arrays.bitcast_convert(self.code, self.value, kind))
+
+    def unsigned(self) -> Expr:
+        """Returns the same bits as unsigned integers."""
+        return self.bitcast(ELEMENT_TYPES[f"u{self.kind.bits}"]) if self.kind.is_signed else self
 
     def reshape(self, *dims: int) -> Expr:
         """Returns the elements with other dimensions."""

@@ -35,7 +35,7 @@ def _enqueue(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     if groups[_DEVICE]:
         pairs = _pairs(frame, op, groups[_DEVICE][0])
         value = _permuted(frame, value, pairs)
-        target = _sent(frame, op, target, pairs)
+        target = target.moved(lambda start: _permuted(frame, start, pairs))
     target.write(frame, arrays.zeros(len(target.dims)), value)
     for semaphore in (*groups[_SOURCE_SEMAPHORE], *groups[_TARGET_SEMAPHORE]):
         _count(frame, frame.ref(semaphore, op), _bytes(frame, target))
@@ -132,11 +132,6 @@ def _permuted(frame: Frame, value: Val, pairs: Sequence[tuple[int, int]]) -> Val
     listed = ",".join(f"{{{source},{target}}}" for source, target in pairs)
     attributes = f", source_target_pairs={{{listed}}}"
     return frame.code.emit("collective-permute", value.kind, value.dims, [value], attributes)
-
-
-def _sent(frame: Frame, op: KernelOp, target: Ref, pairs: Sequence[tuple[int, int]]) -> Ref:
-    """Returns the reference on the receiver: the sender's starts, in this device's memory."""
-    return target.moved(lambda start: _permuted(frame, start, pairs))
 
 
 def _device(frame: Frame, op: KernelOp) -> Sequence[Meaning]:

@@ -11,6 +11,7 @@ from dialect_utils.mosaic.kernel import Block, Dense, Kernel, KernelOp, KernelVa
 from dialect_utils.text import DiagnosticError
 from passes.dumps.emitter import arrays
 from passes.dumps.emitter.code import S32, Code, Val, constant
+from passes.dumps.emitter.expressions import Expr
 from passes.dumps.mosaic.memory import Buffer, Ref, Unwritten
 
 Meaning: TypeAlias = "Val | Ref"
@@ -82,6 +83,10 @@ class Frame:
         """Returns the meanings of several values."""
         return [self.val(value, op) for value in values]
 
+    def exprs(self, values: Sequence[KernelValue], op: KernelOp) -> list[Expr]:
+        """Returns the meanings of several values, on which Python's operators work."""
+        return [Expr(self.code, self.val(value, op)) for value in values]
+
     def ref(self, value: KernelValue, op: KernelOp) -> Ref:
         """Returns the meaning of a reference; raises DiagnosticError for a value."""
         found = self.values[value.number]
@@ -139,6 +144,16 @@ class Frame:
                 elif result.type.kind == "memref" and op.operands and op.operands[0].number in roots:
                     roots[result.number] = roots[op.operands[0].number]
         return list(found)
+
+
+def of_operands(make: Callable[..., Expr]) -> Callable[[Frame, KernelOp], Sequence[Meaning]]:
+    """Returns the lowering of an op whose result is a function of its operands."""
+    return lambda frame, op: [make(*frame.exprs(op.operands, op)).value]
+
+
+def of_type_and_operands(make: Callable[..., Expr]) -> Callable[[Frame, KernelOp], Sequence[Meaning]]:
+    """Returns the lowering of an op whose result is a function of its element type and its operands."""
+    return lambda frame, op: [make(frame.kind(op.results[0], op), *frame.exprs(op.operands, op)).value]
 
 
 def needed_ops(block: Block, table: Mapping[str, Lowering]) -> set[int]:

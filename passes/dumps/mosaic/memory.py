@@ -242,7 +242,7 @@ def can_recast(kind: ElementType, dims: Sequence[int], other: ElementType, other
 
 def read_strided(store: Store, ref: Ref, starts: Sequence[Val], sizes: Sequence[int], strides: Sequence[int]) -> Val:
     """Reads each `strides`-th element."""
-    spans = _spans(sizes, strides)
+    spans = [(size - 1) * stride + 1 for size, stride in zip(sizes, strides, strict=True)]
     return arrays.slice_static(store.code, ref.read(store, starts, spans), [0] * len(sizes), sizes, strides)
 
 
@@ -260,10 +260,6 @@ def write_masked(store: Store, ref: Ref, starts: Sequence[Val], value: Val, mask
     """Replaces the elements for which the mask is true."""
     old = ref.read(store, starts, value.dims)
     ref.write(store, starts, arrays.select(store.code, mask, value, old))
-
-
-def _spans(sizes: Sequence[int], strides: Sequence[int]) -> list[int]:
-    return [(size - 1) * stride + 1 for size, stride in zip(sizes, strides, strict=True)]
 
 
 def unwritten(kind: ElementType, dims: Sequence[int], how: Unwritten) -> Val:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from math import prod
 
-from dialect_utils.layout import ElementType
 from dialect_utils.mosaic.kernel import KernelOp
 from passes.dumps.emitter import arrays
 from passes.dumps.emitter.code import F32, PRED, S32, Code, Val, constant, index
+from passes.dumps.emitter.expressions import Expr
 from passes.dumps.mosaic.elementwise_ops import identity_of
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, integers, starts
 from passes.dumps.mosaic.memory import can_recast, recast
@@ -153,19 +153,16 @@ def _reduction(frame: Frame, op: KernelOp) -> tuple[str, bool]:
 
 def _reduce_index(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     """Makes the first index of the largest or smallest element, or of a NaN."""
-    code = frame.code
-    a = frame.val(op.operands[0], op)
+    (a,) = frame.exprs(op.operands[:1], op)
     axis = _one(frame, op, "axis")
     opcode = "minimum" if "min" in str(op.attributes.get("kind")) else "maximum"
-    best = reduce_along(code, opcode, a, [axis])
-    along = [i for i in range(len(a.dims)) if i != axis]
-    is_best = arrays.compare(code, "EQ", a, arrays.broadcast(code, best, a.dims, along))
+    best = Expr(frame.code, reduce_along(frame.code, opcode, a.value, [axis]))
+    is_best = a.compare("EQ", best.broadcast(a.dims, *(i for i in range(len(a.dims)) if i != axis)))
     if a.kind.is_floating:
-        is_best = arrays.binary(code, "or", is_best, arrays.compare(code, "NE", a, a))
-    indices = arrays.iota(code, S32, a.dims, axis)
-    candidates = arrays.select(code, is_best, indices, constant(S32, a.dims[axis], a.dims))
-    found = reduce_along(code, "minimum", candidates, [axis])
-    return [arrays.reshape(code, found, op.results[0].type.dimensions)]
+        is_best |= a.compare("NE", a)
+    candidates = is_best.where(a.iota(axis), a.dims[axis])
+    found = reduce_along(frame.code, "minimum", candidates.value, [axis])
+    return [arrays.reshape(frame.code, found, op.results[0].type.dimensions)]
 
 
 def _iota(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -175,20 +172,12 @@ def _iota(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     if len(along) == 1:
         return [arrays.iota(frame.code, kind, dims, along[0])]
     # The linear index over several dimensions, the last one minor.
-    total: Val = constant(kind, 0, dims)
+    total = Expr(frame.code, constant(kind, 0, dims))
     stride = 1
     for dimension in reversed(along):
-        part = arrays.iota(frame.code, kind, dims, dimension)
-        total = arrays.binary(
-            frame.code, "add", arrays.binary(frame.code, "multiply", part, constant(kind, stride, dims)), total
-        )
+        total = total.iota(dimension, kind) * stride + total
         stride *= dims[dimension]
-    return [total]
-
-
-def _step(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    (result,) = op.results
-    return [arrays.iota(frame.code, frame.kind(result, op), result.type.dimensions, 0)]
+    return [total.value]
 
 
 def _rotate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -210,10 +199,10 @@ def _rotate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _rotate_by_rows(code: Code, a: Val, dimension: int, amount: Val, stride: int, along: int) -> Val:
-    rows = arrays.binary(code, "multiply", arrays.iota(code, S32, a.dims, along), constant(S32, stride, a.dims))
-    total = arrays.binary(code, "add", rows, arrays.broadcast(code, amount, a.dims, ()))
-    source = arrays.binary(code, "subtract", arrays.iota(code, S32, a.dims, dimension), total)
-    return arrays.take_along(code, a, arrays.modulo(code, source, a.dims[dimension]), dimension)
+    whole = Expr(code, a)
+    total = whole.iota(along) * stride + Expr(code, amount).broadcast(a.dims)
+    source = whole.iota(dimension) - total
+    return arrays.take_along(code, a, arrays.modulo(code, source.value, a.dims[dimension]), dimension)
 
 
 def _gather(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -229,7 +218,7 @@ def _matmul(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     code = frame.code
     a, b, start = frame.vals(op.operands[:3], op)
     kind = start.kind
-    wide = S32 if kind.is_integral else _sum_type(kind)
+    wide = S32 if kind.is_integral else kind if kind.bits >= F32.bits else F32
     a, b = arrays.convert(code, a, wide), arrays.convert(code, b, wide)
     contracting, batch, order = _dot_dimensions(frame, op, a, b)
     made = arrays.dot(code, a, b, contracting, batch)
@@ -238,10 +227,6 @@ def _matmul(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     if start.known != 0:
         made = arrays.binary(code, "add", made, arrays.convert(code, start, wide))
     return [arrays.convert(code, made, kind)]
-
-
-def _sum_type(kind: ElementType) -> ElementType:
-    return kind if kind.bits >= F32.bits else F32
 
 
 _Groups = tuple[Sequence[int], Sequence[int]]
@@ -278,18 +263,16 @@ def _bitcast(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 def _create_mask(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     """Makes a mask that is true inside a box, from low (or 0) to high in each dimension."""
-    code, dims = frame.code, op.results[0].type.dimensions
-    bounds = starts(frame, op.operands, op)
+    dims = op.results[0].type.dimensions
+    bounds = [Expr(frame.code, bound) for bound in starts(frame, op.operands, op)]
     has_low = len(bounds) == 2 * len(dims)
-    mask: Val = constant(PRED, True, dims)
+    mask = Expr(frame.code, constant(PRED, True, dims))
     for dimension in range(len(dims)):
-        position = arrays.iota(code, S32, dims, dimension)
-        high = arrays.broadcast(code, bounds[dimension + (len(dims) if has_low else 0)], dims, ())
-        mask = arrays.binary(code, "and", mask, arrays.compare(code, "LT", position, high))
+        position = mask.iota(dimension)
+        mask &= position.compare("LT", bounds[dimension + (len(dims) if has_low else 0)].broadcast(dims))
         if has_low:
-            low = arrays.broadcast(code, bounds[dimension], dims, ())
-            mask = arrays.binary(code, "and", mask, arrays.compare(code, "GE", position, low))
-    return [mask]
+            mask &= position.compare("GE", bounds[dimension].broadcast(dims))
+    return [mask.value]
 
 
 def _one(frame: Frame, op: KernelOp, name: str) -> int:
@@ -319,7 +302,7 @@ ROWS: tuple[Lowering, ...] = (
     Lowering("tpu.all_reduce", "a", "reduce, broadcast", _reduce),
     Lowering("tpu.reduce_index", "a", "reduce, compare, iota, select", _reduce_index),
     Lowering("tpu.iota", "", "iota", _iota),
-    Lowering("vector.step", "", "iota", _step),
+    Lowering("vector.step", "", "iota", _iota),
     Lowering("tpu.dynamic_rotate", "a, amount", "concatenate, dynamic-slice; gather with a stride", _rotate),
     Lowering("tpu.rotate", "a", "concatenate, slice; gather with a stride", _rotate),
     Lowering("tpu.dynamic_gather", "a, indices", "iota, concatenate, gather", _gather),

@@ -4,7 +4,7 @@ import pytest
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.verdict import random_inputs, small_integer_positions
-from dialect_utils.verdict.sampling import array_needs, data_sets, unreached
+from dialect_utils.verdict.sampling import array_demands, data_sets, unreached
 
 TYPES = [
     "pred s2 u4 s8 u16 s64 u64 f16 bf16 f32 f64 c64 c128 f8e5m2 f8e4m3fn f8e8m0fnu f4e2m1fn".split()  # noqa: SIM905
@@ -54,15 +54,15 @@ def test_what_becomes_an_index_is_small() -> None:
 def test_sets_hold_what_tells_programs_apart() -> None:
     text = INDEXED.replace("s32[9] parameter(2)", "s32[9] parameter(2)\n  k = s32[] constant(1000)")
     shapes = [parse_array_shape(each) for each in ("f32[9]", "s32[]", "s32[]", "s32[9]")]
-    needs = array_needs([parse_bytes(text.encode(), "m")], shapes)
-    assert [need.limits for need in needs] == [(), (9,), (9,), ()]
-    sets = data_sets(needs, 1)
+    demands = array_demands([parse_bytes(text.encode(), "m")], shapes)
+    assert [demand.use.limits for demand in demands] == [(), (9,), (9,), ()]
+    sets = data_sets(demands, 1)
     held = [{float(value) for each in sets for value in each.arrays[i].reshape(-1)} for i in range(4)]
     assert {0, -1, 8, 9, 10} <= held[1]
     assert {999, 1000, 1001, 2**31 - 1} <= held[3]
     assert {float("inf"), -float("inf"), 0.0, 1000.0} <= held[0]
     assert any(np.isnan(each.arrays[0]).any() for each in sets)
-    again = data_sets(needs, 1)
+    again = data_sets(demands, 1)
     assert all(
         a.tobytes() == b.tobytes()
         for x, y in zip(sets, again, strict=True)
@@ -82,15 +82,15 @@ ENTRY e {
 }
 """  # noqa: E501  # one instruction
     shapes = [parse_array_shape(each) for each in ("f32[9]", "s32[4,1]", "f32[4]")]
-    needs = array_needs([parse_bytes(text.encode(), "m")], shapes)
-    for each in data_sets(needs, 2):
+    demands = array_demands([parse_bytes(text.encode(), "m")], shapes)
+    for each in data_sets(demands, 2):
         assert (np.diff(each.arrays[1].reshape(-1)) > 0).all()
-    assert any("indices out of range, in input 1" in line for line in unreached(needs, 2, finite=False))
+    assert any("indices out of range, in input 1" in line for line in unreached(demands, 2, finite=False))
 
 
 def test_the_ends_of_a_type_are_drawn() -> None:
     text = "HloModule m\nENTRY e {\n  x = s32[40] parameter(0)\n  ROOT a = s32[40] abs(x)\n}\n"
     shapes = [parse_array_shape("s32[40]")]
-    sets = data_sets(array_needs([parse_bytes(text.encode(), "m")], shapes), 1)
+    sets = data_sets(array_demands([parse_bytes(text.encode(), "m")], shapes), 1)
     drawn = {int(number) for each in sets for number in each.arrays[0]}
     assert {-(1 << 31), (1 << 31) - 1} <= drawn

@@ -8,7 +8,7 @@ from dialect_utils.execution import Worker
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.verdict import Options, compare_modules
-from dialect_utils.verdict.sampling import array_needs
+from dialect_utils.verdict.sampling import array_demands
 
 HLO_LOOP = """HloModule m
 c { s = (s32[], f32[4], f32[]) parameter(0)
@@ -66,7 +66,7 @@ def parse(text: str) -> Module:
 def test_only_what_the_condition_sees_counts_rounds(text: str) -> None:
     module = parse(text)
     shapes = [shape for parameter in module.entry.parameters for shape in parameter.shape.arrays()]
-    assert [need.counts for need in array_needs([module], shapes)] == [False, True]
+    assert [demand.use.counts for demand in array_demands([module], shapes)] == [False, True]
 
 
 def test_what_a_loop_carries_is_special_too(worker: Worker) -> None:

@@ -9,7 +9,7 @@ from dialect_utils.execution import Array, Worker
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.verdict import Options, compare_modules
-from dialect_utils.verdict.sampling import DataSet, array_needs, data_sets
+from dialect_utils.verdict.sampling import DataSet, array_demands, data_sets
 from dialect_utils.verdict.sampling.structured import Scaling, magnitudes, paired, prime_above
 
 XLA = Options(engines=("xla",), power=0)
@@ -150,7 +150,7 @@ def drawn(kind: str) -> list[DataSet]:
     text = f"HloModule m\nENTRY e {{\n  x = {kind}[40] parameter(0)\n  ROOT a = {kind}[40] abs(x)\n}}\n"
     module = parse_bytes(text.encode(), "m")
     shapes = [shape for parameter in module.entry.parameters for shape in parameter.shape.arrays()]
-    return data_sets(array_needs([module], shapes), 1)
+    return data_sets(array_demands([module], shapes), 1)
 
 
 def test_two_payloads_of_nan_and_both_zeros_are_drawn() -> None:
