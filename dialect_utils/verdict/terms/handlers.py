@@ -189,6 +189,7 @@ def _tuple(_: Any, __: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[Tre
 Handler = Callable[["Walker[Any]", Operation, Sequence[TreeOf[Any]]], Sequence[TreeOf[Any]]]
 
 
+# One handler for each operation that has no definition on arrays.
 HANDLERS: Mapping[str, Handler] = by_opcode(
     {
         **by_phase(_exchange, _done, _update),
