@@ -35,7 +35,7 @@ INHERITED = (
 # Code for processors without FMA: a product and a sum round twice, as the module says, where XLA would fuse them.
 # (An option of one compilation does not reach the code generator.)
 _NO_FUSED_MULTIPLY_ADD = "--xla_cpu_max_isa=AVX"
-# libtpu without a cloud's metadata server, and beside other processes that use it.
+# libtpu asks no metadata server of a cloud, and runs beside other processes that use it.
 TPU_ENVIRONMENT = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
 # The most bytes of one read or write.
 _CHUNK = 1 << 16
@@ -179,7 +179,7 @@ def start(program: str, *arguments: object) -> Process:
 
 @contextmanager
 def waiting(seconds: float | None) -> Iterator[None]:
-    """Tells the parent that this process waits inside, at most so many seconds, None for any number."""
+    """Tells the parent that this process waits inside the block, for at most `seconds` (None: without limit)."""
     if _parent is None:
         yield
         return

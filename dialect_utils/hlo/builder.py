@@ -1,4 +1,4 @@
-"""Makes HLO instructions before or after one of a computation."""
+"""Makes HLO instructions before or after an instruction of a computation."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ class Computation:
         return item.number < 0 or item in self.edits.instructions
 
     def mark_edited(self, *items: Instruction) -> None:
-        """Notes that instructions changed since they were read; without arguments, that something else changed."""
+        """Marks instructions as changed since they were read; without arguments, another part of the computation."""
         self.edits.any = True
         if items:
             if self.written.inline:
@@ -359,11 +359,11 @@ class Computation:
         return self._row[1]
 
     def add_caller(self, caller: Instruction) -> None:
-        """Notes that an instruction calls it."""
+        """Records that an instruction calls it."""
         self._callers[caller] = None
 
     def remove_caller(self, caller: Instruction) -> None:
-        """Notes that an instruction no longer calls it."""
+        """Records that an instruction no longer calls it."""
         self._callers.pop(caller, None)
 
     # Effects of an edit

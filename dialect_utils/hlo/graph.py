@@ -183,7 +183,7 @@ class Uses(Generic[Using]):
         return tuple(self._users.get(item, ()))
 
     def add(self, user: Using, operands: Sequence[Using]) -> None:
-        """Notes that `user` uses operands that it did not use before."""
+        """Records that `user` uses operands that it did not use before."""
         users = self._users
         for operand in operands if len(operands) == 1 else dict.fromkeys(operands):
             if operand in users:
@@ -198,7 +198,7 @@ class Uses(Generic[Using]):
             self._users[item] = [user for user in self._users[item] if id(user) not in gone]
 
     def drop(self, user: Using, operands: Iterable[Using]) -> None:
-        """Notes that `user` no longer uses operands."""
+        """Records that `user` no longer uses operands."""
         for operand in dict.fromkeys(operands):
             self._users[operand].remove(user)
 
@@ -242,7 +242,7 @@ class NameTable:
         self._counters: dict[str, int] = {}
 
     def add(self, name: str) -> None:
-        """Notes a name as used."""
+        """Records a name as used."""
         self._used.add(name)
 
     def fresh(self, base: str) -> str:

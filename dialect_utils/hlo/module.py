@@ -254,7 +254,7 @@ class HloModule:
         return self.attributes.get("is_scheduled") == "true"
 
     def note_shape(self, shape: Shape) -> None:
-        """Notes a new shape: after the first one with a layout, the module writes layouts."""
+        """Records a new shape: after the first one with a layout, the module writes layouts."""
         if not self.writes_layouts:
             self.writes_layouts = any(array.layout is not None for array in shape.arrays())
 
@@ -275,14 +275,14 @@ class HloModule:
         return self._names
 
     def note_name(self, name: str) -> None:
-        """Notes a name as used."""
+        """Records a name as used."""
         if self._names is not None:
             self._names.add(name)
 
     # Computations
 
     def mark_edited(self) -> None:
-        """Notes that the module changed since it was read."""
+        """Marks the module as changed since it was read."""
         self._is_edited = True
         self._printed = None
 

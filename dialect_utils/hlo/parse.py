@@ -246,7 +246,7 @@ class _Parser:
         )
 
     def _found(self, computation: Computation) -> None:
-        """Notes a computation, after its inline computations."""
+        """Records a computation, after its inline computations."""
         inline = self.context.inline[self.inline_count :]
         self.inline_count = len(self.context.inline)
         self.found += [found.computation for found in inline]

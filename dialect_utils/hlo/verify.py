@@ -35,8 +35,7 @@ from dialect_utils.ops import (
     with_trait,
 )
 from dialect_utils.ops.checking import check_operation
-from dialect_utils.ops.devices import integer
-from dialect_utils.ops.inference import Instance, ShapeError
+from dialect_utils.ops.inference import Instance, ShapeError, integer
 from dialect_utils.text import Diagnostic, DiagnosticError, Severity, nearest
 
 _COMPILED = with_trait(Trait.COMPILED)

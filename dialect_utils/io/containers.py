@@ -34,8 +34,8 @@ class Extract:
 def find_in_log(text: str, name: str, wanted: Sequence[str] = ()) -> Extract | None:
     """Returns the HLO module that a log prints, or None for a text without one.
 
-    `wanted` names it as in a dump directory: `jit_f`, `module_0001` for the second of the log, or a pattern. Raises
-    DiagnosticError where the log prints several such modules, or others only.
+    `wanted` names a module as in a dump directory: `jit_f`, `module_0001` for the second module of the log, or a
+    pattern. Raises DiagnosticError where several modules of the log have the name, or none has it.
     """
     every = ((DumpName(each[2], number), each) for number, each in enumerate(MODULE_LINE.finditer(text)))
     found = ((dump, each) for dump, each in every if not wanted or any(map(dump.is_module, wanted)))
@@ -54,7 +54,7 @@ def find_in_log(text: str, name: str, wanted: Sequence[str] = ()) -> Extract | N
 
 
 def _unchosen(message: str, text: str) -> DiagnosticError:
-    """Returns the error about modules of a log that no name distinguishes, with the names of some."""
+    """Returns the error that a log prints several modules, with the names of the first few."""
     found = list(islice(MODULE_LINE.finditer(text), _LISTED + 1))
     names = [f"{DumpName(each[2], number).label}.{each[2]}" for number, each in enumerate(found[:_LISTED])]
     listed = ", ".join(names) + (", ..." if len(found) > _LISTED else "")

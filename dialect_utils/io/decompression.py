@@ -93,7 +93,7 @@ class _ZstandardDecompressor:
 def decompressed(data: bytes, name: str) -> bytes:
     """Returns the content of gzip, xz or zstd bytes; other bytes stay as they are.
 
-    Takes the memory of the content, an eighth of it and a window more. Raises DiagnosticError for damaged bytes, and
+    Needs memory for the content, an eighth of it and a window. Raises DiagnosticError for damaged bytes, and
     for a content or a window beyond the limits of this module.
     """
     if not data.startswith(COMPRESSED):

@@ -93,7 +93,7 @@ def _attempted(url: str, work: Callable[[], T]) -> T:
         message = f"{url}: {str(error)[:1].lower()}{str(error)[1:]}"
         raise DiagnosticError(Diagnostic(message, hint="pip install 'relayout[remote]'")) from None
     except FileNotFoundError:
-        # fsspec raises it for a server that does not answer, too.
+        # fsspec raises FileNotFoundError for a server that does not answer, too.
         raise MissingFileError(Diagnostic(f"{url}: no such file, or nothing answers at this address")) from None
     except Exception as error:
         # Each file system raises its own errors.

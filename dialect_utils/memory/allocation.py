@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
-from dialect_utils.layout.index.sizes import byte_size, byte_size_of
+from dialect_utils.layout.index.index_map import byte_size, byte_size_of
 from dialect_utils.layout.layout import COMBINE, MATCH
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dialect_utils.layout import ArrayShape, Layout, Tile, parse_array_shape
-from dialect_utils.layout.index.sizes import byte_size, byte_size_of
+from dialect_utils.layout.index.index_map import byte_size, byte_size_of
 from dialect_utils.memory.allocation import PaddedDimension, padded_dimensions
 from dialect_utils.text import DiagnosticError
 

@@ -24,6 +24,7 @@ from dialect_utils.ops.inference import (
     Called,
     Instance,
     ShapeError,
+    agree,
     check_second_token,
     check_tokens,
     first_operand,
@@ -65,26 +66,6 @@ def returned(instance: Instance) -> Shape:
 
 
 # Constraints
-
-
-def agree(instance: Instance, first_name: str, first: Shape, second_name: str, second: Shape, part: str = "") -> None:
-    """Raises ShapeError where both sides of a boundary differ in type, or in where a tiled layout places elements.
-
-    Memory spaces are not compared: a fusion's parameter may be read from another one.
-    """
-    if first is second or first == second:
-        return
-    if not is_compatible(first, second):
-        raise ShapeError(f"{first_name} is {first}, but {second_name} is {second}", part)
-    for one, other in zip(first.arrays(), second.arrays(), strict=True):
-        is_compared = instance.is_layout_sensitive or (one.is_tiled and other.is_tiled)
-        if is_compared and _placement(one) != _placement(other):
-            raise ShapeError(f"{first_name} is laid out as {first}, but {second_name} as {second}", part)
-
-
-def _placement(shape: ArrayShape) -> object:
-    layout = shape.effective_layout
-    return layout.minor_to_major, layout.tiles, layout.element_size_in_bits
 
 
 def check_interface(instance: Instance, called: Called, operands: list[Shape]) -> None:

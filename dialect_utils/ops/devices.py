@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from math import prod
 
-from dialect_utils.ops.inference import Instance, ShapeError
+from dialect_utils.ops.inference import Instance, ShapeError, integer
 
 _LISTED = re.compile(r"\{(?:\s*\{[\d,\s]*\}[,\s]*)*\}")
 _GROUP = re.compile(r"\{([\d,\s]*)\}")
@@ -21,15 +21,9 @@ _AXIS = re.compile(r"'([^']*)'\s*=\s*(\d+)")
 _DEVICE_IDS = re.compile(r"device_ids\s*=\s*\(([^)]*)\)")
 _PAIRS = re.compile(r"\{(?:\s*\{\s*-?\d+\s*,\s*-?\d+\s*\}[,\s]*)*\}")
 _PAIR = re.compile(r"\{\s*(-?\d+)\s*,\s*(-?\d+)\s*\}")
-_MOST_DIGITS = 20
 _GROUPS, _SOURCES = "replica_groups", "source_target_pairs"
 # Far more devices than any machine has.
 _MOST_DEVICES = 1 << 20
-
-
-def integer(text: str) -> int:
-    """Returns an integer of at most 64 bits, 2^63 for one of more than 20 characters: int() rejects 5,000 digits."""
-    return int(text) if len(text) <= _MOST_DIGITS else 1 << 63
 
 
 def numbers_in(text: str) -> list[int]:

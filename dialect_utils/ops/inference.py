@@ -14,6 +14,8 @@ from dialect_utils.layout import ArrayShape, ElementType, Layout, Shape, TokenSh
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.ops.declaration import Opcode
 
+_MOST_DIGITS = 20
+
 
 class ShapeError(ValueError):
     """Raised where operands or attributes give no shape, or a constraint does not hold.
@@ -148,6 +150,11 @@ def wider(first: ElementType, second: ElementType) -> ElementType:
     return first if first.bits >= second.bits else second
 
 
+def integer(text: str) -> int:
+    """Returns an integer of at most 64 bits, 2^63 for one of more than 20 characters: int() rejects 5,000 digits."""
+    return int(text) if len(text) <= _MOST_DIGITS else 1 << 63
+
+
 def is_same_kind(first: ElementType, second: ElementType) -> bool:
     """Is true for equal element types and for two floats, whatever their precisions."""
     return first == second or (first.is_floating and second.is_floating)
@@ -179,7 +186,34 @@ def is_equally_ordered(first: Shape, second: Shape) -> bool:
     )
 
 
+def agree(instance: Instance, first_name: str, first: Shape, second_name: str, second: Shape, part: str = "") -> None:
+    """Raises ShapeError where both sides of a boundary differ in type, or in where a tiled layout places elements.
+
+    Memory spaces are not compared: a fusion's parameter may be read from another one.
+    """
+    if first is second or first == second:
+        return
+    if not is_compatible(first, second):
+        raise ShapeError(f"{first_name} is {first}, but {second_name} is {second}", part)
+    for one, other in zip(first.arrays(), second.arrays(), strict=True):
+        is_compared = instance.is_layout_sensitive or (one.is_tiled and other.is_tiled)
+        if is_compared and _placement(one) != _placement(other):
+            raise ShapeError(f"{first_name} is laid out as {first}, but {second_name} as {second}", part)
+
+
+def _placement(shape: ArrayShape) -> object:
+    layout = shape.effective_layout
+    return layout.minor_to_major, layout.tiles, layout.element_size_in_bits
+
+
 # The shape of a result that is not written
+
+
+def written_only(instance: Instance) -> Shape:
+    """Returns the written shape, which nothing else determines."""
+    if instance.shape is None:
+        raise UnwrittenError(f"{instance.opcode} needs a written shape")
+    return instance.shape
 
 
 def infer_shape(

@@ -34,12 +34,12 @@ from dialect_utils.ops.factors import Kind, along, of_broadcast, of_constant
 from dialect_utils.ops.inference import (
     Instance,
     ShapeError,
-    UnwrittenError,
     Written,
     is_same_kind,
     made,
     of_type,
     wider,
+    written_only,
 )
 from dialect_utils.text import without_comments
 
@@ -232,7 +232,7 @@ def check_dynamic_reshape(instance: Instance) -> None:
 def check_bitcast(instance: Instance) -> None:
     """Raises ShapeError where a bitcast changes the size in bytes."""
     # Sizes of layouts are needed here only.
-    from dialect_utils.layout.index.sizes import byte_size
+    from dialect_utils.layout.index.index_map import byte_size
 
     source, shape = instance.operands[0], instance.shape
     if not isinstance(source, ArrayShape) or not isinstance(shape, ArrayShape):
@@ -242,13 +242,6 @@ def check_bitcast(instance: Instance) -> None:
     have, want = byte_size(source), byte_size(shape)
     if have != want:
         raise ShapeError(f"bitcast reads {have} bytes of {source} as {want} bytes of {shape}", "shape")
-
-
-def written_only(instance: Instance) -> Shape:
-    """Returns the written shape, which nothing else determines."""
-    if instance.shape is None:
-        raise UnwrittenError(f"{instance.opcode} needs a written shape")
-    return instance.shape
 
 
 def define_step(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:

@@ -152,7 +152,7 @@ class StableHloModule:
         """Returns every function and region, callees and inner regions first."""
         found: dict[StableHloFunction, None] = {}
         begun: set[StableHloFunction] = set()
-        # Not recursive: a chain of calls may be deeper than Python's stack.
+        # A loop instead of recursion: a chain of calls may be deeper than Python's stack.
         stack = [self.function_named(name) for name in reversed(self._named)]
         while stack:
             function = stack[-1]

@@ -99,7 +99,7 @@ def _from_hlo(module: HloModule) -> Module:
 
 
 def _check_expressible(module: HloModule) -> None:
-    """Raises DiagnosticError at an operation for which XLA writes something that is not StableHLO."""
+    """Raises DiagnosticError at an operation that XLA cannot express in StableHLO."""
     for operation in module.operations():
         base, phase = split_asynchronous(operation.opcode)
         if operation.opcode in _COMPILED or (phase and base not in _TRANSFERS):

@@ -8,7 +8,7 @@ from typing import Literal
 
 from dialect_utils.ir import Function, Module, Value
 from dialect_utils.layout import Shape
-from dialect_utils.layout.index.sizes import byte_size
+from dialect_utils.layout.index.index_map import byte_size
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.ops import Trait, has
 

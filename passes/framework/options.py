@@ -3,6 +3,7 @@
 The type of an option is `bool`, `int`, `float`, `str`, `Path`, `Literal[...]`, one of these `| None`, a tuple of one
 of them (`tuple[int, ...]`), or a frozen dataclass of such fields (a nested option). A parameter without a type has that
 of its default. A pipeline's text calls the parameter `memory_space` `memory-space`.
+An option that names a value of the module is text, which the pass looks up.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dialect_utils.ir import Module, Value
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 from passes.framework.spec import (
     Option,
@@ -232,3 +234,34 @@ def _format_value(value: Any) -> str:
         options = declared_options(type(value))
         return f"{{{format_options(options, {option.name: getattr(value, option.name) for option in options})}}}"
     return quote(str(value))
+
+
+def value_names(module: Module) -> dict[Value, str]:
+    """Returns the names of the values of a module, without `%`; a value that shares all its names has none.
+
+    A value whose name an earlier function has too is named with its function, `helper:3`; the entry comes first.
+    """
+    found: dict[str, Value] = {}
+    for function in sorted(module.functions, key=lambda function: not function.is_entry):
+        for value in function.values():
+            name = _within(value, value.name) if value.name in found else value.name
+            found.setdefault(name, value)
+    return {value: name for name, value in found.items()}
+
+
+def _within(value: Value, name: str) -> str:
+    return f"{value.function.name}:{name}"
+
+
+def named_value(module: Module, name: str, option: str) -> Value:
+    """Returns the value that an option of a pass names, with or without `%` and its function.
+
+    Raises OptionError with the nearest name where the module has no such value.
+    """
+    names = value_names(module)
+    known = {_within(value, value.name): value for value in reversed(names)} | {names[value]: value for value in names}
+    given = name.replace("%", "")
+    if given not in known:
+        close = nearest(given, names.values())
+        raise OptionError(option, f"the module has no value {name}", f"did you mean %{close}?" if close else None)
+    return known[given]

@@ -8,8 +8,7 @@ from dialect_utils.ir import Module, array_shape
 from dialect_utils.ir.chains import is_plain
 from dialect_utils.ir.factors import identity
 from passes.framework.base import Report, module_pass
-from passes.framework.named_values import named_value, value_names
-from passes.framework.options import OptionError
+from passes.framework.options import OptionError, named_value, value_names
 from passes.shapes.orders.candidates import ranked
 from passes.shapes.orders.region import Joins, Region
 from passes.shapes.orders.remaking import Remaking

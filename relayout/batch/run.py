@@ -78,7 +78,7 @@ def supervise(command: Command, console: Console) -> int:
     is_for_ci = command.ci != CiOptions()
     if command.shared:
         # Imported here: most commands execute nothing.
-        from relayout.supervisor.forking import import_shared
+        from relayout.supervisor.programs import import_shared
 
         import_shared(command.shared)
     with ExitStack() as stack:

@@ -20,8 +20,8 @@ from relayout.batch.unit import Unit
 from relayout.command import Job, Result
 from relayout.process import ended_by_signals, prepare_process
 from relayout.supervisor.child import Limits
-from relayout.supervisor.forking import import_shared
 from relayout.supervisor.pool import Pool
+from relayout.supervisor.programs import import_shared
 
 _HEADER = ("status", "seconds", "ends_batch", "content", "is_known")
 

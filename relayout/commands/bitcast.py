@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from dialect_utils.io.files import STANDARD_INPUT
-from dialect_utils.layout.index.sizes import byte_size
+from dialect_utils.layout.index.index_map import byte_size
 from dialect_utils.layout.moves import bitcast
 from dialect_utils.layout.targets.xla_compat import xla_answers
 from passes.framework.spec import Text

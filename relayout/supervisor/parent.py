@@ -51,7 +51,7 @@ _CHUNK = 1 << 18
 _WORDS_BYTES = 8 << 10
 # A process that has closed its connection ends soon.
 _END_SECONDS, _LOOK_SECONDS = 0.5, 0.005
-# A child names no longer wait.
+# A wait that a child announces is cut to this length.
 _MOST_SECONDS = 1e9
 # Files for reproducing failures, for one unit.
 _MOST_FILES = 1000

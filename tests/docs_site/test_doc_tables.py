@@ -12,7 +12,7 @@ from dialect_utils import sandbox
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS
 from dialect_utils.hlo import parse_module
 from dialect_utils.layout import parse_array_shape
-from dialect_utils.layout.index.sizes import byte_size, xla_byte_size
+from dialect_utils.layout.index.index_map import byte_size, xla_byte_size
 from dialect_utils.layout.moves.bitcast import Verdict, classify_bitcast
 from dialect_utils.layout.targets.tpu import allocation_bytes
 from dialect_utils.memory import MemoryReport

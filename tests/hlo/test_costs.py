@@ -9,8 +9,8 @@ import pytest
 
 from dialect_utils.hlo import parse_module
 from dialect_utils.hlo.reading import MOST_INFERRED_LEAVES
-from dialect_utils.ops.devices import group_sizes, integer
-from dialect_utils.ops.inference import Instance
+from dialect_utils.ops.devices import group_sizes
+from dialect_utils.ops.inference import Instance, integer
 from dialect_utils.text import DiagnosticError
 from passes.framework.pipeline import verify
 from tests.profiling import least_seconds

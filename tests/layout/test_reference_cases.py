@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 
 from dialect_utils.layout import ArrayShape, Layout, Tile, parse_array_shape, parse_element_type, parse_shape
-from dialect_utils.layout.index.index_map import final_dimensions, linear_index, logical_index, logical_indices
-from dialect_utils.layout.index.sizes import (
+from dialect_utils.layout.index.index_map import (
     byte_size,
     byte_size_of,
+    final_dimensions,
+    linear_index,
+    logical_index,
+    logical_indices,
     xla_byte_size,
 )
 from dialect_utils.layout.layout import COMBINE

@@ -2,33 +2,59 @@
 
 from tests.mutants.model import Mutant
 
-_WHY = ("tests/relayout/test_why.py",)
+_FLAT = ("tests/history/test_flat.py",)
+_MATCHING = ("tests/history/test_matching.py",)
+_MOVED = ("tests/history/test_moved.py",)
+_REMOVAL = ("tests/history/test_removal.py",)
+_SIDES = ("tests/history/test_sides.py",)
+_TRACING = ("tests/history/test_tracing.py",)
+_EXPLAINING = ("tests/relayout/causes/test_explaining.py",)
+_RESULT = ("tests/relayout/causes/test_result.py",)
+_STAGES = ("tests/relayout/causes/test_stages.py",)
 MUTANTS = (
     Mutant(
         "removal",
         "argument is not None and not after and _is_tiled(copy) and _is_only_read_so(graph, back, copy)",
         "argument is not None and not after and _is_only_read_so(graph, back, copy)",
-        _WHY,
+        _REMOVAL,
     ),
     Mutant(
         "history:_through",
         "permutation.index(each) if forward else permutation[each]",
         "permutation[each]",
-        _WHY,
+        _REMOVAL,
     ),
     Mutant(
         "Counterparts._likeness",
         "5 * bool(readers.intersection(self.before.readers(old)))",
         "9 * (old.name == new.name)",
-        _WHY,
+        _MATCHING,
     ),
-    Mutant("History._step_back", "not _has(earlier, nodes[node])", "False", _WHY),
-    Mutant("_reading", "yield from graph.carried_by(user, node)", "pass", _WHY),
-    Mutant("Moved.cost", "self.bytes_moved * (self.trips or 1) or self.padding_bytes", "self.padding_bytes", _WHY),
+    Mutant("History._step_back", "not _has(earlier, nodes[node])", "False", _TRACING),
+    Mutant("_reading", "yield from graph.carried_by(user, node)", "pass", _SIDES),
+    Mutant("Moved.cost", "self.bytes_moved * (self.trips or 1) or self.padding_bytes", "self.padding_bytes", _MOVED),
     Mutant(
         "_pass_of_part",
         "name and (name == pipeline or (first is not None and first.next_pass == name))",
         "name",
-        _WHY,
+        _STAGES,
     ),
+    Mutant("FlatGraph._maker", 'made.opcode == "tuple"', "False", _FLAT),
+    Mutant("FlatGraph.is_fused", 'caller.opcode == "fusion"', "True", _FLAT),
+    Mutant(
+        "Counterparts._among_operands",
+        "operands if is_before else [self._found.get(each) for each in operands]",
+        "operands",
+        _MATCHING,
+    ),
+    Mutant("Counterparts._pair", "is_expression or len(olds) == len(news)", "True", _MATCHING),
+    Mutant("History._graph", "self.unread.append(number)", "pass", _TRACING),
+    Mutant("history.moved:_moved", "held(source) + held(result)", "held(result)", _MOVED),
+    Mutant("_firmness", "_DEMANDING.get(side.opcode, len(_DEMANDING))", "0", _SIDES),
+    Mutant("_donation", "graph.operands(each)[0] is copy", "True", _REMOVAL),
+    Mutant("Explainer._place", "place.source_file", "False", _EXPLAINING, occurrence=1),
+    Mutant("causes.run:_chosen", 'value.removeprefix("%")', "value", _EXPLAINING),
+    Mutant("Cause.kept", "self.changes_layout and self.read_by", "self.read_by", _RESULT),
+    Mutant("causes_section", "len(why.causes) < why.arrays", "True", _RESULT),
+    Mutant("causes:_named", "first.next_pass", "False", _STAGES, occurrence=1),
 )

@@ -238,7 +238,7 @@ MUTANTS = (
         ("tests/relayout/test_oracle.py::test_one_of_several_runs_suffices",),
     ),
     Mutant(
-        "forking:_serve",
+        "programs:_serve",
         "os.environ.clear()",
         "",
         ("tests/relayout/supervisor/test_forking.py",),

@@ -1,4 +1,4 @@
-"""Reads and writes the literals of scalars; XLA reads a written one back to the same bits.
+"""Reads and writes the literals of scalars; XLA reads a written literal back to the same bits.
 
 Source: xla/hlo/parser/hlo_parser.cc (ParseDenseLiteral, SetValueInLiteral): a decimal is read
 as a double and rounded to the type; `nan(0x...)` carries a payload. The small floating-point

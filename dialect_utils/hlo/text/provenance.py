@@ -131,12 +131,12 @@ class BodyText:
         self._has_comments: bool | None = None
 
     def add_lines(self, first: int, begin: int, end: int, sigil: str) -> None:
-        """Notes that from `begin` to `end` every line holds one instruction, the first of them number `first`."""
+        """Records that from `begin` to `end` every line holds one instruction, the first of them number `first`."""
         if end > begin:
             self._runs.append(_Run(first, begin, end, None, sigil))
 
     def add(self, number: int, extent: Extent) -> None:
-        """Notes the extent of one instruction."""
+        """Records the extent of one instruction."""
         self._runs.append(_Run(number, extent.begin, extent.end, extent))
 
     def add_inline(self, number: int, owner: int, span: Span | None) -> None:

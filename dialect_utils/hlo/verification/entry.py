@@ -14,9 +14,9 @@ from dialect_utils.hlo.text.header import parse_signature
 from dialect_utils.hlo.verification.attributes import value_problem
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.ops.control import agree, subshape
-from dialect_utils.ops.devices import integer, numbers_in
-from dialect_utils.ops.inference import Instance, ShapeError, is_compatible
+from dialect_utils.ops.control import subshape
+from dialect_utils.ops.devices import numbers_in
+from dialect_utils.ops.inference import Instance, ShapeError, agree, integer, is_compatible
 from dialect_utils.text import Diagnostic, Location, Severity, Span, nearest
 
 _DONOR = re.compile(r"\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}", re.ASCII)

@@ -92,7 +92,7 @@ class _Walk:
     is_first_only: bool = False
 
     def take(self, token: str) -> str | None:
-        """Takes the next token and returns what is wrong with it, or None."""
+        """Checks the next token: returns its problem, or None."""
         if token == "{":
             return self._open()
         if token == "}":

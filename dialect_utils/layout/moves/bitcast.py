@@ -19,9 +19,14 @@ from math import prod
 from typing import Literal
 
 from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType
-from dialect_utils.layout.index.index_map import element_slot_bits, linear_index, logical_index, physical_element_count
+from dialect_utils.layout.index.index_map import (
+    byte_size,
+    element_slot_bits,
+    linear_index,
+    logical_index,
+    physical_element_count,
+)
 from dialect_utils.layout.index.positions import follow, unit_bits
-from dialect_utils.layout.index.sizes import byte_size
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.pad_slice import Pad, Slice
 from dialect_utils.layout.moves.physical import physical_plan

@@ -19,7 +19,7 @@ Stage = tuple[ElementType, tuple[int, ...]]
 
 
 class SharedDimension(NamedTuple):
-    """A dimension of the operand of a step, and the one of the result, where an index has the same elements.
+    """A dimension of the operand, and a dimension of the result, at whose equal indices the same elements are.
 
     `is_whole` is false where the step adds or drops elements at an end of the dimension.
     """

@@ -130,7 +130,7 @@ def _different_in(
 _SMALL = 1 << 14
 _LARGE = 1 << 24
 # isl simplifies a set with many divisions in seconds, which its operations do not count. Coordinates of real dumps have
-# up to 3; with 18 (reshapes of coprime dimensions, one after the other) one set takes 4 seconds, with 10 it takes 0.2.
+# up to 3 divisions. A set with 18 (consecutive reshapes of coprime dimensions) takes 4 seconds, with 10 it takes 0.2.
 _MOST_DIVISIONS = 10
 # numpy takes this long for one coordinate of one unit after one step (measured on reshapes of 510,510 elements).
 _SECONDS_PER_COORDINATE = 4e-9

@@ -14,8 +14,7 @@ from math import prod
 from typing import Literal
 
 from dialect_utils.layout.element_type import ElementType
-from dialect_utils.layout.index.index_map import final_dimensions, require_bounded
-from dialect_utils.layout.index.sizes import round_up
+from dialect_utils.layout.index.index_map import final_dimensions, require_bounded, round_up
 from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError, kind_of, nearest

@@ -10,12 +10,14 @@ from math import prod
 from typing import Any
 
 from dialect_utils.layout.index.index_map import (
+    byte_size,
     final_dimensions,
+    padding_fraction,
     physical_element_count,
     physical_index,
     require_bounded,
+    xla_byte_size,
 )
-from dialect_utils.layout.index.sizes import byte_size, padding_fraction, xla_byte_size
 from dialect_utils.layout.layout import COMBINE, MATCH, Layout
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan

@@ -14,8 +14,7 @@ from dialect_utils.layout.targets.tpu import allocation_bytes, laid_out
 from dialect_utils.ops import named
 from dialect_utils.ops.factors import RESULT, Position
 from passes.framework.base import Pass
-from passes.framework.named_values import named_value, value_names
-from passes.framework.options import OptionError
+from passes.framework.options import OptionError, named_value, value_names
 from passes.shapes.parts.region import Region, Representation, grow, rewrite
 
 # Returns the dimensions of an array that a representation may be for.

@@ -4,11 +4,11 @@ from hypothesis import assume, given, settings
 
 from dialect_utils.layout import ArrayShape, parse_array_shape
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from dialect_utils.layout.index.index_map import physical_element_count
-from dialect_utils.layout.index.sizes import (
+from dialect_utils.layout.index.index_map import (
     byte_size,
     byte_size_of,
     padding_fraction,
+    physical_element_count,
     xla_byte_size,
 )
 from tests.layout.packing import pack

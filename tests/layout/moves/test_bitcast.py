@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dialect_utils.layout import ArrayShape, Layout, Reshape, Transpose, parse_array_shape, parse_element_type
 from dialect_utils.layout.arrays.interpret import run_plan
-from dialect_utils.layout.index.sizes import byte_size
+from dialect_utils.layout.index.index_map import byte_size
 from dialect_utils.layout.moves.bitcast import (
     Bitcast,
     BitcastWitness,

@@ -11,8 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.layout import ArrayShape, Reshape, Step, Transpose, parse_array_shape
-from dialect_utils.layout.index.index_map import linear_indices
-from dialect_utils.layout.index.sizes import byte_size
+from dialect_utils.layout.index.index_map import byte_size, linear_indices
 from dialect_utils.layout.moves.bitcast import is_bitcast
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.text import DiagnosticError

@@ -17,7 +17,7 @@ from tests.paths import ROOT
 # Starts a worker whose work is planted, and prints what it wrote and how it ended.
 _SCRIPT = """
 import json, os, sys
-from relayout.supervisor.forking import CopiedWorker, import_shared, may_copy_for_worker
+from relayout.supervisor.programs import CopiedWorker, import_shared, may_copy_for_worker
 
 import_shared(["numpy"])
 from dialect_utils.execution import worker
@@ -90,7 +90,7 @@ def test_the_words_of_a_worker_that_fails_reach_its_parent(deed: str, words: str
 
 _KILLED = """
 import os, signal
-from relayout.supervisor.forking import CopiedWorker
+from relayout.supervisor.programs import CopiedWorker
 started = CopiedWorker([str(10**9), "1"])
 os.read(started.stdout, 1)
 print(started.pid, flush=True)
@@ -98,7 +98,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 _MAY_COPY = """
 import sys, threading
-from relayout.supervisor.forking import may_copy_for_worker
+from relayout.supervisor.programs import may_copy_for_worker
 found = [may_copy_for_worker()]
 ended = threading.Event()
 other = threading.Thread(target=ended.wait)
