@@ -32,8 +32,8 @@ from dialect_utils.verdict.proof.combining import Combining
 from dialect_utils.verdict.proof.describe import where_apart
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
 from dialect_utils.verdict.proof.rewriter import Rewriter
+from dialect_utils.verdict.proof.strategies import SECONDS_OF_STRATEGY, Strategy
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
-from dialect_utils.verdict.proof.ways import SECONDS_OF_WAY, Way
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.terms.loops import UNROLLED
 from dialect_utils.verdict.terms.walker import BATCH_NORM, walk
@@ -113,22 +113,24 @@ def _decided(
     field_seed: int | None,
     keeps_bits: bool,
 ) -> ProofResult:
-    way = Way(keeps_bits)
-    comparison = _Comparison(stages, interface, way)
+    strategy = Strategy(keeps_bits)
+    comparison = _Comparison(stages, interface, strategy)
     is_equal = comparison.is_equal_as_arrays()
     decomposed = stages if is_equal else without_chlo(stages)
-    again = None if decomposed is stages else _Comparison(decomposed, interface, way)
+    again = None if decomposed is stages else _Comparison(decomposed, interface, strategy)
     if again is not None and again.is_equal_as_arrays():
         return _of_chlo(again.result(over_reals=False))
-    others = [] if is_equal else [*_in_other_ways(stages, interface, comparison.other_ways())]
+    others = [] if is_equal else [*_by_other_strategies(stages, interface, comparison.other_strategies())]
     if others and others[-1].is_equal_as_arrays():
         return _expanded(stages, others[-1].result(over_reals=False))
     # The slow comparisons come last: element by element, and over the reals.
     if comparison.terms.could_choose and not comparison.is_equal():
-        chosen = _Comparison(stages, interface, replace(way, chooses=True))
+        chosen = _Comparison(stages, interface, replace(strategy, chooses=True))
         comparison = chosen if chosen.is_equal() else comparison
     found = _expanded(stages, comparison.result(over_reals=over_reals, field_seed=field_seed))
-    for other in (each for each in others if (comparison.has_loops and not each.has_loops) or not each.way.expands):
+    for other in (
+        each for each in others if (comparison.has_loops and not each.has_loops) or not each.strategy.expands
+    ):
         as_elements = found if found.answer != "unknown" else other.result(over_reals=False)
         found = _expanded(stages, as_elements) if as_elements.answer == "equal" else found
     if again is None or found.answer != "unknown":
@@ -143,12 +145,14 @@ def _expanded(stages: Sequence[Module], found: ProofResult) -> ProofResult:
     return replace(found, expanded="" if _norms(stages[0]) == _norms(stages[-1]) else BATCH_NORM.name)
 
 
-def _in_other_ways(stages: Sequence[Module], interface: EntryInterface, ways: Iterable[Way]) -> Iterator[_Comparison]:
-    """Yields comparisons in other ways, up to the first that finds the modules equal."""
-    for way in ways:
+def _by_other_strategies(
+    stages: Sequence[Module], interface: EntryInterface, strategies: Iterable[Strategy]
+) -> Iterator[_Comparison]:
+    """Yields comparisons by other strategies, up to the first that finds the modules equal."""
+    for strategy in strategies:
         try:
-            with deadline(SECONDS_OF_WAY):
-                found = _Comparison(stages, interface, way)
+            with deadline(SECONDS_OF_STRATEGY):
+                found = _Comparison(stages, interface, strategy)
                 is_equal = found.is_equal_as_arrays()
         except (GaveUpError, UndefinedError, DeadlineError):
             check_deadline()
@@ -167,10 +171,10 @@ def _of_chlo(found: ProofResult) -> ProofResult:
 class _Comparison:
     """The terms of the first and the last module, side by side."""
 
-    def __init__(self, stages: Sequence[Module], interface: EntryInterface, way: Way) -> None:
-        self.way, self.terms = way, Terms()
-        self.terms.keeps_bits, self.terms.chooses = way.keeps_bits, way.chooses
-        self.terms.combining = Combining(self.terms) if way.regroups else None
+    def __init__(self, stages: Sequence[Module], interface: EntryInterface, strategy: Strategy) -> None:
+        self.strategy, self.terms = strategy, Terms()
+        self.terms.keeps_bits, self.terms.chooses = strategy.keeps_bits, strategy.chooses
+        self.terms.combining = Combining(self.terms) if strategy.regroups else None
         self.same: dict[tuple[Term, Term], bool] = {}
         self.elements: ElementProof | None = None
         self.cases = Cases(self.terms, self._same)
@@ -182,7 +186,7 @@ class _Comparison:
         self.terms.skips_padding = any(stage.dialect == "hlo" for stage in (first, last))
         types, other_types = map(_types_of_dots, (first, last))
         self.terms.widens_dots = types != other_types
-        self.terms.expands_dots = way.expands and types.total() != other_types.total()
+        self.terms.expands_dots = strategy.expands and types.total() != other_types.total()
         before = Rewriter(self.terms)
         expected, self.effects = self._walked(before, first, inputs)
         self.terms.place, self.terms.side = None, 1
@@ -195,7 +199,7 @@ class _Comparison:
 
     def _walked(self, maker: Rewriter, module: Module, inputs: Sequence[Array]) -> tuple[list[Term], list[Term]]:
         """Returns the results and the side effects of a module."""
-        results, effects = walk(maker, module, inputs, self.way.iterations)
+        results, effects = walk(maker, module, inputs, self.strategy.iterations)
         return [*map(self.terms.term, results)], [*map(self.terms.term, effects)]
 
     def is_equal_as_arrays(self) -> bool:
@@ -208,10 +212,10 @@ class _Comparison:
         pairs = [*self.pairs, *zip(self.effects, self.other_effects, strict=False)]
         return len(self.effects) == len(self.other_effects) and all(self._proved(*pair) for pair in pairs)
 
-    def other_ways(self) -> Iterator[Way]:
-        """Yields other ways to write the modules down that may make them equal."""
+    def other_strategies(self) -> Iterator[Strategy]:
+        """Yields other strategies that may make the modules equal."""
         has_unrolled = any(rule == UNROLLED.name for rule, _ in self.terms.applied)
-        return self.way.others(self.terms.has_reductions, has_unrolled, self.has_loops, self.terms.expands_dots)
+        return self.strategy.others(self.terms.has_reductions, has_unrolled, self.has_loops, self.terms.expands_dots)
 
     def result(self, *, over_reals: bool, field_seed: int | None = None) -> ProofResult:
         """Returns the result for all outputs."""
@@ -238,7 +242,7 @@ class _Comparison:
         """Returns the steps that were made so far."""
         steps = (Step(rule, place, *terms) for (rule, *terms), place in self.terms.steps.items())
         readings = tuple(map(_numbered, self.modules, self.terms.readings))
-        return Certificate(tuple(steps), readings, iterations=self.way.iterations)
+        return Certificate(tuple(steps), readings, iterations=self.strategy.iterations)
 
     def _over_reals(self, unequal: Sequence[int], seed: int | None) -> dict[int, RealEquality]:
         from dialect_utils.verdict.field import decide_over_reals
@@ -345,19 +349,14 @@ def _norms(module: Module) -> int:
 
 def _plans(stages: Sequence[Module]) -> Mapping[tuple[Shape, Shape], Sequence[Plan]]:
     """Returns the plans of all tiled layouts in the stages, by the shapes they lead from and to."""
-    shapes = {shape for stage in stages for shape in _tiled_shapes(stage)}
+    arrays = (array for stage in stages for value in stage.values() for array in value.shape.arrays())
     plans: dict[tuple[Shape, Shape], list[Plan]] = {}
-    for shape in sorted(shapes, key=str):
+    for shape in sorted({array for array in arrays if array.is_tiled and array.is_static}, key=str):
         # Some layouts have no plan; nothing is read by those.
         with suppress(ValueError):
             plan = physical_plan(shape)
             plans.setdefault((shape.without_layout, ArrayShape(*plan.result)), []).append(plan)
     return plans
-
-
-def _tiled_shapes(module: Module) -> Iterator[ArrayShape]:
-    for value in module.values():
-        yield from (array for array in value.shape.arrays() if array.is_tiled and array.is_static)
 
 
 def _told(methods: Counter[str]) -> str:

@@ -54,15 +54,10 @@ def described(term: Term) -> str:
         return f"movement of {described(term.operands[0])}"
     label: object = term.label
     if isinstance(label, tuple) and label[:1] == ("ring",):
-        return _described_ring(label)
+        return "add" if len(label) > len(("ring", "product")) else "multiply"
     while isinstance(label, tuple) and label:
         label = label[0]
     return str(label) if isinstance(label, str) else term.kind
-
-
-def _described_ring(label: tuple[Hashable, ...]) -> str:
-    """Returns multiply for one product, add for a sum of several."""
-    return "add" if len(label) > len(("ring", "product")) else "multiply"
 
 
 def _difference(a: Term, b: Term) -> str:

@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.execution.constants import bits_of
-from dialect_utils.layout import ArrayShape, ElementType, Shape
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.proof.algebra.numbers import are_nan, number_bits, value_of
 from dialect_utils.verdict.proof.algebra.sums import reduced, sum_of_products
-from dialect_utils.verdict.proof.bits import joined_bits, part_of_bits
 from dialect_utils.verdict.proof.cases import Cases
-from dialect_utils.verdict.proof.picks import Elements, Picks, array_of, mapped
+from dialect_utils.verdict.proof.dynamic_indices import DynamicIndices, Elements, array_of, mapped
 from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, GaveUpError, Term, Terms
 from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.rules.arrays import PARTS_OF_BITS
 from dialect_utils.verdict.terms.interpretation import Interpretation
 
 ELEMENTS = Rule(
@@ -54,7 +54,7 @@ class ElementProof(Interpretation[Term, Elements]):
         self.terms = terms
         self.has_picks, self.has_open_starts = has_picks, False
         self._cases = Cases(terms, lambda first, second: first is second)
-        self._picks = Picks(terms, self.spend)
+        self._dynamic = DynamicIndices(terms, self.spend)
         # The elements that are joined to an element, and the element that a part is of, with the part's position.
         self._joins: dict[Term, tuple[Term, ...]] = {}
         self._wholes: dict[Term, tuple[Term, int]] = {}
@@ -153,7 +153,8 @@ class ElementProof(Interpretation[Term, Elements]):
             return self.terms.make("array", None, shape)
         first = items[0]
         source = first.operands[0] if first.kind == "element" else None
-        if source is not None and source.shape == shape and _are_all_of(items, source):
+        numbers = [each.label for each in items if each.kind == "element" and each.operands[0] is source]
+        if source is not None and source.shape == shape and numbers == [*range(len(items))]:
             return source
         if all(each is first for each in items) and first.is_specified:
             return self.terms.splat(first, value.shape)
@@ -174,7 +175,7 @@ class ElementProof(Interpretation[Term, Elements]):
         if term.kind == "choice":
             selector, *branches = arrays
             return mapped(lambda *items: self.terms.choice(term.label, selector[()], items), branches)
-        return mapped(partial(self._picks.applied, term.label, term.array.element_type), arrays)
+        return mapped(partial(self._dynamic.applied, term.label, term.array.element_type), arrays)
 
     def select(self, make: Callable[..., NDArray[Any]], *arrays: Elements) -> Elements:
         return make(*arrays)
@@ -201,12 +202,12 @@ class ElementProof(Interpretation[Term, Elements]):
     def slice_at(self, array: Elements, starts: Sequence[Elements], sizes: Sequence[int]) -> Elements:
         lasts = [a - b for a, b in zip(array.shape, sizes, strict=True)]
         indices = self._indices(starts)
-        return self._picks.picked(lambda at: self.sliced(array, at, sizes), indices, lasts, tuple(sizes))
+        return self._dynamic.picked(lambda at: self.sliced(array, at, sizes), indices, lasts, tuple(sizes))
 
     def update_at(self, array: Elements, update: Elements, starts: Sequence[Elements]) -> Elements:
         lasts = [a - b for a, b in zip(array.shape, update.shape, strict=True)]
         indices = self._indices(starts)
-        return self._picks.picked(lambda at: self.updated(array, update, at), indices, lasts, array.shape)
+        return self._dynamic.picked(lambda at: self.updated(array, update, at), indices, lasts, array.shape)
 
     def _indices(self, starts: Sequence[Elements]) -> list[Term]:
         """Returns start indices; raises UndefinedError for unknown ones where these pick nothing."""
@@ -293,8 +294,48 @@ class ElementProof(Interpretation[Term, Elements]):
         return found
 
 
-def _are_all_of(items: list[Term], source: Term) -> bool:
-    """Is true where elements are those of one term, in order."""
-    return all(
-        each.kind == "element" and each.operands[0] is source and each.label == i for i, each in enumerate(items)
-    )
+def part_of_bits(terms: Terms, written: Term) -> Term:
+    """Returns a part of an element as its low bits after a shift to the right; as it is where no integer is so wide."""
+    (whole,), kind = written.operands, written.array.element_type
+    wide, narrow = _unsigned(whole.array.element_type), _unsigned(kind)
+    assert isinstance(written.label, tuple)  # the position comes after the name
+    if wide is None or narrow is None:
+        return written
+    count = terms.literal(wide, int(written.label[1]) * kind.bits, ())
+    is_first = not terms.constant_bits(count)
+    bits = _read_as_is(terms, whole, wide)
+    shifted = bits if is_first else terms.each_as_is("shift-right-logical", wide, (bits, count))
+    low = terms.each_as_is("convert", narrow, [shifted])
+    terms.step(PARTS_OF_BITS, written, _read_as_is(terms, low, kind))
+    value = terms.reread(whole, wide)
+    value = value if is_first else terms.each("shift-right-logical", wide, (value, count))
+    return terms.reread(terms.each("convert", narrow, [value]), kind)
+
+
+def joined_bits(terms: Terms, written: Term) -> Term:
+    """Returns joined elements as the bitwise or of shifted ones; as it is where no integer is so wide."""
+    kind, size = written.array.element_type, written.operands[0].array.element_type.bits
+    wide, narrow = _unsigned(kind), _unsigned(written.operands[0].array.element_type)
+    if wide is None or narrow is None:
+        return written
+    as_is, values = [], []
+    for i, item in enumerate(written.operands):
+        count = terms.literal(wide, i * size, ())
+        plain = terms.each_as_is("convert", wide, [_read_as_is(terms, item, narrow)])
+        as_is.append(terms.each_as_is("shift-left", wide, (plain, count)) if i else plain)
+        value = terms.each("convert", wide, [terms.reread(item, narrow)])
+        values.append(terms.each("shift-left", wide, (value, count)) if i else value)
+    total = terms.each_as_is("or", wide, as_is)
+    terms.step(PARTS_OF_BITS, written, _read_as_is(terms, total, kind))
+    return terms.reread(terms.each("or", wide, values), kind)
+
+
+def _unsigned(kind: ElementType) -> ElementType | None:
+    """Returns the unsigned integer as wide as an integer or a float; None for other types."""
+    is_number = kind.is_integral or kind.is_floating
+    return ELEMENT_TYPES.get(f"u{kind.bits}") if is_number and not kind.is_complex else None
+
+
+def _read_as_is(terms: Terms, term: Term, kind: ElementType) -> Term:
+    is_same = term.array.element_type == kind
+    return term if is_same else terms.each_as_is(("bitcast-convert", kind), kind, [term])

@@ -6,13 +6,11 @@ from collections.abc import Hashable, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from dialect_utils.execution.constants import as_array
-from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Step
+from dialect_utils.layout import ArrayShape, ElementType, Step
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import inverse_permutation
-from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
+from dialect_utils.ops.domain import reshaped, static_array, transposed
 from dialect_utils.verdict.proof.sources import CONCATENATE, array_order, concatenated
 from dialect_utils.verdict.proof.terms import BROADCAST, Array, Moved, Term, Terms
 from dialect_utils.verdict.rules import Rule
@@ -20,8 +18,7 @@ from dialect_utils.verdict.terms.maker import Maker
 from dialect_utils.verdict.terms.primitives import Primitives
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 
 REVERSE = Rule(
@@ -55,40 +52,19 @@ class Movement(Maker[Array]):
     def element_type(self, array: Array) -> ElementType:
         return array.plan.result[0] if isinstance(array, Moved) else static_array(array.shape).element_type
 
-    def integers(self, array: Array) -> NDArray[np.int64]:
+    def contents(self, array: Array) -> int | bytes | None:
         term = self.terms.term(array)
-        bits, kind = self.terms.constant_bits(term), term.array.element_type
-        data = term.label if term.kind == "constant" else None
-        if bits is not None:
-            data = bits.to_bytes(kind.storage_bytes, "little") * prod(term.array.dimensions)
-        if not isinstance(data, bytes):
-            raise UndefinedError("integers that are not constant")
-        return as_array(data, kind, term.array.dimensions).astype("int64")
-
-    # Elementwise operations
-
-    def number(self, element_type: ElementType, value: float, dimensions: tuple[int, ...]) -> Term:
-        return self.terms.literal(element_type, parse_scalar(element_type, repr(value)), dimensions)
+        data = term.label if term.kind == "constant" and isinstance(term.label, bytes) else None
+        return self.terms.constant_bits(term) if data is None else data
 
     def each(self, label: Hashable, element_type: ElementType, operands: Sequence[Array]) -> Term:
         return self.terms.each(label, element_type, [self.terms.term(each) for each in operands])
 
-    def compare(self, direction: str, left: Array, right: Array, *, is_total: bool) -> Term:
-        operands = [self.terms.term(left), self.terms.term(right)]
-        return self.terms.each(("compare", direction, is_total), ELEMENT_TYPES["pred"], operands)
-
-    # Movement
-
-    def move(self, array: Array, step: Step, padding: Array | None = None) -> Array:
-        """Returns an array after one more step; an equal number of bits is read as another type, element by element."""
-        if step.regroups_bits:
-            old = self.element_type(array)
-            new, _ = step.result(old, self.dimensions(array))
-            if old.bits == new.bits:
-                return self.terms.reread(self.terms.term(array), new)
-            if "pred" in (old.name, new.name):
-                raise UndefinedError("truth values are not regrouped")
+    def moved(self, array: Array, step: Step, padding: Array | None) -> Array:
         return self.terms.chain(array).append(step, None if padding is None else self.terms.term(padding))
+
+    def reread(self, array: Array, element_type: ElementType) -> Term:
+        return self.terms.reread(self.terms.term(array), element_type)
 
     def broadcast(self, array: Array, dimensions: Sequence[int], sizes: Sequence[int]) -> Term:
         """Returns a broadcast of an array without dimensions of size 1, whose dimensions keep their order."""

@@ -6,17 +6,17 @@ term after another plan.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ArrayShape, ElementType, TupleShape
+from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import Trait, with_trait
-from dialect_utils.ops.domain import reshaped, static_array
+from dialect_utils.ops.domain import reshaped
 from dialect_utils.ops.window import WindowDimension
+from dialect_utils.verdict.proof.algebra.matching import converted
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits, value_of
-from dialect_utils.verdict.proof.algebra.originals import converted
-from dialect_utils.verdict.proof.algebra.widening import narrowed, of_extreme, originals
+from dialect_utils.verdict.proof.algebra.widening import all_unconverted, narrowed, of_extreme
 from dialect_utils.verdict.proof.contractions import (
     INITIAL_ZERO,
     REDUCTION_ORDER,
@@ -27,6 +27,7 @@ from dialect_utils.verdict.proof.products import WINDOW, Products
 from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import CONVERTED_EXTREME, CONVERTED_FUNCTION
+from dialect_utils.verdict.terms.primitives import result_types
 
 if TYPE_CHECKING:
     pass
@@ -116,8 +117,7 @@ class Symbols(Products):
         """Returns a reduction by an operation, where the function is one that commutes, else by the function."""
         self.terms.note(REDUCE)
         operands = [self.terms.term(each) for each in (*arrays, *initial)]
-        leaves = [static_array(leaf).element_type for value in operation.results for leaf in value.shape.leaves()]
-        return self._reduced(leaves, self.function(function), operands, is_wide=True)
+        return self._reduced(result_types(operation), self.function(function), operands, is_wide=True)
 
     def _reduced(
         self, kinds: Sequence[ElementType], applied: Term, operands: Sequence[Term], *, is_wide: bool
@@ -125,7 +125,7 @@ class Symbols(Products):
         """Returns a reduction; one that `is_wide` may be that of narrower types."""
         count, rows = len(operands) // 2, operands[0].array.dimensions[:1]
         opcode = self._reducer(applied, operands[:count], operands[count:])
-        written = self._by_function(("reduce", None), kinds, rows, (*operands, applied))
+        written = self.written.in_general(("reduce", None), kinds, (*operands, applied), rows)
         if opcode is not None:
             self.terms.certify(REDUCE.name, written[0], self.written.combine(opcode, *operands))
             return [self.combine(opcode, *operands)]
@@ -134,21 +134,9 @@ class Symbols(Products):
             return [*written]
         (types, body, plain) = narrow
         found = self._reduced(types, body, plain, is_wide=False)
-        before = self._by_function(("reduce", None), kinds, rows, (*self._as_wide_as(operands, plain), applied))
-        after_ = self._by_function(("reduce", None), types, rows, (*plain, body))
+        before = self.written.in_general(("reduce", None), kinds, (*self._as_wide_as(operands, plain), applied), rows)
+        after_ = self.written.in_general(("reduce", None), types, (*plain, body), rows)
         return self._converted(kinds, found, before, after_)
-
-    def _by_function(
-        self,
-        label: tuple[Hashable, ...],
-        kinds: Sequence[ElementType],
-        sizes: tuple[int, ...],
-        operands: Sequence[Term],
-    ) -> list[Term]:
-        """Returns the results of a reduction by a function, the last of the operands, as it is written."""
-        shapes = tuple(ArrayShape(kind, sizes) for kind in kinds)
-        made = self.terms.make("op", label, TupleShape(shapes), operands)
-        return [self.terms.make("out", i, shape, (made,)) for i, shape in enumerate(shapes)]
 
     def _as_wide_as(self, wide: Sequence[Term], narrow: Sequence[Term]) -> list[Term]:
         """Returns narrow operands converted to the types of the wide ones, as it is written."""
@@ -177,7 +165,7 @@ class Symbols(Products):
         if [each.array.element_type for each in operands] != [*kinds, *kinds]:
             return None
         for i in range(count):
-            narrow = originals(self.terms, (operands[i], operands[count + i]))
+            narrow = all_unconverted(self.terms, (operands[i], operands[count + i]))
             if narrow is not None:
                 plain[i], plain[count + i] = narrow
                 types[i] = narrow[0].array.element_type
@@ -197,9 +185,8 @@ class Symbols(Products):
         """Returns a reduction of windows; that of an operation has the value of padding as a third operand."""
         self.terms.note(WINDOW)
         operands = [self.terms.term(each) for each in (*arrays, *initial)]
-        leaves = [static_array(leaf).element_type for value in operation.results for leaf in value.shape.leaves()]
         label = ("reduce-window", None, window, has_padding)
-        return self._windows(label, leaves, sizes, (*operands, self.function(function)), is_wide=True)
+        return self._windows(label, result_types(operation), sizes, (*operands, self.function(function)), is_wide=True)
 
     def _windows(
         self,
@@ -213,7 +200,7 @@ class Symbols(Products):
         """Returns a reduction of windows; one that `is_wide` may be that of narrower types."""
         (*arrays, applied), count = operands, len(operands) // 2
         opcode = self._reducer(applied, arrays[:count], arrays[count:])
-        written = self._by_function(label, kinds, sizes, operands)
+        written = self.written.in_general(label, kinds, operands, sizes)
         if opcode is not None:
             made = self._window(label, opcode, sizes, arrays)
             self.terms.certify(WINDOW.name, written[0], made)
@@ -223,8 +210,8 @@ class Symbols(Products):
             return [*written]
         (types, body, plain) = narrow
         found = self._windows(label, types, sizes, (*plain, body), is_wide=False)
-        before = self._by_function(label, kinds, sizes, (*self._as_wide_as(arrays, plain), applied))
-        return self._converted(kinds, found, before, self._by_function(label, types, sizes, (*plain, body)))
+        before = self.written.in_general(label, kinds, (*self._as_wide_as(arrays, plain), applied), sizes)
+        return self._converted(kinds, found, before, self.written.in_general(label, types, (*plain, body), sizes))
 
     def _window(self, label: tuple[Any, ...], opcode: str, sizes: tuple[int, ...], operands: Sequence[Term]) -> Term:
         """Returns a reduction of windows by an operation."""

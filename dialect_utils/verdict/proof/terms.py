@@ -119,7 +119,7 @@ class Terms:
         # Integer sums and products, taken apart.
         self.polynomials: dict[Term, Polynomial] = {}
         # The terms of narrower types of which terms are conversions, None where there is none.
-        self.originals: dict[tuple[Term, ElementType], Term | None] = {}
+        self.unconverted: dict[tuple[Term, ElementType], Term | None] = {}
         # Convolutions skip padding (HLO) unless both programs multiply it (StableHLO).
         self.skips_padding = True
         # Dots are computed in the type of their sums, and small ones as sums, where the modules have other dots.
@@ -226,7 +226,8 @@ class Terms:
             return self.of_splats(label, element_type, operands)
         # Each undefined padding value is distinct: no rule may merge two of them.
         is_known = all(operand.is_specified for operand in operands)
-        is_kept = self.keeps_bits and any(each.is_inexact for each in (element_type, *map(_type_of, operands)))
+        types = (element_type, *(operand.array.element_type for operand in operands))
+        is_kept = self.keeps_bits and any(each.is_inexact for each in types)
         made = (build if is_known and not is_kept else Terms.each_as_is)(self, label, element_type, operands)
         if self.combining is None or not is_known:
             return made
@@ -378,7 +379,8 @@ class Terms:
         # `concatenated` chooses the order of the dimensions.
         if only_permutes(plan):
             return None
-        if not all(_is_gather(self.chain(part).base) for part in base.operands):
+        labels = [self.chain(part).base.label for part in base.operands]
+        if not all(isinstance(part, tuple) and part[:1] == ("gather",) for part in labels):
             return None
         found = try_move_parts(plan, label[1], [part.array.dimensions for part in base.operands])
         return None if found is None else (found[0], [*zip(base.operands, found[1], strict=True)])
@@ -432,20 +434,16 @@ class Terms:
             whole = self.moved_as_is(base, plan)
             first = self.moved_as_is(base, before)
             self.certify(MOVED, whole, self.moved_as_is(first, after))
-            base = (
-                self._splat_after(first, base, before) if base.kind == "splat" else self._through(first, base, before)
-            )
+            if base.kind == "splat":
+                base = self.splat(base.operands[0], before.result[1])
+                self.certify(MOVED, first, base)
+            else:
+                base = self._through(first, base, before)
         form = self._normal(base, after)
         made = self._moved(*form)
         self.certify(MOVED, self.moved_as_is(base, after), made)
         made = self._repeated(made, *form)
         return lifted(self, made) if made.is_specified else made
-
-    def _splat_after(self, whole: Term, base: Term, plan: Plan) -> Term:
-        """Returns an array that repeats one scalar after a plan that pads nothing."""
-        made = self.splat(base.operands[0], plan.result[1])
-        self.certify(MOVED, whole, made)
-        return made
 
     def _through(self, whole: Term, base: Term, plan: Plan) -> Term:
         """Returns an elementwise operation, or a choice, on operands after a plan."""
@@ -478,14 +476,6 @@ class Terms:
 
 
 _NO_TYPE = ElementType("unspecified", 0)
-
-
-def _type_of(term: Term) -> ElementType:
-    return term.array.element_type
-
-
-def _is_gather(term: Term) -> bool:
-    return isinstance(term.label, tuple) and term.label[:1] == ("gather",)
 
 
 # An array (or token), or a tuple.

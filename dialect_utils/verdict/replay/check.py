@@ -20,8 +20,7 @@ from dialect_utils.verdict.replay.exchanges import promoted
 from dialect_utils.verdict.replay.scalars import check_scalar
 from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function, labels_of
 from dialect_utils.verdict.rules.arrays import PROMOTED
-from dialect_utils.verdict.terms.graph import Graph
-from dialect_utils.verdict.terms.nodes import Nodes
+from dialect_utils.verdict.terms.graph import Graph, Nodes
 from dialect_utils.verdict.terms.primitives import Term
 from dialect_utils.verdict.terms.walker import walk
 from dialect_utils.verdict.terms.wellformed import RefusedError

@@ -15,9 +15,8 @@ from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError, static_array
-from dialect_utils.verdict.terms.graph import UNSPECIFIED
+from dialect_utils.verdict.terms.graph import UNSPECIFIED, Nodes
 from dialect_utils.verdict.terms.interpretation import Interpretation
-from dialect_utils.verdict.terms.nodes import Nodes
 from dialect_utils.verdict.terms.primitives import Term
 
 _Array = NDArray[np.int64]

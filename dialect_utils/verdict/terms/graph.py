@@ -1,14 +1,24 @@
-"""Terms as nodes of a graph: equal terms are one node."""
+"""Plain nodes of a graph: every operation by its definition, and equal terms as one node."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-from dialect_utils.layout import ArrayShape, Shape
+import numpy as np
+
+from dialect_utils.ir import Operation
+from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.deadline import check_deadline
-from dialect_utils.verdict.terms.primitives import Kind, Term
-from dialect_utils.verdict.terms.wellformed import check_term
+from dialect_utils.layout.proof.reads import origin_of
+from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.verdict.certificate import Reading
+from dialect_utils.verdict.rules.formats import is_nan
+from dialect_utils.verdict.terms.constants import folded
+from dialect_utils.verdict.terms.loops import Loop
+from dialect_utils.verdict.terms.maker import Maker
+from dialect_utils.verdict.terms.primitives import Kind, Primitives, Term
+from dialect_utils.verdict.terms.wellformed import NOTHING, check_term
 
 Symbol = tuple[Kind, Hashable, Shape]
 UNSPECIFIED = "unspecified"
@@ -81,3 +91,143 @@ class Graph:
             scalars = () if padding is None else (next(rest),)
             node = self.make("moved", part.with_padding(True), ArrayShape(*part.result), (node, *scalars))
         return node
+
+
+class Nodes(Primitives[int], Maker[int]):
+    """The nodes of one module, with the values of constants. `readings` are those of its loops.
+
+    `claims` are pairs of nodes that must turn out to be equal, `closed` nodes that must not depend on a leaf, `folds`
+    operations on constants with the constants that they are.
+    """
+
+    def __init__(self, graph: Graph, readings: Mapping[Operation, Reading] | None = None) -> None:
+        super().__init__(graph, self.applied)
+        self.graph = graph
+        self.readings = readings or {}
+        self.claims: list[tuple[int, int]] = []
+        self.closed: list[tuple[int, frozenset[int]]] = []
+        self.folds: list[tuple[int, int]] = []
+        self._bits: dict[int, int] = {}
+
+    def make(self, kind: Kind, label: Hashable, shape: Shape, operands: Sequence[int] = ()) -> int:
+        return self.graph.make(kind, label, shape, operands)
+
+    def shape(self, array: int) -> Shape:
+        return self.graph.shape(array)
+
+    def unspecified(self) -> int:
+        return self.graph.make("leaf", UNSPECIFIED, NOTHING)
+
+    def each(self, label: Hashable, element_type: ElementType, operands: Sequence[int]) -> int:
+        """Returns an elementwise operation; records the value of one on constant scalars."""
+        made = super().each(label, element_type, operands)
+        if not self.dimensions(operands[0]):
+            self._fold(made)
+        return made
+
+    def move(self, array: int, step: Step, padding: int | None = None) -> int:
+        """Returns an array after one more step; records the value of a scalar that is read from a constant."""
+        made = super().move(array, step, padding)
+        if not self.dimensions(made):
+            self._read(made)
+        return made
+
+    def moved(self, array: int, step: Step, padding: int | None) -> int:
+        plan = Plan(self.element_type(array), self.dimensions(array), (step,), (None if padding is None else True,))
+        operands = (array,) if padding is None else (array, padding)
+        return self.graph.make("moved", plan, ArrayShape(*plan.result), operands)
+
+    def after(self, array: int, plan: Plan) -> int:
+        padded = plan.with_padding(True)
+        return self.graph.moved(array, padded, [self.unspecified() for each in padded.paddings if each is not None])
+
+    # Constants
+
+    def integer(self, node: int) -> int:
+        """Returns the value of a constant, at most the largest signed one; raises UndefinedError for other nodes."""
+        bits, kind = self.constant_bits(node), self.element_type(node)
+        if bits is None:
+            raise UndefinedError("an index is not known")
+        is_negative = kind.is_signed and bits >> (kind.bits - 1)
+        return bits - (1 << kind.bits) if is_negative else min(bits, np.iinfo(np.int64).max)
+
+    def contents(self, array: int) -> int | bytes | None:
+        kind, label, _ = self.graph.symbols[array]
+        if kind == "splat":
+            return self.contents(self.graph.operands[array][0])
+        return label if kind == "constant" and isinstance(label, int | bytes) else self._bits.get(array)
+
+    def _fold(self, node: int) -> None:
+        """Records the value of an operation on constant scalars."""
+        operands = self.graph.operands[node]
+        known = [bits for bits in map(self.constant_bits, operands) if bits is not None]
+        if len(known) == len(operands):
+            kinds = map(self.element_type, operands)
+            _, label, _ = self.graph.symbols[node]
+            self._record(node, folded(label, self.element_type(node), tuple(zip(kinds, known, strict=True))))
+
+    def _read(self, node: int) -> None:
+        """Records the value of a scalar that movement reads from a constant."""
+        graph, read = self.graph, node
+        index: tuple[int, ...] | None = ()
+        while isinstance(plan := graph.symbols[read][1], Plan) and not plan.regroups_bits and index is not None:
+            array, *scalars = graph.operands[read]
+            index = origin_of(plan, index).index
+            index, read = ((), scalars[0]) if index is None and scalars else (index, array)
+        if graph.symbols[read][0] == "splat":
+            (read,) = graph.operands[read]
+        self._record(node, None if index is None else self.constant_bits(read))
+
+    def _record(self, node: int, bits: int | None) -> None:
+        # The engine chooses the bits of a NaN.
+        kind = self.element_type(node)
+        if bits is not None and not is_nan(kind, bits):
+            self._bits[node] = bits
+            self.folds.append((node, self.literal(kind, bits, ())))
+
+    # Control flow
+
+    def select(self, selector: int, results: Sequence[int]) -> int:
+        if len({*results}) == 1:
+            return results[0]
+        predicate = self.splat(selector, self.dimensions(results[0]))
+        return self.each("select", self.element_type(results[0]), (predicate, *results))
+
+    def choice(self, label: Hashable, selector: int, results: Sequence[int]) -> int:
+        if len({*results}) == 1:
+            return results[0]
+        return self.graph.make("choice", label, self.shape(results[0]), (selector, *results))
+
+    def final(self, loop: Loop[int], start: Sequence[int]) -> Sequence[int]:
+        """Returns the final state of a loop; claims that its reading is right."""
+        every = tuple(range(len(start)))
+        reading = self.readings.get(loop.operation, Reading(every, every, (None,) * len(start)))
+        _check_reading(reading, [*map(self.shape, start)])
+        logical = loop.logical(start, reading.plans)
+        variables = loop.variables(logical, every)
+        plain = loop.iteration(variables, reading.plans)
+        self.claims += [(plain.ends[i], variables[i]) for i in every if i not in reading.changed]
+        order = [*reading.order, *(i for i in reading.changed if i not in reading.order)]
+        state = loop.variables(logical, order)
+        short = loop.iteration(state, reading.plans)
+        dropped = frozenset(state[i] for i in order[len(reading.order) :])
+        if dropped:
+            used = [*short.tested, *(short.ends[i] for i in reading.order), *short.effects[0], *short.effects[1]]
+            self.closed += [(node, dropped) for node in used]
+        if any(plan is not None for plan in reading.plans):
+            self.closed += [(node, frozenset([self.unspecified()])) for node in (*plain.nodes, *short.nodes)]
+        return loop.final(logical, reading, plain, short)
+
+
+def _check_reading(reading: Reading, shapes: Sequence[Shape]) -> None:
+    """Raises UndefinedError for a reading that does not fit a state of these shapes."""
+    listed = [*reading.order, *reading.changed]
+    is_fitting = len(reading.plans) == len(shapes) and all(type(i) is int and 0 <= i < len(shapes) for i in listed)
+    is_fitting &= all(len({*each}) == len(each) for each in (reading.order, reading.changed))
+    for plan, shape in zip(reading.plans, shapes, strict=False):
+        if plan is not None:
+            # Only a pad may drop elements, where its edges are negative.
+            is_fitting &= not plan.drops_elements and all(getattr(step, "only_adds", True) for step in plan.steps)
+            is_fitting &= ArrayShape(*plan.result) == shape
+    if not is_fitting:
+        raise UndefinedError("the reading of a loop does not fit its state")

@@ -14,9 +14,8 @@ from dialect_utils.ops import by_opcode, opcode_of
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.terms.exchanges import by_phase, exchange_of, function_of, is_exchange, is_sum, trees
-from dialect_utils.verdict.terms.loops import Loop
+from dialect_utils.verdict.terms.loops import Loop, Scan
 from dialect_utils.verdict.terms.primitives import TreeOf, V
-from dialect_utils.verdict.terms.scans import Scan
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.terms.walker import Walker
@@ -69,10 +68,6 @@ def _with_contexts(walker: Walker[V], operation: Operation, *parts: TreeOf[V]) -
     shape = operation.results[0].shape
     count = len(shape.elements) if isinstance(shape, TupleShape) else 0
     return (*parts, *[walker.maker.unspecified()] * (count - len(parts)))
-
-
-def _copy_start(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
-    return [_with_contexts(walker, operation, operands[0], operands[0])]
 
 
 def _async_start(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
@@ -174,18 +169,6 @@ def _scan(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]
     return walker.trees(operation, map(maker.in_any_order, results) if scan.is_in_any_order else results)
 
 
-def _operands(_: Any, __: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
-    return operands
-
-
-def _first(_: Any, __: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
-    return operands[:1]
-
-
-def _tuple(_: Any, __: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
-    return [tuple(operands)]
-
-
 Handler = Callable[["Walker[Any]", Operation, Sequence[TreeOf[Any]]], Sequence[TreeOf[Any]]]
 
 
@@ -193,21 +176,21 @@ Handler = Callable[["Walker[Any]", Operation, Sequence[TreeOf[Any]]], Sequence[T
 HANDLERS: Mapping[str, Handler] = by_opcode(
     {
         **by_phase(_exchange, _done, _update),
-        "add-dependency": _first,
+        "add-dependency": lambda _, __, operands: operands[:1],
         "async-done": _done,
         "async-start": _async_start,
         "async-update": _update,
         "bitcast": _bitcast,
         "conditional": _conditional,
         "constant": _constant,
-        "copy": _first,
+        "copy": lambda _, __, operands: operands[:1],
         "copy-done": _done,
-        "copy-start": _copy_start,
-        "domain": _first,
+        "copy-start": lambda walker, operation, operands: [_with_contexts(walker, operation, operands[0], operands[0])],
+        "domain": lambda _, __, operands: operands[:1],
         "get-tuple-element": _element,
-        "opt-barrier": _operands,
+        "opt-barrier": lambda _, __, operands: operands,
         "scan": _scan,
-        "tuple": _tuple,
+        "tuple": lambda _, __, operands: [tuple(operands)],
         "while": _while,
     }
 )

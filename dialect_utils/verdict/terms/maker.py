@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
+from dialect_utils.execution.constants import as_array
+from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ElementType, Shape
+from dialect_utils.layout import ELEMENT_TYPES, ElementType, Shape, Step
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops.domain import Domain
+from dialect_utils.ops.domain import Domain, UndefinedError
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.terms.exchanges import Exchange
 from dialect_utils.verdict.terms.primitives import Kind, TreeOf, V
 
 if TYPE_CHECKING:
     from dialect_utils.layout import ArrayShape
+    from dialect_utils.ops.positions import Positions
     from dialect_utils.verdict.terms.loops import Loop
     from dialect_utils.verdict.terms.walker import Walker
 
@@ -54,8 +58,8 @@ class Maker(Domain[V]):
         """Returns undefined padding."""
 
     @abstractmethod
-    def constant_bits(self, array: V) -> int | None:
-        """Returns the bits of a scalar constant, None for other nodes."""
+    def contents(self, array: V) -> int | bytes | None:
+        """Returns the bits of all elements of a constant, or the bytes of different elements; None for other nodes."""
 
     @abstractmethod
     def after(self, array: V, plan: Plan) -> V:
@@ -76,6 +80,43 @@ class Maker(Domain[V]):
     @abstractmethod
     def final(self, loop: Loop[V], start: Sequence[V]) -> Sequence[V]:
         """Returns the final state of a loop that is not unrolled."""
+
+    def constant_bits(self, array: V) -> int | None:
+        """Returns the bits that all elements of a constant have, None for other nodes."""
+        found = self.contents(array)
+        return found if isinstance(found, int) else None
+
+    def integers(self, array: V) -> Positions:
+        found, kind, sizes = self.contents(array), self.element_type(array), self.dimensions(array)
+        if found is None:
+            raise UndefinedError("integers that are not constant")
+        data = found.to_bytes(kind.storage_bytes, "little") * prod(sizes) if isinstance(found, int) else found
+        return as_array(data, kind, sizes).astype("int64")
+
+    def number(self, element_type: ElementType, value: float, dimensions: tuple[int, ...]) -> V:
+        return self.literal(element_type, parse_scalar(element_type, repr(value)), dimensions)
+
+    def compare(self, direction: str, left: V, right: V, *, is_total: bool) -> V:
+        return self.each(("compare", direction, is_total), ELEMENT_TYPES["pred"], [left, right])
+
+    def move(self, array: V, step: Step, padding: V | None = None) -> V:
+        """Returns an array after one more step; an equal number of bits is read as another type, element by element."""
+        if step.regroups_bits:
+            old = self.element_type(array)
+            new, _ = step.result(old, self.dimensions(array))
+            if old.bits == new.bits:
+                return self.reread(array, new)
+            if "pred" in (old.name, new.name):
+                raise UndefinedError("truth values are not regrouped")
+        return self.moved(array, step, padding)
+
+    @abstractmethod
+    def moved(self, array: V, step: Step, padding: V | None) -> V:
+        """Returns an array after one more step."""
+
+    def reread(self, array: V, element_type: ElementType) -> V:
+        """Returns an array whose bits are read as another element type of the same width."""
+        return self.each(("bitcast-convert", element_type), element_type, [array])
 
     def term(self, array: V) -> V:
         """Returns an array in its form as an operand."""

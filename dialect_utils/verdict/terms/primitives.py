@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Literal, Protocol, Self, TypeAlias, TypeVar
 
-from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, Step, TupleShape
-from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops.domain import Domain, UndefinedError, static_array
+from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
+from dialect_utils.ops.domain import Domain, static_array
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.terms.labels import key_of
 
 V = TypeVar("V")
-_PRED = ELEMENT_TYPES["pred"]
 # each: an elementwise operation. choice: one of several terms by a scalar. moved: the first operand after a plan; the
 # other operands are padding values. op: any other operation. out: one of its results. element: one element of an array,
 # by its number in row-major order. array: an array given by all its elements.
@@ -85,30 +82,8 @@ class Primitives(Domain[V]):
     def element_type(self, array: V) -> ElementType:
         return static_array(self.store.shape(array)).element_type
 
-    def number(self, element_type: ElementType, value: float, dimensions: tuple[int, ...]) -> V:
-        return self.literal(element_type, parse_scalar(element_type, repr(value)), dimensions)
-
     def each(self, label: Hashable, element_type: ElementType, operands: Sequence[V]) -> V:
         return self.store.make("each", label, ArrayShape(element_type, self.dimensions(operands[0])), operands)
-
-    def compare(self, direction: str, left: V, right: V, *, is_total: bool) -> V:
-        return self.each(("compare", direction, is_total), _PRED, [left, right])
-
-    def move(self, array: V, step: Step, padding: V | None = None) -> V:
-        stage = self.element_type(array), self.dimensions(array)
-        if step.regroups_bits:
-            new, _ = step.result(*stage)
-            if stage[0].bits == new.bits:
-                return self.reread(array, new)
-            if "pred" in (stage[0].name, new.name):
-                raise UndefinedError("truth values are not regrouped")
-        plan = Plan(*stage, (step,), (None if padding is None else True,))
-        operands = (array,) if padding is None else (array, padding)
-        return self.store.make("moved", plan, ArrayShape(*plan.result), operands)
-
-    def reread(self, array: V, element_type: ElementType) -> V:
-        """Returns an array whose bits are read as another element type of the same width."""
-        return self.each(("bitcast-convert", element_type), element_type, [array])
 
     def broadcast(self, array: V, dimensions: Sequence[int], sizes: Sequence[int]) -> V:
         shape = ArrayShape(self.element_type(array), tuple(sizes))
@@ -172,7 +147,8 @@ class Primitives(Domain[V]):
         has_padding: bool,
     ) -> V:
         shape = ArrayShape(static_array(operation.results[0].shape).element_type, sizes)
-        return self.made(convolution_label(operation, window, groups, has_padding), shape, [lhs, rhs])
+        is_padded = has_padding and any(dimension.has_padding for dimension in window)
+        return self.made(("convolution", window, groups, is_padded, _texts(operation)), shape, [lhs, rhs])
 
     def combine(self, opcode: str, array: V, initial: V) -> V:
         shape = ArrayShape(self.element_type(array), self.dimensions(array)[:1])
@@ -180,7 +156,9 @@ class Primitives(Domain[V]):
 
     def reduce(self, operation: Operation, function: Function, arrays: Sequence[V], initial: Sequence[V]) -> list[V]:
         sizes = self.dimensions(arrays[0])[:1]
-        return self.in_general(("reduce", None), operation, [*arrays, *initial, self._applied(function)], sizes)
+        return self.in_general(
+            ("reduce", None), result_types(operation), [*arrays, *initial, self._applied(function)], sizes
+        )
 
     def reduce_window(
         self,
@@ -193,18 +171,21 @@ class Primitives(Domain[V]):
         has_padding: bool,
     ) -> list[V]:
         label = ("reduce-window", None, window, has_padding)
-        return self.in_general(label, operation, [*arrays, *initial, self._applied(function)], sizes)
+        return self.in_general(label, result_types(operation), [*arrays, *initial, self._applied(function)], sizes)
 
     def in_any_order(self, array: V) -> V:
         """Returns a result of a scan whose order the engine chooses, given the result in the order of the slices."""
         return self.made((ANY_ORDER,), static_array(self.store.shape(array)), [array])
 
     def in_general(
-        self, label: tuple[Hashable, ...], operation: Operation, operands: Sequence[V], sizes: tuple[int, ...]
+        self,
+        label: tuple[Hashable, ...],
+        element_types: Sequence[ElementType],
+        operands: Sequence[V],
+        sizes: tuple[int, ...],
     ) -> list[V]:
         """Returns a reduction by a function, the last of the operands."""
-        leaves = [leaf for value in operation.results for leaf in value.shape.leaves()]
-        shapes = tuple(ArrayShape(static_array(leaf).element_type, sizes) for leaf in leaves)
+        shapes = tuple(ArrayShape(each, sizes) for each in element_types)
         made = self.made(label, TupleShape(shapes), operands)
         return [self.store.make("out", i, shape, (made,)) for i, shape in enumerate(shapes)]
 
@@ -227,6 +208,11 @@ def tree_of(shape: Shape, leaves: Iterator[V]) -> TreeOf[V]:
     if isinstance(shape, TupleShape):
         return tuple(tree_of(element, leaves) for element in shape.elements)
     return next(leaves)
+
+
+def result_types(operation: Operation) -> list[ElementType]:
+    """Returns the element types of the results of an operation, tuples flattened."""
+    return [static_array(leaf).element_type for value in operation.results for leaf in value.shape.leaves()]
 
 
 # Attributes that a convolution's windows, groups and dimension numbers are read from.
@@ -257,11 +243,3 @@ def swapped_texts(texts: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], 
     if not all(name == "precision" for name, _ in texts):
         return None
     return tuple((name, " ".join(reversed(text.split()))) for name, text in texts)
-
-
-def convolution_label(
-    operation: Operation, window: tuple[WindowDimension, ...], groups: int, has_padding: bool
-) -> tuple[Hashable, ...]:
-    """Returns the label that distinguishes convolutions of the same operands."""
-    is_padded = any(dimension.has_padding for dimension in window)
-    return "convolution", window, groups, has_padding and is_padded, _texts(operation)

@@ -12,8 +12,8 @@ import pytest
 from dialect_utils.execution import Array, Worker, prepare
 from dialect_utils.layout import ArrayShape
 from dialect_utils.verdict.proof import ProofResult, try_prove
+from dialect_utils.verdict.proof.dynamic_indices import PICK
 from dialect_utils.verdict.proof.elements import ELEMENTS
-from dialect_utils.verdict.proof.picks import PICK
 from dialect_utils.verdict.rules import Rule, all_rules
 from dialect_utils.verdict.rules.arrays import ONE_SUM
 from dialect_utils.verdict.sampling import random_inputs

@@ -1,4 +1,4 @@
-"""Ways to write the modules of a proof down."""
+"""Strategies of a proof: how the terms of both modules are rewritten."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 from dialect_utils.ir.control_flow import MOST_ITERATIONS
 
-# CPU seconds for another way to write the modules down. Most take a few milliseconds.
-SECONDS_OF_WAY = 2.0
+# CPU seconds for another strategy. Most take a few milliseconds.
+SECONDS_OF_STRATEGY = 2.0
 # Loops of so many iterations are unrolled where the modules are not equal otherwise.
 _MANY_ITERATIONS = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A way to write the modules of a proof down.
+class Strategy:
+    """A strategy of a proof: how the terms of both modules are rewritten.
 
     With `keeps_bits` no rule about floats is applied. Loops of up to `iterations` are unrolled. With `regroups` two
     combinations of the same elements are one term. With `expands` a small dot is a sum where the modules have other
@@ -29,8 +29,10 @@ class Way:
     expands: bool = True
     chooses: bool = False
 
-    def others(self, has_reductions: bool, has_unrolled: bool, has_loops: bool, has_expanded: bool) -> Iterator[Way]:
-        """Yields other ways for modules with reductions, unrolled loops, other loops, and dots that may be sums."""
+    def others(
+        self, has_reductions: bool, has_unrolled: bool, has_loops: bool, has_expanded: bool
+    ) -> Iterator[Strategy]:
+        """Yields others for modules with reductions, unrolled loops, other loops, and dots that may be sums."""
         if has_reductions and not self.keeps_bits:
             yield replace(self, regroups=True)
         if has_unrolled:

@@ -1,4 +1,4 @@
-"""Elements that a computed index picks: one of finitely many, which the value of the index determines."""
+"""Elements that a dynamic index picks: one of finitely many, which the value of the index determines."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def mapped(make: Callable[..., Term], arrays: Sequence[Elements]) -> Elements:
     return array_of([make(*items) for items in rows], arrays[0].shape)
 
 
-class Picks:
-    """Elements of which an index picks one; `spend` counts the terms that are made, and raises at too many."""
+class DynamicIndices:
+    """Elements of which a dynamic index picks one; `spend` counts the terms that are made, and raises at too many."""
 
     def __init__(self, terms: Terms, spend: Callable[[int], None]) -> None:
         self.terms = terms
