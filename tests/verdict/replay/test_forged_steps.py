@@ -57,8 +57,8 @@ AT, BEHIND = parameter(2, "s32"), parameter(3, "s32")
 ORDER, BACK = Transpose((2, 0, 1)), Transpose((1, 2, 0))
 
 
-def updated(block: ReadTerm, solid: ReadTerm = SOLID) -> ReadTerm:
-    return term("op", ("dynamic-update-slice",), array("s32", 4, 5, 6), solid, block, AT, ORIGIN, BEHIND)
+def updated(block: ReadTerm, solid: ReadTerm = SOLID, at: ReadTerm = AT) -> ReadTerm:
+    return term("op", ("dynamic-update-slice",), array("s32", 4, 5, 6), solid, block, at, ORIGIN, BEHIND)
 
 
 def arranged(block: ReadTerm, solid: ReadTerm) -> ReadTerm:
@@ -123,6 +123,9 @@ FORGED = {
         moved(COLUMN, Reshape((2, 3)), Transpose((1, 0)), Reshape((6,))),
     ),
     "padding of windows that are no convolution": ("convolution-padding", windows(True), windows(False)),
+    "another result of an indexed scatter": ("indexed-dimensions", scattered(0), scattered(1)),
+    "a promise about the indices of an indexed scatter": ("indexed-dimensions", scattered(0), scattered(0, SORTED)),
+    "an update at another position": ("dynamic-slice", updated(BLOCK), updated(BLOCK, at=BEHIND)),
     "another update": ("dynamic-slice", updated(BLOCK), updated(OTHER_BLOCK)),
     "an update of another array": ("dynamic-slice", updated(BLOCK), updated(BLOCK, parameter(5, "s32", 4, 5, 6))),
     "an update in another arrangement": (
