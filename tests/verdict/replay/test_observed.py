@@ -1,4 +1,4 @@
-"""Operations that tell apart NaNs, or numbers that differ by a rounding error: one case for each reason."""
+"""Operations that distinguish NaNs, or numbers that differ by a rounding error: one case for each reason."""
 
 from __future__ import annotations
 
