@@ -24,6 +24,8 @@ from dialect_utils.layout.layout import Layout, SplitConfig, Tile
 from dialect_utils.layout.shape import ArrayShape, BufferShape, TupleShape
 from dialect_utils.layout.targets.tpu import TARGETS, TargetName, parse_target
 from dialect_utils.text import DiagnosticError
+from dialect_utils.verdict.rules import try_rule
+from dialect_utils.verdict.rules.index import is_commutative_law
 from docs_site.pages import generated_pages
 from passes.framework.base import BUILTIN_PASSES
 from passes.layouts import annotate_layouts
@@ -352,7 +354,14 @@ def unused_rules(codes: Mapping[str, str]) -> set[str]:
     # Code that uses a constant has its name.
     using = ((name, code) for name, code in codes.items() if name_of_any.search(code))
     used = {constant for name, code in using for constant in used_constants(name, code)}
-    return {rule for constant, rule in declared.items() if constant not in used}
+    return {rule for constant, rule in declared.items() if constant not in used and not is_rewriting(rule)}
+
+
+def is_rewriting(name: str) -> bool:
+    """Is true where the prover looks an equation of a rule up by its operation."""
+    rule = try_rule(name)
+    equations = rule.equations if rule is not None else ()
+    return any(equation.is_rewriting or is_commutative_law(equation) for equation in equations)
 
 
 def test_every_rule_is_applied() -> None:

@@ -1,4 +1,4 @@
-"""Verifies every equation of every rule, and writes the table of docs/proofs.md where all of them hold.
+"""Verifies every equation of every rule, and writes the list and the table of docs/proofs.md where all of them hold.
 
 `python -m tests.rules [RULE ...]` verifies all rules, or the named ones without a new table. The exit code is 1 where
 an equation is refuted or undecided; the bits of a counterexample are printed, and confirmed by the definitions.
@@ -32,7 +32,7 @@ def main(names: Sequence[str]) -> int:
         text for name in array_instances.INSTANCES if not names or name in names for text in instantiated(name)
     ]
     if not names and not failures:
-        table.write_table()
+        table.write_page()
     print("\n".join(failures) or "all equations hold")
     return int(bool(failures))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -13,15 +13,16 @@ from typing import Literal
 import numpy as np
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
-from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.rules.formats import value_of
+from dialect_utils.ops.choices import USES, Choice
+from dialect_utils.verdict.rules import Pattern, Rule
+from dialect_utils.verdict.rules.formats import is_lossless, value_of
 from tests.rules import by_solver, exhaustive, ring
 from tests.rules.cases import Case
 from tests.rules.samples import random_bits, special_bits
 from tests.rules.translation import UntranslatedError
 
-Method = Literal["every bit pattern", "polynomial", "solver", "argument"]
-METHODS: tuple[Method, ...] = ("every bit pattern", "polynomial", "solver", "argument")
+Method = Literal["every bit pattern", "polynomial", "solver", "argument", "choice"]
+METHODS: tuple[Method, ...] = ("every bit pattern", "polynomial", "solver", "argument", "choice")
 # Operands of at most so many bits together are enumerated; the second number is for floats of at most 8 bits, many of
 # which no solver has.
 _FEW_BITS, _MANY_BITS = 16, 27
@@ -93,6 +94,8 @@ ARGUMENTS = (
 
 def method_of(rule: Rule, case: Case) -> Method | None:
     """Returns the method that verifies a case, None where there is none."""
+    if case.level == "order":
+        return "choice"
     if case.bits <= (_MANY_BITS if any(map(_is_narrow, case.types.values())) else _FEW_BITS):
         return "every bit pattern"
     if _is_polynomial(case):
@@ -114,6 +117,24 @@ def argument_for(rule: Rule, case: Case) -> Argument | None:
 def _is_polynomial(case: Case) -> bool:
     """Is true where both sides are polynomials over integers, of which no solver multiplies wide ones well."""
     return case.types.get("T", ELEMENT_TYPES["pred"]).is_integral and ring.is_equation_of_polynomials(case.equation)
+
+
+def is_choice(case: Case) -> bool:
+    """Is true where both sides are one function of one number, which the definition lets an engine round as it likes.
+
+    Each conversion of an operand keeps the number; one of the result rounds it.
+    """
+    sides = [_unconverted(side) for side in (case.equation.left, case.equation.right)]
+    opcodes = {part.name for part in sides[0].parts() if part.kind == "each"}
+    is_kept = is_lossless(case.types["T"], case.types["U"])
+    return str(sides[0]) == str(sides[1]) and opcodes <= USES[Choice.FUNCTION_ROUNDING] and is_kept
+
+
+def _unconverted(pattern: Pattern) -> Pattern:
+    """Returns a pattern without conversions."""
+    if pattern.name == "convert":
+        return _unconverted(pattern.operands[0])
+    return replace(pattern, operands=tuple(map(_unconverted, pattern.operands)))
 
 
 def _is_translated(case: Case) -> bool:
@@ -141,6 +162,8 @@ def verify(case: Case, method: Method, limit_s: float) -> Result:
     if method == "solver":
         found = by_solver.answer(case, limit_s)
         return Result(found.outcome, found.bits, found.seconds)
+    if method == "choice":
+        return Result("holds" if is_choice(case) else "undecided")
     if method == "polynomial":
         return Result("holds" if _is_polynomial(case) else "undecided")
     counterexample = exhaustive.counterexample(case) if method == "every bit pattern" else sampled(case)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from tests.rules.cases import Case, cases
 from tests.rules.plan import ARGUMENTS, METHODS, Method, method_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "proofs.md"
-BEGIN, END = "<!-- rules: begin -->", "<!-- rules: end -->"
 
 
 @cache
@@ -78,12 +77,31 @@ def _ranges(names: Sequence[str], family: Sequence[str]) -> list[str]:
     return [run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
 
 
-def written_table() -> str:
-    """Returns the table that the page holds."""
-    return PAGE.read_text("utf-8").split(BEGIN)[1].split(END)[0].strip()
+def names() -> str:
+    """Returns the list of all rules by name, each with its sentence, those with equations first."""
+    rules = sorted(all_rules(), key=lambda rule: (not rule.equations, rule.name))
+    return "\n".join(f"- `{rule.name}`: {rule.why}" for rule in rules)
 
 
-def write_table() -> None:
-    """Writes the table into the page."""
-    head, rest = PAGE.read_text("utf-8").split(BEGIN)
-    PAGE.write_text(f"{head}{BEGIN}\n{table()}\n{END}{rest.split(END)[1]}", "utf-8")
+# The parts of the page that are written, by the word of their marks.
+PARTS: Mapping[str, Callable[[], str]] = {"names": names, "rules": table}
+
+
+def written(part: str) -> str:
+    """Returns a part that the page holds."""
+    return PAGE.read_text("utf-8").split(_begin(part))[1].split(_end(part))[0].strip()
+
+
+def write_page() -> None:
+    """Writes all parts into the page."""
+    for part, made in PARTS.items():
+        head, rest = PAGE.read_text("utf-8").split(_begin(part))
+        PAGE.write_text(f"{head}{_begin(part)}\n{made()}\n{_end(part)}{rest.split(_end(part))[1]}", "utf-8")
+
+
+def _begin(part: str) -> str:
+    return f"<!-- {part}: begin -->"
+
+
+def _end(part: str) -> str:
+    return f"<!-- {part}: end -->"

@@ -12,7 +12,7 @@ from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.verdict.rules import Equation, Rule, all_rules, conditions as c
 from tests.rules import by_solver, exhaustive, ring, solvers
 from tests.rules.cases import Case, cases, type_names
-from tests.rules.plan import Method, is_confirmed, sampled, verify
+from tests.rules.plan import Method, is_choice, is_confirmed, sampled, verify
 from tests.rules.samples import special_bits
 from tests.rules.script import Script, literal
 from tests.rules.test_table import needs_solvers
@@ -74,6 +74,16 @@ def test_a_counterexample_that_is_none_is_not_confirmed() -> None:
 )
 def test_other_polynomials_are_not_equal(text: str) -> None:
     assert not ring.is_equation_of_polynomials(Equation(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["convert[T](sine(convert[U](x))) = cosine(x)", "convert[T](add(convert[U](x), convert[U](x))) = add(x, x)"]
+)
+def test_other_functions_are_no_choice_of_an_engine(text: str) -> None:
+    assert not is_choice(case_of(Equation(text, level="order"), T="f16", U="f32"))
+    right = case_of(Equation("convert[T](sine(convert[U](x))) = sine(x)", level="order"), T="f16", U="f32")
+    assert is_choice(right)
+    assert not is_choice(replace(right, formats=(*right.formats[:1], ("U", ELEMENT_TYPES["bf16"]))))
 
 
 def test_equal_polynomials_are_equal() -> None:

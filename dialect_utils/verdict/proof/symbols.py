@@ -14,9 +14,9 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import Trait, with_trait
 from dialect_utils.ops.domain import reshaped
 from dialect_utils.ops.window import WindowDimension
+from dialect_utils.verdict.proof.algebra.matching import converted
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits, value_of
-from dialect_utils.verdict.proof.algebra.originals import converted
-from dialect_utils.verdict.proof.algebra.widening import narrowed, of_extreme, originals
+from dialect_utils.verdict.proof.algebra.widening import all_unconverted, narrowed, of_extreme
 from dialect_utils.verdict.proof.contractions import (
     INITIAL_ZERO,
     REDUCTION_ORDER,
@@ -165,7 +165,7 @@ class Symbols(Products):
         if [each.array.element_type for each in operands] != [*kinds, *kinds]:
             return None
         for i in range(count):
-            narrow = originals(self.terms, (operands[i], operands[count + i]))
+            narrow = all_unconverted(self.terms, (operands[i], operands[count + i]))
             if narrow is not None:
                 plain[i], plain[count + i] = narrow
                 types[i] = narrow[0].array.element_type

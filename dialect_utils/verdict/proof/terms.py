@@ -119,7 +119,7 @@ class Terms:
         # Integer sums and products, taken apart.
         self.polynomials: dict[Term, Polynomial] = {}
         # The terms of narrower types of which terms are conversions, None where there is none.
-        self.originals: dict[tuple[Term, ElementType], Term | None] = {}
+        self.unconverted: dict[tuple[Term, ElementType], Term | None] = {}
         # Convolutions skip padding (HLO) unless both programs multiply it (StableHLO).
         self.skips_padding = True
         # Dots are computed in the type of their sums, and small ones as sums, where the modules have other dots.

@@ -14,8 +14,8 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
-from dialect_utils.verdict.replay.matching import constant_bits
 from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of, repeats, same_reads, whole_plan
+from dialect_utils.verdict.rules.matching import constant_bits
 from dialect_utils.verdict.terms.combinations import (
     absorbs,
     is_exact,

@@ -12,9 +12,9 @@ from dialect_utils.ops.contractions import summed_in
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.arrays import nan_level
 from dialect_utils.verdict.replay.equality import Level
-from dialect_utils.verdict.replay.matching import constant_bits
 from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of
 from dialect_utils.verdict.rules.formats import value_of
+from dialect_utils.verdict.rules.matching import constant_bits
 from dialect_utils.verdict.terms.combinations import is_exact
 from dialect_utils.verdict.terms.primitives import Term, swapped_texts, texts_of
 from dialect_utils.verdict.terms.wellformed import demand

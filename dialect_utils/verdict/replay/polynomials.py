@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dialect_utils.layout.proof.deadline import check_deadline
-from dialect_utils.verdict.replay.matching import constant_bits
+from dialect_utils.verdict.rules.matching import constant_bits
 
 # The parts of a product with their powers; a polynomial gives every product its coefficient.
 _Product = frozenset[tuple[Any, int]]

@@ -12,11 +12,10 @@ from typing import Any
 
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import EXTREMES, Trait, with_trait
-from dialect_utils.ops.choices import USES, Choice
-from dialect_utils.verdict.replay.matching import Use, constant_bits, sizes_of
 from dialect_utils.verdict.replay.polynomials import is_narrowed_ring, is_same_polynomial
 from dialect_utils.verdict.rules import Equation, Level, Pattern, try_rule
-from dialect_utils.verdict.rules.formats import has, is_lossless, is_nan, word_bits
+from dialect_utils.verdict.rules.formats import has, is_nan, word_bits
+from dialect_utils.verdict.rules.matching import Use, constant_bits, sizes_of
 from dialect_utils.verdict.terms.constants import folded
 from dialect_utils.verdict.terms.primitives import Term
 
@@ -27,7 +26,7 @@ def check_scalar(rule: str, before: Any, after: Any) -> Level | None:
         return None
     for first, second in ((before, after), (after, before)):
         for equation, left, right in _oriented(rule, _root(first)):
-            use = Use()
+            use = Use[Term]()
             if use.matches(left, first) and use.matches(right, second) and equation.holds(use.types, use.constants):
                 return equation.level_of(use.types)
     procedure = _PROCEDURES.get(rule)
@@ -230,23 +229,6 @@ def _constants(before: Term, after: Term) -> Level | None:
     return "bits" if found == bits else None
 
 
-def _function_rounding(before: Term, after: Term) -> Level | None:
-    """Compares a function of wider floats, rounded to a narrower type, with the function of the narrower floats."""
-    (wide,) = before.operands if before.kind == "each" and before.label == "convert" else (before,)
-    if wide.kind != "each" or wide.label not in _FUNCTIONS or (after.kind, after.label) != ("each", wide.label):
-        return None
-    kinds = [_type(each) for each in (wide, *wide.operands)], [_type(each) for each in (after, *after.operands)]
-    is_wider = len({*kinds[0]}) == len({*kinds[1]}) == 1 and is_lossless(kinds[1][0], kinds[0][0])
-    is_converted = len(wide.operands) == len(after.operands) and all(
-        first.kind == "each" and first.label == "convert" and first.operands == (second,)
-        for first, second in zip(wide.operands, after.operands, strict=True)
-    )
-    return "order" if is_wider and is_converted and has(kinds[1][0], "float") else None
-
-
-_FUNCTIONS = USES[Choice.FUNCTION_ROUNDING]
-
-
 def _parts_of_bits(before: Term, after: Term) -> Level | None:
     """Compares a part of an element's bits, or elements joined, with shifts of unsigned integers."""
     name, kinds = _root(before), [_type(before), *(_type(each) for each in before.operands)]
@@ -315,6 +297,5 @@ _PROCEDURES: dict[str, Callable[[Any, Any], Level | None]] = {
     "bitwise": _logical,
     "convert-narrower": _narrowed,
     "one-sum": _one_sum,
-    "function-rounding": _function_rounding,
     "parts-of-bits": _parts_of_bits,
 }

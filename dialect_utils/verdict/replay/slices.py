@@ -9,9 +9,9 @@ from dialect_utils.layout import Reshape, Slice, Step as MovementStep, Transpose
 from dialect_utils.layout.moves.plan import Plan, try_with_leading
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
-from dialect_utils.verdict.replay.matching import constant_bits
 from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of, repeats, same_reads, whole_plan
 from dialect_utils.verdict.rules.formats import is_lossless
+from dialect_utils.verdict.rules.matching import constant_bits
 from dialect_utils.verdict.terms.primitives import Term
 from dialect_utils.verdict.terms.wellformed import RefusedError, demand
 

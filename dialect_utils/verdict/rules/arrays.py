@@ -46,7 +46,6 @@ CONVOLUTION_PRECISION = Rule(
     "convolution-precision", "The engine chooses the precision of a convolution at DEFAULT precision."
 )
 EXCESS_PRECISION = Rule("excess-precision", "The engine may keep the sums of a reduction in a wider type.")
-FUNCTION_ROUNDING = Rule("function-rounding", "The engine chooses how exactly a function such as a sine is rounded.")
 PARTS_OF_BITS = Rule(
     "parts-of-bits", "Bits that are read as smaller elements are those of shifts; larger elements join shifted bits."
 )

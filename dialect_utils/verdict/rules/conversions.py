@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dialect_utils.ops import BITWISE, EXTREMES, MODULAR, Trait, named, with_trait
+from collections.abc import Mapping
+
+from dialect_utils.ops import BITWISE, EXTREMES, MODULAR, Trait, named, opcode_of, with_trait
+from dialect_utils.ops.choices import USES, Choice
 from dialect_utils.verdict.rules.conditions import (
     FLOAT,
     INTEGER,
@@ -20,7 +23,7 @@ from dialect_utils.verdict.rules.conditions import (
     SameWidth,
     WholeEnds,
 )
-from dialect_utils.verdict.rules.rule import Equation, Rule, bits, nan
+from dialect_utils.verdict.rules.rule import Equation, Rule, bits, nan, order
 
 _FLOAT_U, _INTEGER_U, _INTEGER_V = Has("float", "U"), Has("integer", "U"), Has("integer", "V")
 
@@ -29,12 +32,13 @@ LOSSLESS = Rule(
     "A conversion into a type that holds every value of its operand's may be left out before another conversion; "
     "but not of integers by way of a float into integers that do not hold them: floats saturate, integers wrap around.",
     (
-        nan("convert[T](x) = x"),
+        nan("convert[T](x) -> x"),
+        nan("convert[T](convert[U](x)) -> x", Holds()),
         # A float, and no truth value: true as a float saturates to 0 in s1, and as an integer wraps around to -1.
-        nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), FLOAT),
-        nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), Lacks("float", "U")),
-        nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), Lacks("integer", "V")),
-        nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), Holds("T", "V")),
+        nan("convert[V](convert[U](x)) -> convert[V](x)", Holds(), FLOAT),
+        nan("convert[V](convert[U](x)) -> convert[V](x)", Holds(), Lacks("float", "U")),
+        nan("convert[V](convert[U](x)) -> convert[V](x)", Holds(), Lacks("integer", "V")),
+        nan("convert[V](convert[U](x)) -> convert[V](x)", Holds(), Holds("T", "V")),
     ),
     wrong=(
         "convert[T](convert[s4](x)) = x",
@@ -43,17 +47,20 @@ LOSSLESS = Rule(
     examples=("convert[f32](convert[f64](x)) = convert[f32](x)",),
     domain=(Holds("T", "f64"),),
 )
-# The low bits of a result are computed from the low bits of the operands.
-_OF_LOW_BITS = sorted(MODULAR)
+# The low bits of a result are computed from the low bits of the operands; sums and products are polynomials.
+_OF_BITS, _POLYNOMIALS = sorted(BITWISE), sorted(MODULAR - BITWISE)
 NARROWED = Rule(
     "convert-narrower",
     "The low bits of an integer are those of its wider forms; those of sums, products and bitwise operations are what "
     "these make of low bits.",
     (
-        bits("convert[V](convert[U](x)) = convert[V](x)", INTEGER, _INTEGER_U, _INTEGER_V, NoWider("V", "U")),
+        bits("convert[V](convert[U](x)) -> convert[V](x)", INTEGER, _INTEGER_U, _INTEGER_V, NoWider("V", "U")),
         *(
-            bits(f"convert[U]({each}(x, y)) = {each}(convert[U](x), convert[U](y))", INTEGER, _INTEGER_U, NoWider())
-            for each in _OF_LOW_BITS
+            bits(
+                f"convert[U]({each}(x, y)) {sign} {each}(convert[U](x), convert[U](y))", INTEGER, _INTEGER_U, NoWider()
+            )
+            for sign, opcodes in (("->", _OF_BITS), ("=", _POLYNOMIALS))
+            for each in opcodes
         ),
     ),
     wrong=("convert[s8](maximum(x, y)) = maximum(convert[s8](x), convert[s8](y))",),
@@ -66,6 +73,11 @@ NARROWED = Rule(
 
 
 _SIGN_U = Has("sign", "U")
+# Converted operands of a function of one or two, and the operands.
+_OPERANDS: Mapping[int | None, tuple[str, str]] = {
+    1: ("convert[U](x)", "x"),
+    2: ("convert[U](x), convert[U](y)", "x, y"),
+}
 # Functions whose results are numbers of every type of their operand.
 _WHOLE = sorted(with_trait(Trait.WHOLE))
 # Operations that an operation of a type of twice the digits computes, and rounds once.
@@ -89,11 +101,11 @@ EXACT = Rule(
         _exact("convert[U](maximum(x, y)) = maximum(convert[U](x), convert[U](y))", REAL, _FLOAT_U),
         _exact("convert[U](minimum(x, y)) = minimum(convert[U](x), convert[U](y))", REAL, _FLOAT_U),
         _exact("convert[T](select(p, convert[U](x), convert[U](y))) = select(p, x, y)"),
-        nan("convert[U](negate(x)) = negate(convert[U](x))", SIGN, _SIGN_U),
+        nan("convert[U](negate(x)) -> negate(convert[U](x))", SIGN, _SIGN_U),
         nan("convert[U](abs(x)) = abs(convert[U](x))", SIGN, _SIGN_U, Holds()),
         nan("convert[U](select(p, x, y)) = select(p, convert[U](x), convert[U](y))"),
         *(_exact(f"convert[U]({each}(x)) = {each}(convert[U](x))", WholeEnds(), _FLOAT_U) for each in _WHOLE),
-        bits("is-finite(convert[U](x)) = is-finite(x)", FLOAT, _FLOAT_U, Holds()),
+        bits("is-finite(convert[U](x)) -> is-finite(x)", FLOAT, _FLOAT_U, Holds()),
         *(
             _exact(f"convert[U]({each}(x, y)) = {each}(convert[U](x), convert[U](y))", INTEGER, _INTEGER_U)
             for each in _JOINED
@@ -111,10 +123,10 @@ WIDER = Rule(
     "were rounded once.",
     (
         *(
-            nan(f"convert[T]({each}(convert[U](x), convert[U](y))) = {each}(x, y)", FLOAT, Doubled())
+            nan(f"convert[T]({each}(convert[U](x), convert[U](y))) -> {each}(x, y)", FLOAT, Doubled())
             for each in _COMPUTED
         ),
-        nan("convert[T](sqrt(convert[U](x))) = sqrt(x)", FLOAT, Doubled()),
+        nan("convert[T](sqrt(convert[U](x))) -> sqrt(x)", FLOAT, Doubled()),
     ),
     wrong=(
         "convert[T](add(add(convert[f32](x), convert[f32](y)), convert[f32](z))) = add(add(x, y), z)",
@@ -127,11 +139,11 @@ WIDER_INTEGERS = Rule(
     "Quotients, remainders and shifts to the right of integers are those of wider types that hold the integers.",
     (
         *(
-            bits(f"convert[T]({each}(convert[U](x), convert[U](y))) = {each}(x, y)", INTEGER, _INTEGER_U, Holds())
+            bits(f"convert[T]({each}(convert[U](x), convert[U](y))) -> {each}(x, y)", INTEGER, _INTEGER_U, Holds())
             for each in ("divide", "remainder")
         ),
         *(
-            bits(f"convert[T]({each}(convert[U](x), convert[U](y))) = {each}(x, y)", kind, _INTEGER_U, Holds())
+            bits(f"convert[T]({each}(convert[U](x), convert[U](y))) -> {each}(x, y)", kind, _INTEGER_U, Holds())
             for each, kind in (("shift-right-logical", UNSIGNED), ("shift-right-arithmetic", SIGNED))
         ),
     ),
@@ -141,13 +153,24 @@ WIDER_INTEGERS = Rule(
     ),
     domain=(SIGNED, Holds("T", "s32")),
 )
+FUNCTION_ROUNDING = Rule(
+    "function-rounding",
+    "The engine chooses how exactly a function such as a sine is rounded.",
+    tuple(
+        order(f"convert[T]({each}({wide})) -> {each}({narrow})", FLOAT, _FLOAT_U, Holds())
+        for each in sorted(USES[Choice.FUNCTION_ROUNDING])
+        for wide, narrow in (_OPERANDS[opcode_of(each).operand_count],)
+    ),
+    wrong=("convert[T](sine(convert[f64](x))) = cosine(x)",),
+    domain=(FLOAT, Holds("T", "f64")),
+)
 REREAD = Rule(
     "bits-read-again",
     "Bits that are read as one type and then as another one are read as the second type.",
     (
-        bits("bitcast-convert[T](x) = x"),
+        bits("bitcast-convert[T](x) -> x"),
         bits(
-            "bitcast-convert[V](bitcast-convert[U](x)) = bitcast-convert[V](x)",
+            "bitcast-convert[V](bitcast-convert[U](x)) -> bitcast-convert[V](x)",
             SameWidth("T", "U"),
             SameWidth("U", "V"),
         ),

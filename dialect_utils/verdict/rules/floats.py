@@ -29,10 +29,10 @@ NEUTRAL = Rule(
     "neutral",
     "x * 1, x / 1 and x + (-0.0) are x, for both zeros too (x + 0.0 is not: -0.0 + 0.0 is 0.0).",
     (
-        nan("multiply(x, 1) = x", FLOAT),
-        nan("divide(x, 1) = x", FLOAT),
-        bits("divide(x, 1) = x", INTEGER),
-        nan("add(x, -0.0) = x", SIGN),
+        nan("multiply(x, 1) -> x", FLOAT),
+        nan("divide(x, 1) -> x", FLOAT),
+        bits("divide(x, 1) -> x", INTEGER),
+        nan("add(x, -0.0) -> x", SIGN),
     ),
     wrong=("add(x, 0.0) = x", "subtract(x, -0.0) = x"),
     examples=("subtract(x, 0.0) = x", "multiply(1, highest) = highest", "multiply(highest, 1) = highest"),
@@ -42,16 +42,16 @@ NEGATION = Rule(
     "negation",
     "A sign is no part of rounding: it passes through products and quotients, and twice it cancels.",
     (
-        bits("negate(negate(x)) = x", OPPOSITES),
-        nan("subtract(x, y) = add(x, negate(y))", OPPOSITES),
-        nan("multiply(negate(x), y) = negate(multiply(x, y))", OPPOSITES),
+        bits("negate(negate(x)) -> x", OPPOSITES),
+        nan("subtract(x, y) -> add(x, negate(y))", OPPOSITES),
+        nan("multiply(negate(x), y) -> negate(multiply(x, y))", OPPOSITES),
         nan("multiply(x, negate(y)) = negate(multiply(x, y))", OPPOSITES),
         # Without a NaN 0 / 0 is some number, whose sign is not that of the operands.
-        nan("divide(negate(x), y) = negate(divide(x, y))", OPPOSITES, Has("nan")),
-        nan("divide(x, negate(y)) = negate(divide(x, y))", OPPOSITES, Has("nan")),
-        bits("abs(negate(x)) = abs(x)", OPPOSITES),
-        bits("abs(abs(x)) = abs(x)", OPPOSITES),
-        bits("abs(abs(x)) = abs(x)", SIGNED),
+        nan("divide(negate(x), y) -> negate(divide(x, y))", OPPOSITES, Has("nan")),
+        nan("divide(x, negate(y)) -> negate(divide(x, y))", OPPOSITES, Has("nan")),
+        bits("abs(negate(x)) -> abs(x)", OPPOSITES),
+        bits("abs(abs(x)) -> abs(x)", OPPOSITES),
+        bits("abs(abs(x)) -> abs(x)", SIGNED),
     ),
     wrong=(
         "negate(add(x, y)) = add(negate(x), negate(y))",
@@ -70,9 +70,9 @@ POWERS_OF_TWO = Rule(
     "powers-of-two",
     "Multiplying by a power of two only moves the exponent: dividing by 2^k is multiplying by 2^-k, doubling is x + x.",
     (
-        nan("divide(x, c) = multiply(x, divide(1, c))", Scale("c")),
-        nan("add(x, x) = multiply(x, 2)", FLOAT),
-        nan("multiply(multiply(x, c), d) = multiply(x, multiply(c, d))", Doublings("c", "d")),
+        nan("divide(x, c) -> multiply(x, divide(1, c))", Scale("c")),
+        nan("add(x, x) -> multiply(x, 2)", FLOAT),
+        nan("multiply(multiply(x, c), d) -> multiply(x, multiply(c, d))", Doublings("c", "d")),
     ),
     wrong=("divide(x, 3) = multiply(x, 0.3333333)", "multiply(multiply(x, 2), 0.5) = x"),
     examples=("divide(x, 4) = multiply(x, 0.25)", "multiply(multiply(x, 2), 4) = multiply(x, 8)"),
@@ -82,8 +82,8 @@ REMAINDER = Rule(
     "remainder-twice",
     "A remainder is smaller than the divisor, so its remainder is itself.",
     (
-        bits("remainder(remainder(x, y), y) = remainder(x, y)", INTEGER),
-        nan("remainder(remainder(x, y), y) = remainder(x, y)", FLOAT),
+        bits("remainder(remainder(x, y), y) -> remainder(x, y)", INTEGER),
+        nan("remainder(remainder(x, y), y) -> remainder(x, y)", FLOAT),
     ),
     wrong=("remainder(remainder(x, 5), 7) = remainder(x, 7)",),
     examples=("remainder(remainder(x, 7), 7) = remainder(x, 7)",),
@@ -97,12 +97,12 @@ WHOLE = Rule(
     (
         # A format without NaN and infinities saturates: 7.5 is the result of ceil(7.5) in f6e2m3fn.
         *(
-            nan(f"{outer}({inner}(x)) = {inner}(x)", OPPOSITES, Has("nan"))
+            nan(f"{outer}({inner}(x)) -> {inner}(x)", OPPOSITES, Has("nan"))
             for outer in _ROUNDINGS
             for inner in _ROUNDINGS
         ),
         *(
-            nan(f"{outer}(convert[U](x)) = convert[U](x)", INTEGER, Has("opposites", "U"), Has("nan", "U"))
+            nan(f"{outer}(convert[U](x)) -> convert[U](x)", INTEGER, Has("opposites", "U"), Has("nan", "U"))
             for outer in _ROUNDINGS
         ),
     ),
@@ -113,9 +113,9 @@ PARTS = Rule(
     "complex-parts",
     "A complex number is its real and its imaginary part.",
     (
-        bits("real(complex(x, y)) = x", PartOf("T", "U")),
-        bits("imag(complex(x, y)) = y", PartOf("T", "U")),
-        bits("complex(real(x), imag(x)) = x", PartOf("U", "T")),
+        bits("real(complex(x, y)) -> x", PartOf("T", "U")),
+        bits("imag(complex(x, y)) -> y", PartOf("T", "U")),
+        bits("complex(real(x), imag(x)) -> x", PartOf("U", "T")),
     ),
     wrong=("real(complex(x, y)) = y",),
     domain=(FLOAT,),
@@ -124,8 +124,8 @@ MIRRORED_EXTREMES = Rule(
     "negated-extremes",
     "A change of sign turns the order of floats around, both zeros and infinities included; NaN stays NaN.",
     (
-        nan("negate(maximum(x, y)) = minimum(negate(x), negate(y))", OPPOSITES),
-        nan("negate(minimum(x, y)) = maximum(negate(x), negate(y))", OPPOSITES),
+        nan("negate(maximum(x, y)) -> minimum(negate(x), negate(y))", OPPOSITES),
+        nan("negate(minimum(x, y)) -> maximum(negate(x), negate(y))", OPPOSITES),
     ),
     wrong=("negate(maximum(x, y)) = maximum(negate(x), negate(y))",),
     examples=("negate(minimum(negate(x), y)) = maximum(x, negate(y))",),

@@ -29,7 +29,7 @@ RING = Rule(
 NOT = Rule(
     "not-as-arithmetic",
     "In two's complement the bits of not x are those of -1 - x.",
-    (bits("not(x) = subtract(ones, x)", INTEGER),),
+    (bits("not(x) -> subtract(ones, x)", INTEGER),),
     wrong=("not(x) = negate(x)",),
     examples=("not(not(x)) = x", "not(add(x, y)) = subtract(not(x), y)"),
     domain=(INTEGER,),
@@ -37,7 +37,7 @@ NOT = Rule(
 SHIFT = Rule(
     "shift-as-product",
     "Shifting left by k bits, k below the width, multiplies by 2^k modulo 2^n.",
-    (bits("shift-left(x, c) = multiply(x, shift-left(1, c))", INTEGER, BelowWidth(("c",))),),
+    (bits("shift-left(x, c) -> multiply(x, shift-left(1, c))", INTEGER, BelowWidth(("c",))),),
     wrong=("shift-left(x, 3) = multiply(x, 6)",),
     examples=("shift-left(x, 3) = multiply(x, 8)", "shift-left(shift-left(x, 1), 2) = shift-left(x, 3)"),
     domain=(INTEGER,),
@@ -46,8 +46,8 @@ ABS_SQUARED = Rule(
     "abs-squared",
     "The sign cancels in a square; -2^(n-1) is its own absolute value.",
     (
-        bits("multiply(abs(x), abs(x)) = multiply(x, x)", SIGNED),
-        nan("multiply(abs(x), abs(x)) = multiply(x, x)", OPPOSITES),
+        bits("multiply(abs(x), abs(x)) -> multiply(x, x)", SIGNED),
+        nan("multiply(abs(x), abs(x)) -> multiply(x, x)", OPPOSITES),
     ),
     wrong=("multiply(abs(x), abs(y)) = multiply(x, y)",),
 )
@@ -55,8 +55,8 @@ HALVED = Rule(
     "unsigned-power-of-two",
     "Dividing an unsigned integer by 2^k drops its last k bits, which are the remainder.",
     (
-        bits("divide(x, c) = shift-right-logical(x, popcnt(subtract(c, 1)))", UNSIGNED, PowerOfTwo("c")),
-        bits("remainder(x, c) = and(x, subtract(c, 1))", UNSIGNED, PowerOfTwo("c")),
+        bits("divide(x, c) -> shift-right-logical(x, popcnt(subtract(c, 1)))", UNSIGNED, PowerOfTwo("c")),
+        bits("remainder(x, c) -> and(x, subtract(c, 1))", UNSIGNED, PowerOfTwo("c")),
     ),
     wrong=("divide(x, 6) = shift-right-logical(x, 3)", "remainder(x, 6) = and(x, 5)"),
     examples=("divide(x, 8) = shift-right-logical(x, 3)", "remainder(x, 8) = and(x, 7)"),
@@ -66,10 +66,10 @@ SHIFTED_TWICE = Rule(
     "shifted-twice",
     "Shifting right by j and by k bits is shifting by j + k, both below the width; by 0 bits it changes nothing.",
     (
-        bits("shift-right-logical(x, 0) = x", INTEGER),
-        bits("shift-right-arithmetic(x, 0) = x", INTEGER),
+        bits("shift-right-logical(x, 0) -> x", INTEGER),
+        bits("shift-right-arithmetic(x, 0) -> x", INTEGER),
         bits(
-            "shift-right-logical(shift-right-logical(x, c), d) = shift-right-logical(x, add(c, d))",
+            "shift-right-logical(shift-right-logical(x, c), d) -> shift-right-logical(x, add(c, d))",
             INTEGER,
             BelowWidth(("c", "d")),
         ),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
@@ -13,7 +13,7 @@ from dialect_utils.layout import ELEMENT_TYPES, ElementType
 Kind = Literal["variable", "constant", "number", "each"]
 
 VARIABLES, TRUTHS, CONSTANTS = "xyzw", "pqr", "cde"
-_TOKEN = re.compile(r"\s*(-?\d+(?:\.\d+)?|[a-z][a-z-]*(?:\[[\w ]+\])?|[(),])")
+_TOKEN = re.compile(r"\s*(-?\d+(?:\.\d+)?|[a-z][a-z\d-]*(?:\[[\w ]+\])?|[(),])")
 # Operations whose result has the type of their second operand.
 _TYPED_BY_SECOND = ("select", "clamp")
 _REREAD = "bitcast-convert"
@@ -36,9 +36,12 @@ class Pattern:
 
     def label(self, types: Mapping[str, ElementType]) -> object:
         """Returns the label of the operation's term."""
-        if self.name == "compare":
-            return ("compare", self.direction, self.is_total)
-        return (_REREAD, types[self.type]) if self.name == _REREAD else self.name
+        return (_REREAD, types[self.type]) if self.name == _REREAD else self.root
+
+    @property
+    def root(self) -> Hashable:
+        """Returns the opcode, with the direction and the order of a comparison; what terms are looked up by."""
+        return ("compare", self.direction, self.is_total) if self.name == "compare" else self.name
 
     def parts(self) -> Iterator[Pattern]:
         """Yields the pattern and all patterns in it."""
@@ -80,7 +83,7 @@ def _parsed(tokens: Sequence[str]) -> tuple[Pattern, Sequence[str]]:
         operand, rest = _parsed(rest[1:])
         operands.append(operand)
     name, _, attribute = head.rstrip("]").partition("[")
-    return _operation(name, attribute, tuple(operands)), rest[1:]
+    return _operation(name, attribute, _typed(name, operands)), rest[1:]
 
 
 def _leaf(word: str) -> Pattern:
@@ -91,6 +94,15 @@ def _leaf(word: str) -> Pattern:
     if word in CONSTANTS:
         return Pattern("constant", word, "T")
     return Pattern("number", word, "pred" if word in ("true", "false") else "T")
+
+
+def _typed(name: str, operands: Sequence[Pattern]) -> tuple[Pattern, ...]:
+    """Returns operands with numbers of the type of the other operands."""
+    others = [each.type for each in operands[name == "select" :] if each.kind != "number"]
+    return tuple(
+        replace(each, type=others[0]) if others and each.kind == "number" and each.type == "T" else each
+        for each in operands
+    )
 
 
 def _operation(name: str, attribute: str, operands: tuple[Pattern, ...]) -> Pattern:

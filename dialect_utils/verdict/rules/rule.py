@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from dialect_utils.layout import ElementType
+from dialect_utils.layout import ELEMENT_TYPES, ElementType
 from dialect_utils.verdict.rules.conditions import Condition
 from dialect_utils.verdict.rules.formats import has
 from dialect_utils.verdict.rules.pattern import Pattern, element_type, parse_pattern
 
-# The same bits; the same but for the sign and the payload of a NaN; also the same but for the order of float sums.
+# The same bits; the same but for the sign and the payload of a NaN; also the same but for what the engine chooses.
 Level = Literal["bits", "nan", "order"]
 
 _BY_NAME: dict[str, Rule] = {}
@@ -21,7 +21,8 @@ _BY_NAME: dict[str, Rule] = {}
 class Equation:
     """An equation `left = right` of two patterns, and the condition under which it holds.
 
-    `level` is the finest equality that holds for all formats of the guard; without a NaN both sides have the same bits.
+    An arrow in place of the sign (`left -> right`) says that the prover rewrites instances of the left side. `level` is
+    the finest equality that holds for all formats of the guard; without a NaN both sides have the same bits.
     """
 
     text: str
@@ -29,11 +30,20 @@ class Equation:
     level: Level = "bits"
     left: Pattern = field(init=False)
     right: Pattern = field(init=False)
+    # The names of types that only the right side has.
+    types_of_right: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        left, right = self.text.split(" = ")
+        left, right = self.text.split(" -> " if self.is_rewriting else " = ")
         object.__setattr__(self, "left", parse_pattern(left))
         object.__setattr__(self, "right", parse_pattern(right))
+        types = [{part.type for part in side.parts()} for side in (self.left, self.right)]
+        object.__setattr__(self, "types_of_right", frozenset(types[1] - types[0] - ELEMENT_TYPES.keys()))
+
+    @property
+    def is_rewriting(self) -> bool:
+        """Is true where the prover rewrites the left side to the right side."""
+        return " -> " in self.text
 
     def holds(self, types: Mapping[str, ElementType], constants: Mapping[str, int]) -> bool:
         """Is true where all conditions of the guard hold."""
@@ -46,7 +56,7 @@ class Equation:
         """
         kind = element_type(self.left.type, types)
         kinds = [*types.values()] if kind is None or has(kind, "float") else [kind]
-        return self.level if any(has(each, "nan") for each in kinds) else "bits"
+        return self.level if self.level == "order" or any(has(each, "nan") for each in kinds) else "bits"
 
 
 def bits(text: str, *guard: Condition) -> Equation:
@@ -57,6 +67,11 @@ def bits(text: str, *guard: Condition) -> Equation:
 def nan(text: str, *guard: Condition) -> Equation:
     """Returns an equation whose sides have the same bits, but may be different NaN."""
     return Equation(text, guard, "nan")
+
+
+def order(text: str, *guard: Condition) -> Equation:
+    """Returns an equation whose sides differ by a choice that the definition leaves to the engine."""
+    return Equation(text, guard, "order")
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,13 +59,15 @@ def test_the_equations_of_a_rule_hold_and_are_proved(rule: Rule, worker: Worker)
     proved: set[str] = set()
     for kind in KINDS:
         found = [each for equation in rule.equations for each in instances(equation, kind)]
+        # Sides that differ by a choice of the engine are not the same bits.
+        exact = [each for equation in rule.equations if equation.level != "order" for each in instances(equation, kind)]
         examples = [each for text in rule.examples for each in written(text, kind)] if kind in kinds_of(rule) else []
         assert all(map(is_proved, examples)), kind
         proved |= {f"{each.left} = {each.right}" for each in found if is_proved(each)}
-        found = [each for each in (*found, *examples) if each.is_safe]
+        found = [each for each in (*exact, *examples) if each.is_safe]
         for instance, runs in zip(found, execute(worker, found) if found else (), strict=True):
             assert all(is_same(*pair) for pair in runs), str(instance)
-    assert {equation.text for equation in rule.equations} - proved <= ONLY_STEPS
+    assert {f"{each.left} = {each.right}" for each in rule.equations} - proved <= ONLY_STEPS
 
 
 @pytest.mark.parametrize("rule", SCALAR_RULES, ids=lambda rule: rule.name)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ElementType
 from dialect_utils.ops import by_opcode, named
-from dialect_utils.verdict.proof.algebra.chains import REGROUPED, Join, distributed
+from dialect_utils.verdict.proof.algebra.joins import REGROUPED, Join, distributed
 from dialect_utils.verdict.rules.arrays import FOLDED
 from dialect_utils.verdict.rules.extremes import ABSORBING, BITWISE, BOOLEAN, BOUNDS, CLAMP, EXTREMES, SIZE
 from dialect_utils.verdict.rules.formats import Number, has, highest_bits, is_nan, lowest_bits, sort_key, value_of
@@ -28,27 +27,7 @@ OPCODES = named("maximum minimum and or xor")
 
 def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:
     """Returns an operation of this kind in normal form, or None for other operations."""
-    is_predicate = element_type.name == "pred"
-    if is_predicate and opcode in MEANT:
-        meant = MEANT[opcode]
-        if len(operands) > len(("first", "second")):
-            terms.step(
-                REGROUPED[opcode], terms.each_as_is(opcode, element_type, operands), mean(terms, opcode, operands)
-            )
-            return terms.each(meant, element_type, operands)
-        before = terms.each_as_is(opcode, element_type, operands)
-        return terms.by(BOOLEAN, before, meant, element_type, operands)
-    if is_predicate and opcode == "not":
-        return complement(terms, operands[0])
-    if element_type.is_complex:
-        return None
-    if opcode == "clamp":
-        low, value, high = operands
-        raised = terms.each_as_is("maximum", element_type, (value, low))
-        before = terms.each_as_is("clamp", element_type, operands)
-        terms.step(CLAMP, before, terms.each_as_is("minimum", element_type, (raised, high)))
-        return terms.each("minimum", element_type, [terms.each("maximum", element_type, (value, low)), high])
-    is_logical = is_predicate or element_type.is_integral
+    is_logical = element_type.name == "pred" or element_type.is_integral
     if opcode not in OPCODES or not (is_logical or (element_type.is_floating and opcode in _EXTREMES)):
         return None
     if opcode == "xor":
@@ -66,30 +45,6 @@ def mean(terms: Terms, opcode: str, parts: Sequence[Term]) -> Term:
         written = terms.each_as_is(meant, kind, (written, part))
     terms.step(REGROUPED[meant], written, terms.each_as_is(meant, kind, parts))
     return total
-
-
-def complement(terms: Terms, term: Term) -> Term:
-    """Returns the opposite of a truth value."""
-    kind, bits = term.array.element_type, terms.constant_bits(term)
-    before = _not(terms, term)
-    if bits is not None:
-        found = terms.literal(kind, 1 - bits, term.array.dimensions)
-        terms.step(FOLDED, before, found)
-        return found
-    if term.kind == "splat":
-        return terms.of_splats("not", kind, [term])
-    if term.kind == "each" and term.label == "not":
-        terms.step(BOOLEAN, before, term.operands[0])
-        return term.operands[0]
-    if term.kind == "each" and term.label in ("and", "or"):
-        other = _OPPOSITE[str(term.label)]
-        distributed(terms, BOOLEAN, str(term.label), other, term.operands, partial(_not, terms))
-        return terms.each(other, kind, [complement(terms, operand) for operand in term.operands])
-    return before
-
-
-def _not(terms: Terms, term: Term) -> Term:
-    return terms.each_as_is("not", term.array.element_type, [term])
 
 
 def _joined(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term:
@@ -351,6 +306,6 @@ def _exclusive(terms: Terms, element_type: ElementType, operands: Sequence[Term]
         items.append(terms.literal(element_type, constant, dimensions))
     join = Join(terms, "xor", element_type, items)
     written = join.of(items)
-    terms.step(BITWISE, before, _not(terms, written) if is_flipped else written)
+    terms.step(BITWISE, before, terms.each_as_is("not", element_type, [written]) if is_flipped else written)
     made = _made(join)
-    return complement(terms, made) if is_flipped else made
+    return terms.each("not", element_type, [made]) if is_flipped else made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from dialect_utils.ops import Trait, by_opcode, has, named, with_trait
 from dialect_utils.verdict.rules.arrays import FOLDED
 from dialect_utils.verdict.rules.formats import (
     float_bits,
+    has as has_property,
     highest_bits,
     is_nan,
     lowest_bits,
@@ -20,18 +21,19 @@ from dialect_utils.verdict.rules.formats import (
     sign_bit,
     value_of,
 )
+from dialect_utils.verdict.terms.constants import folded as by_definition
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
 
 __all__ = [
     "are_nan",
-    "compared",
     "folded",
     "highest_bits",
     "is_exact",
     "is_idempotent",
     "is_rounded",
+    "negative",
     "neutral_bits",
     "number_bits",
     "value_of",
@@ -81,13 +83,13 @@ def are_nan(terms: Terms, first: Term, second: Term) -> bool:
     return True
 
 
-def compared(direction: str, element_type: ElementType, first: int, second: int) -> int | None:
-    """Returns 1 or 0 for a comparison of two numbers, None for NaN and other values that are not numbers."""
-    left, right = value_of(element_type, first), value_of(element_type, second)
-    if left is None or right is None:
-        return None
-    answers = {"EQ": left == right, "LT": left < right, "LE": left <= right}
-    return int(answers[direction])
+def negative(terms: Terms, term: Term) -> Term | None:
+    """Returns the number -c for a constant negative number c, or -0; None for others, infinities included."""
+    bits, kind = terms.constant_bits(term), term.array.element_type
+    value = None if bits is None or not has_property(kind, "opposites") else value_of(kind, bits)
+    is_negative = (isinstance(value, Fraction) and value < 0) or str(value) == "-0.0"
+    opposite = by_definition("negate", kind, ((kind, bits),)) if bits is not None and is_negative else None
+    return None if opposite is None else terms.literal(kind, opposite, term.array.dimensions)
 
 
 @lru_cache(maxsize=4096)
@@ -106,7 +108,7 @@ def folded(opcode: str, result: ElementType, element_type: ElementType, operands
 _ROUNDED = named("add subtract multiply divide sqrt convert")
 
 
-def is_rounded(opcode: str, result: ElementType, kind: ElementType, bits: Sequence[int]) -> bool:
+def is_rounded(opcode: Hashable, result: ElementType, kind: ElementType, bits: Sequence[int]) -> bool:
     """Is true for an operation on finite floats that may round; the bits are those of the operands and the result."""
     if opcode not in _ROUNDED or not (kind.is_floating or result.is_floating):
         return False

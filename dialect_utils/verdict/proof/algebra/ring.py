@@ -1,4 +1,4 @@
-"""Integers of n bits as the ring of numbers modulo 2^n, and shifts."""
+"""Integers of n bits as the ring of numbers modulo 2^n."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import named
-from dialect_utils.verdict.rules.arrays import FOLDED
-from dialect_utils.verdict.rules.formats import number_bits
-from dialect_utils.verdict.rules.integers import ABS_SQUARED, HALVED, NOT, RING, SHIFT, SHIFTED_TWICE
+from dialect_utils.verdict.rules.conversions import NARROWED
+from dialect_utils.verdict.rules.integers import ABS_SQUARED, RING
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
@@ -23,7 +22,7 @@ Polynomial = dict[Monomial, int]
 _LONGEST_PRODUCT = 4096
 
 # Operations that are written with sums and products.
-OPCODES = named("add subtract multiply negate not shift-left")
+OPCODES = named("add subtract multiply negate")
 
 
 def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:
@@ -31,13 +30,6 @@ def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequen
     if opcode not in OPCODES:
         return None
     before = terms.each_as_is(opcode, element_type, operands)
-    if opcode == "shift-left":
-        return _shifted(terms, before)
-    if opcode == "not":
-        minus_one = terms.literal(element_type, (1 << element_type.bits) - 1, operands[0].array.dimensions)
-        written = terms.each_as_is("subtract", element_type, (minus_one, operands[0]))
-        terms.step(NOT, before, written)
-        return from_polynomial(terms, _sum({(): -1}, _scaled(polynomial(terms, operands[0]), -1)), written)
     found = [polynomial(terms, operand) for operand in operands]
     if opcode == "multiply":
         return from_polynomial(terms, _product(terms, operands, found), before)
@@ -45,21 +37,6 @@ def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequen
         return from_polynomial(terms, _scaled(found[0], -1), before)
     second = found[1] if opcode == "add" else _scaled(found[1], -1)
     return from_polynomial(terms, _sum(found[0], second), before)
-
-
-def _shifted(terms: Terms, before: Term) -> Term | None:
-    """Returns a shift to the left by a constant as a product, or None for other shifts."""
-    value, count = before.operands
-    kind, sizes = before.array.element_type, before.array.dimensions
-    bits, one = terms.constant_bits(count), number_bits(kind, 1)
-    if bits is None or bits >= kind.bits or one is None:
-        return None
-    power = terms.each_as_is("shift-left", kind, (terms.literal(kind, one, sizes), count))
-    terms.step(SHIFT, before, terms.each_as_is("multiply", kind, (value, power)))
-    factor = terms.literal(kind, 1 << bits, sizes)
-    terms.step(FOLDED, power, factor)
-    written = terms.each_as_is("multiply", kind, (value, factor))
-    return from_polynomial(terms, _scaled(polynomial(terms, value), 1 << bits), written)
 
 
 def rebuilt(terms: Terms, label: tuple[Any, ...], operands: Sequence[Term]) -> Term:
@@ -173,49 +150,12 @@ def _joined(terms: Terms, first: Monomial, second: Monomial) -> Monomial:
     return tuple(sorted(powers.items(), key=lambda item: item[0].number))
 
 
-_SHIFT = "shift-right-logical"
-_SHIFTS = (_SHIFT, "shift-right-arithmetic")
-
-
-def build_unsigned(terms: Terms, opcode: str, operands: Sequence[Term]) -> Term | None:
-    """Returns a division, remainder or shift by a constant in normal form; None where nothing is known of it."""
-    left, right = operands[0], operands[-1]
-    bits = terms.constant_bits(right)
-    if bits is None:
+def narrowed(terms: Terms, before: Term) -> Term | None:
+    """Returns a conversion of a polynomial to fewer bits as the polynomial of converted operands, None for others."""
+    (operand,), kind = before.operands, before.array.element_type
+    wide = operand.array.element_type
+    if operand not in terms.polynomials or not kind.is_integral or kind.bits > wide.bits:
         return None
-    if opcode in ("divide", "remainder") and left.array.element_type.is_unsigned and bits and not bits & (bits - 1):
-        return _halved(terms, opcode, left, right, bits)
-    if opcode in _SHIFTS and not bits:
-        terms.step(SHIFTED_TWICE, terms.each_as_is(opcode, left.array.element_type, operands), left)
-        return left
-    if opcode != _SHIFT or left.kind != "each" or left.label != _SHIFT:
-        return None
-    return _shifted_twice(terms, left, right, bits)
-
-
-def _halved(terms: Terms, opcode: str, left: Term, right: Term, bits: int) -> Term | None:
-    kind, sizes = left.array.element_type, left.array.dimensions
-    ones, count = terms.literal(kind, bits - 1, sizes), terms.literal(kind, bits.bit_length() - 1, sizes)
-    below = terms.each_as_is("subtract", kind, (right, terms.literal(kind, 1, sizes)))
-    terms.step(FOLDED, below, ones)
-    before = terms.each_as_is(opcode, kind, (left, right))
-    if opcode == "remainder":
-        terms.step(HALVED, before, terms.each_as_is("and", kind, (left, below)))
-        return terms.each("and", kind, (left, ones))
-    counted = terms.each_as_is("popcnt", kind, [below])
-    terms.step(FOLDED, terms.each_as_is("popcnt", kind, [ones]), count)
-    terms.step(HALVED, before, terms.each_as_is(_SHIFT, kind, (left, counted)))
-    return terms.each(_SHIFT, kind, (left, count))
-
-
-def _shifted_twice(terms: Terms, left: Term, right: Term, bits: int) -> Term | None:
-    """Returns a logical shift to the right of such a shift as one shift."""
-    kind, first = left.array.element_type, terms.constant_bits(left.operands[1])
-    if first is None or max(first, bits, first + bits) >= kind.bits:
-        return None
-    total = terms.each_as_is("add", kind, (left.operands[1], right))
-    count = terms.literal(kind, first + bits, left.array.dimensions)
-    terms.step(FOLDED, total, count)
-    before = terms.each_as_is(_SHIFT, kind, (left, right))
-    terms.step(SHIFTED_TWICE, before, terms.each_as_is(_SHIFT, kind, (left.operands[0], total)))
-    return terms.each(_SHIFT, kind, (left.operands[0], count))
+    written = [terms.each_as_is("convert", kind, [part]) for part in operand.operands]
+    terms.step(NARROWED, before, terms.each_as_is(operand.label, kind, written))
+    return terms.each(operand.label, kind, [terms.each("convert", kind, [part]) for part in operand.operands])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils.layout import ElementType
-from dialect_utils.verdict.proof.algebra.chains import REGROUPED
+from dialect_utils.verdict.proof.algebra.joins import REGROUPED
 from dialect_utils.verdict.proof.algebra.lattice import MEANT, mean
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, neutral_bits
 from dialect_utils.verdict.proof.algebra.ring import sum_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dialect_utils.layout import ArrayShape, ElementType, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import named
-from dialect_utils.verdict.proof.algebra.originals import converted, original, source_type
+from dialect_utils.verdict.proof.algebra.matching import converted, source_type, unconverted
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import (
     CONVERTED_MOVEMENT,
@@ -28,13 +28,13 @@ _FACTORS = 2
 _SUMS, _EXTREMES, _BITWISE = named("add multiply"), named("maximum minimum"), named("and or xor")
 
 
-def originals(terms: Terms, arrays: Sequence[Term]) -> list[Term] | None:
+def all_unconverted(terms: Terms, arrays: Sequence[Term]) -> list[Term] | None:
     """Returns the terms of a narrower type of which all arrays are conversions; None where there is none."""
     for array in arrays:
         source = source_type(array)
         if source is None:
             continue
-        found = [original(terms, source, each) for each in arrays]
+        found = [unconverted(terms, source, each) for each in arrays]
         narrow = [each for each in found if each is not None]
         if len(narrow) == len(found):
             return narrow
@@ -47,7 +47,7 @@ def lifted(terms: Terms, made: Term) -> Term:
     if name not in _MOVED and name != "moved":
         return made
     count = _MOVED.get(str(name)) or len(made.operands)
-    narrow = originals(terms, made.operands[:count])
+    narrow = all_unconverted(terms, made.operands[:count])
     if narrow is None:
         return made
     kind, wide = narrow[0].array.element_type, made.array.element_type
@@ -88,7 +88,7 @@ def narrowed(
         )
     made = [_with(terms, each, found) for each in function.operands]
     body = [
-        each if each.shape == ArrayShape(kind, ()) else original(terms, kind, each)
+        each if each.shape == ArrayShape(kind, ()) else unconverted(terms, kind, each)
         for each, kind in zip(made, results, strict=True)
     ]
     known = [each for each in body if each is not None]
@@ -115,7 +115,7 @@ def of_extreme(terms: Terms, opcode: str, operands: Sequence[Term]) -> list[Term
     """Returns the narrower operands of an exact reduction that commutes with their conversion, else None."""
     if opcode not in _EXTREMES and opcode not in _BITWISE:
         return None
-    narrow, wide = originals(terms, operands), operands[0].array.element_type
+    narrow, wide = all_unconverted(terms, operands), operands[0].array.element_type
     kind = wide if narrow is None else narrow[0].array.element_type
     is_alike = kind.is_integral == wide.is_integral and kind.name != "pred"
     return narrow if is_alike and (opcode in _EXTREMES or kind.is_integral) else None
@@ -180,7 +180,7 @@ def _in_narrow(terms: Terms, element_type: ElementType, base: Term) -> tuple[Rul
         return CONVOLUTION_PRECISION, found, converted(terms, element_type, base)
     if label[0] not in ("reduce", "reduce-window") or label[1] not in _SUMS:
         return None
-    narrow = [original(terms, element_type, each) for each in base.operands]
+    narrow = [unconverted(terms, element_type, each) for each in base.operands]
     if any(each is None for each in narrow):
         return None
     plain = [each for each in narrow if each is not None]

@@ -5,15 +5,39 @@ The type of every node is bound or compared, so an expression of wrong types is 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 
-from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.verdict.rules.formats import word_bits
 from dialect_utils.verdict.rules.pattern import Pattern, element_type
-from dialect_utils.verdict.terms.primitives import Term
 
 
-def constant_bits(term: Term) -> int | None:
+class Node(Protocol):
+    """One node of an expression; equal expressions are one object."""
+
+    @property
+    def kind(self) -> str:
+        """Returns the kind of node; `each` is an elementwise operation."""
+
+    @property
+    def label(self) -> Hashable:
+        """Returns all that distinguishes the node besides its operands."""
+
+    @property
+    def shape(self) -> Shape:
+        """Returns the shape of the value."""
+
+    @property
+    def operands(self: N) -> tuple[N, ...]:
+        """Returns the operands."""
+
+
+N = TypeVar("N", bound=Node)
+
+
+def constant_bits(term: Node) -> int | None:
     """Returns the bits that all elements of a constant have, or None for anything else."""
     if term.kind == "splat":
         term = term.operands[0]
@@ -21,14 +45,14 @@ def constant_bits(term: Term) -> int | None:
 
 
 @dataclass(slots=True)
-class Use:
+class Use(Generic[N]):
     """The types, the expressions and the constants that the names of an equation stand for."""
 
     types: dict[str, ElementType] = field(default_factory=dict)
-    values: dict[str, Term] = field(default_factory=dict)
+    values: dict[str, N] = field(default_factory=dict)
     constants: dict[str, int] = field(default_factory=dict)
 
-    def matches(self, pattern: Pattern, term: Term) -> bool:
+    def matches(self, pattern: Pattern, term: N) -> bool:
         """Is true where an expression is an instance of a pattern; binds its names."""
         if not isinstance(term.shape, ArrayShape):
             return False
@@ -38,13 +62,14 @@ class Use:
         if pattern.kind == "variable":
             return self.values.setdefault(pattern.name, term) is term
         if pattern.kind == "each":
-            return self._matches_operation(pattern, term)
+            return self.matches_operation(pattern, term)
         bits = constant_bits(term)
         if pattern.kind == "number":
             return bits is not None and bits == word_bits(kind, pattern.name)
         return bits is not None and self.constants.setdefault(pattern.name, bits) == bits
 
-    def _matches_operation(self, pattern: Pattern, term: Term) -> bool:
+    def matches_operation(self, pattern: Pattern, term: N) -> bool:
+        """Is true where an expression is the operation of a pattern, on instances of the operands."""
         if term.kind != "each" or len(term.operands) != len(pattern.operands):
             return False
         return (
@@ -54,6 +79,6 @@ class Use:
         )
 
 
-def sizes_of(term: Term) -> tuple[int, ...] | None:
+def sizes_of(term: Node) -> tuple[int, ...] | None:
     """Returns the dimensions of an array, None for others."""
     return term.shape.dimensions if isinstance(term.shape, ArrayShape) else None

@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 REGROUPED = by_opcode({"maximum": EXTREMES, "minimum": EXTREMES, "and": BITWISE, "or": BITWISE, "xor": BITWISE})
 
 
-def chained(terms: Terms, opcode: str, parts: Sequence[Term]) -> Term:
-    """Returns an operation on any number of operands, one after the other, as it is written."""
-    total = parts[0]
-    for part in parts[1:]:
-        total = terms.each_as_is(opcode, part.array.element_type, (total, part))
-    return total
-
-
 def distributed(
     terms: Terms, rule: Rule, opcode: str, other: str, parts: Sequence[Term], wrap: Callable[[Term], Term]
 ) -> None:
