@@ -105,7 +105,7 @@ class BodyReader:
         end = self._footer(position)
         count = text.count("\n", position, end)
         if count * _SHORTEST_LINE > end - position:
-            # Mostly blank lines: a row takes more than a hundred bytes.
+            # Most lines are blank, and a row of the pattern takes more than a hundred bytes for each line.
             self.is_irregular = True
             return self._scan(position)
         rows = line_pattern(sigil).findall(text, position, end + 2)

@@ -144,7 +144,7 @@ class Order(Generic[Ordered]):
         room = _GAP if following is None else self._number(following) - low
         if room <= 1:
             return None
-        # Close to the neighbour that is new: repeated insertions before or after the last one find room.
+        # The number is close to a neighbour that is new, so that repeated insertions beside the last item find room.
         if anchor.position < 0:
             return low + min(_STEP, room // 2)
         is_new = following is not None and following.position < 0

@@ -18,6 +18,7 @@ _GZIP = b"\x1f\x8b"
 _XZ = b"\xfd7zXZ\x00"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 COMPRESSED = (_GZIP, _XZ, _ZSTD)
+_METHODS = {_GZIP: "gzip", _XZ[:2]: "xz", _ZSTD[:2]: "zstd"}
 
 LARGEST_RATIO = 200
 # Contents up to this size may have any ratio: a dump with a large constant of zeros is valid.
@@ -108,7 +109,7 @@ def decompressed(data: bytes, name: str) -> bytes:
         raise
     except Exception as error:
         # Each library raises its own errors for damaged or truncated data.
-        message = f"{name}: damaged {_method(data)} data: {str(error).lower()}"
+        message = f"{name}: damaged {_METHODS[data[:2]]} data: {str(error).lower()}"
         raise DiagnosticError(
             Diagnostic(message, hint="copy the file again; only the whole file can be read")
         ) from None
@@ -141,10 +142,6 @@ def check_ratio(size: int, compressed_size: int, name: str) -> None:
         message = f"{name}: its {compressed_size} compressed bytes hold more than {most} bytes, the limit"
         hint = f"the limit is {LARGEST_RATIO} times the compressed size, at least {ANY_RATIO_BYTES} bytes"
         raise DiagnosticError(Diagnostic(message, hint=f"{hint}, at most {LARGEST_TEXT}"))
-
-
-def _method(data: bytes) -> str:
-    return {_GZIP: "gzip", _XZ[:2]: "xz", _ZSTD[:2]: "zstd"}[data[:2]]
 
 
 def _steps(data: bytes, name: str) -> Iterator[bytes]:

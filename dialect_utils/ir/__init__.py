@@ -236,7 +236,7 @@ class Operand:
         return self.operation.operands[self.index]
 
     def replace(self, value: Value) -> None:
-        """Passes another value."""
+        """Passes another value as the operand."""
         self.operation.set_operand(self.index, value)
 
 
@@ -253,7 +253,7 @@ class Yielded:
         return self.function.results[self.index]
 
     def replace(self, value: Value) -> None:
-        """Passes another value."""
+        """Yields another value as the result."""
         results = list(self.function.results)
         results[self.index] = value
         self.function.set_results(results)

@@ -47,13 +47,9 @@ def constant_text(operation: ir.Operation) -> str:
 def splat_literal(operation: ir.Operation) -> str | None:
     """Returns the literal that all elements of a constant have, or None where they differ."""
     found = _SPLAT.match(_printed_value(operation, _ELIDE))
-    literals = set(_literals(found[1])) if found else set()
+    parts = re.findall(r"\([^)]*\)|[^,\s]+", found[1]) if found else []
+    literals = {part.replace(" ", "") for part in parts}
     return literals.pop() if len(literals) == 1 else None
-
-
-def _literals(text: str) -> list[str]:
-    parts = re.findall(r"\([^)]*\)|[^,\s]+", text)
-    return [part.replace(" ", "") for part in parts]
 
 
 def _printed_value(operation: ir.Operation, limit: int | None) -> str:

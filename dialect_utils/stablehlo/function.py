@@ -194,7 +194,7 @@ class StableHloFunction:
     def _carried_shape(self, index: int) -> Shape:
         own = shape_of_type(self.parameters[index].mlir.type)
         result = operation_shapes(self.holder)[index]
-        # The types differ until a pass has changed both.
+        # The types of the parameter and the result differ while a pass has changed only one of them.
         return result if shape_of_type(self.holder.results[index].type) == own else own
 
     def set_value_shape(self, index: int, shape: Shape) -> None:

@@ -264,7 +264,8 @@ def part_as_module(module: Module, part: Part) -> Module:
 def _extract_instructions(module: HloModule, part: Part) -> HloModule:
     """Returns the module of instructions: the lines of a computation stay as they are but for new parameters."""
     copy = module.clone()
-    computation = _copied(copy, cast(Computation, part.function))
+    # The instructions of a fragment are in a computation without a name.
+    computation = copy.find(cast(Computation, part.function).name) or copy.computations[0]
     items = [_named(computation, each.results[0].name) for each in part.operations]
     inputs = [_named(computation, each.name) for each in part.inputs]
     results = [_named(computation, each.name) for each in part.results]
@@ -281,12 +282,6 @@ def _extract_instructions(module: HloModule, part: Part) -> HloModule:
     if module.entry_computation_layout is not None:
         made.set_entry_computation_layout([each.shape for each in made.entry.parameters], made.entry.root.shape)
     return made
-
-
-def _copied(copy: HloModule, computation: Computation) -> Computation:
-    found = copy.find(computation.name)
-    # The instructions of a fragment are in a computation without a name.
-    return copy.computations[0] if found is None else found
 
 
 def _named(computation: Computation, name: str) -> Instruction:

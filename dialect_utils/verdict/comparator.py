@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dialect_utils.execution import Array
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.cause import Cause, cause_in
-from dialect_utils.verdict.differences import BITS, Counterexample, Mask, Tolerance, different_elements, first_of
+from dialect_utils.verdict.differences import (
+    Counterexample,
+    Mask,
+    Tolerance,
+    different_elements,
+    first_difference,
+    first_of,
+)
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, Answer, Closeness
 from dialect_utils.verdict.rounding.floats import smallest_normal
 from dialect_utils.verdict.rounding.guarantees import Guarantee
-from dialect_utils.verdict.rounding.scale import Scale
 from dialect_utils.verdict.sampling import DataSet
+
+if TYPE_CHECKING:
+    from dialect_utils.verdict.rounding.scale import Scale
 
 AUTO = "auto"
 _FLIPPED = "the first's own rounding decides between values that are far apart"
@@ -82,7 +92,8 @@ class Comparator:
 
     def differences(self, a: Sequence[Array], b: Sequence[Array]) -> list[Counterexample]:
         """Returns the first difference of bits in every output that has one."""
-        found = (self._first(output, x, y, BITS) for output, (x, y) in enumerate(zip(a, b, strict=True)))
+        pairs = enumerate(zip(a, b, self.element_types, strict=True))
+        found = (first_difference(output, *pair) for output, pair in pairs)
         return [difference for difference in found if difference is not None]
 
     def find(
@@ -109,38 +120,33 @@ class Comparator:
             if not differs.any():
                 continue
             differing.append(output)
-            if not self._is_decided(output, data) and scales is None:
+            is_decided = self.compare != AUTO or self.is_guaranteed(output, data)
+            if not is_decided and scales is None:
                 undecided.append(output)
                 continue
-            wrong, why = self._wrong(data, output, x, y, differs, scales)
+            scale = None if is_decided or scales is None else scales(output)
+            if scale is not None and data.repeats_values:
+                scale = scale.of_repeated()
+            wrong, why = self._wrong(data, output, x, y, differs, scale)
             if wrong.any():
                 reason = f"the results differ on {data}" + (f": {why}" if why else "")
                 cause = cause_in(output, data, (x, y), element_type, wrong)
                 return Finding("different", reason, first_of(output, x, y, element_type, wrong), cause=cause)
-            doubt = doubt or self._doubt(data, output, x, y, differs, scales)
+            doubt = doubt or self._doubt(data, output, x, y, differs, scale)
             tolerated = tolerated or f"on {data} {first_of(output, x, y, element_type, differs)}, {NOT_GUARANTEED}"
         found = Finding("agrees", tolerated, None, frozenset(differing), frozenset(undecided))
         return found if doubt is None else replace(doubt, differing=found.differing)
 
     def _doubt(
-        self,
-        data: DataSet,
-        output: int,
-        x: Array,
-        y: Array,
-        differs: Mask,
-        scales: Callable[[int], Scale] | None,
+        self, data: DataSet, output: int, x: Array, y: Array, differs: Mask, scale: Scale | None
     ) -> Finding | None:
         """Returns the finding of a difference that is neither wrong for certain nor rounding; None where it is."""
         element_type = self.element_types[output]
-        if self.compare != AUTO or scales is None:
-            return None
-        if not self.may_flip(output):
+        if scale is None or not self.may_flip(output):
             return None
         if not element_type.is_inexact:
             flipped, why = differs, _NOT_FLOAT
         elif data.kind != "saturated":
-            scale = _scale_on(data, scales(output))
             flipped, why = scale.flipped(x, y) & differs, _FLIPPED
         else:
             return None
@@ -162,33 +168,19 @@ class Comparator:
         pairs = zip(expected, actual, self.element_types, strict=True)
         return [output for output, pair in enumerate(pairs) if self._differing(*pair, flushes=flushes).any()]
 
-    def _is_decided(self, output: int, data: DataSet) -> bool:
-        return self.compare != AUTO or self.is_guaranteed(output, data)
-
     def _wrong(
-        self,
-        data: DataSet,
-        output: int,
-        x: Array,
-        y: Array,
-        differs: Mask,
-        scales: Callable[[int], Scale] | None,
+        self, data: DataSet, output: int, x: Array, y: Array, differs: Mask, scale: Scale | None
     ) -> tuple[Mask, str]:
         """Returns the differing elements that rounding does not explain, and the reason where it is not obvious."""
         if self.compare != AUTO:
             return different_elements(x, y, self.element_types[output], Tolerance.parse(self.compare)), ""
-        if scales is None or self.is_guaranteed(output, data):
+        if scale is None:
             return differs, ""
-        scale = _scale_on(data, scales(output))
         beyond = scale.beyond(x, y, is_saturated=data.kind == "saturated") & differs
         if beyond.any():
             return beyond, "more than the first's own rounding explains"
         lean = "" if data.repeats_values else scale.lean(x, y)
         return (differs, lean) if lean else (np.zeros_like(differs), "")
-
-    def _first(self, output: int, a: Array, b: Array, tolerance: Tolerance) -> Counterexample | None:
-        element_type = self.element_types[output]
-        return first_of(output, a, b, element_type, different_elements(a, b, element_type, tolerance))
 
     def compared(self) -> str:
         """Returns a text that says how outputs are compared, and which outputs have a weaker guarantee."""
@@ -208,11 +200,6 @@ class Comparator:
     def _outputs(self, guarantee: Guarantee) -> str:
         numbers = [str(i) for i, found in enumerate(self.guarantees) if found is guarantee]
         return f"output{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}" if numbers else ""
-
-
-def _scale_on(data: DataSet, scale: Scale) -> Scale:
-    """Returns the scale of the rounding on `data`, which is larger where the data repeat their values."""
-    return scale.of_repeated() if data.repeats_values else scale
 
 
 def _are_flushed(a: Array, b: Array, element_type: ElementType, *, signs_of_zero: bool) -> Mask:

@@ -122,7 +122,9 @@ def pack_by_index(array: Array, shape: ArrayShape, padding_bits: int) -> Array:
     bits = to_bits(array, element_type)
     width = bits.shape[array.ndim :]
     slots = np.empty((physical_element_count(shape), *width), bits.dtype)
-    slots[...] = _filling(padding_bits, bits.dtype, width)
+    # A c128 has two halves.
+    filling = padding_bits.to_bytes(bits.itemsize * prod(width), "little")
+    slots[...] = np.frombuffer(filling, bits.dtype).reshape(width)
     slots[linear_indices(shape).reshape(-1)] = bits.reshape(-1, *width)
     if not _is_packed(shape):
         return from_bits(slots.reshape(*physical_shape(shape).dimensions, *width), element_type)
@@ -150,9 +152,3 @@ def unpack_by_index(physical: Array, shape: ArrayShape) -> Array:
 
 def _is_packed(shape: ArrayShape) -> bool:
     return element_slot_bits(shape) < _BYTE
-
-
-def _filling(padding_bits: int, dtype: np.dtype[Any], width: tuple[int, ...]) -> Array:
-    """Returns the padding as one element, or as the two halves of a c128."""
-    data = padding_bits.to_bytes(dtype.itemsize * prod(width), "little")
-    return np.frombuffer(data, dtype).reshape(width)

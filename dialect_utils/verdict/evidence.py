@@ -16,7 +16,6 @@ from dialect_utils.verdict.outcome import (
     Answer,
     Closeness,
     OutputProof,
-    Planted,
     Power,
     Rounding,
     RuleUse,
@@ -163,7 +162,8 @@ def evidence(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
     if verdict.verdict == "equal":
         return [_of_equal(verdict)]
     if verdict.verdict == "agrees":
-        return [_of_agreement(verdict), *(f"not noticed: {each}" for each in _not_seen(verdict))]
+        missed = verdict.power.not_seen if verdict.power else ()
+        return [_of_agreement(verdict), *(f"not noticed: {each}" for each in missed)]
     if verdict.verdict == "close":
         return _of_closeness(verdict, sides)
     if verdict.verdict == "different":
@@ -187,12 +187,8 @@ def _of_equal(verdict: Verdict) -> str:
 
 def _of_agreement(verdict: Verdict) -> str:
     found = _TOLERATED if NOT_GUARANTEED in verdict.reason else "no output differs"
-    parts = [f"{_of_reals(verdict)}; executed by {_engines(verdict)} {verdict.data}: {found}"]
-    return "; ".join([*parts, *([str(verdict.power)] if verdict.power else [])])
-
-
-def _not_seen(verdict: Verdict) -> tuple[Planted, ...]:
-    return verdict.power.not_seen if verdict.power else ()
+    power = f"; {verdict.power}" if verdict.power else ""
+    return f"{_of_reals(verdict)}; executed by {_engines(verdict)} {verdict.data}: {found}{power}"
 
 
 def _of_reals(verdict: Verdict) -> str:

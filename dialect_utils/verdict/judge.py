@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,8 +22,10 @@ from dialect_utils.verdict.comparator import Comparator, Finding
 from dialect_utils.verdict.dataflow import array_sources
 from dialect_utils.verdict.differences import Counterexample, Mask, Tolerance, different_elements
 from dialect_utils.verdict.outcome import Answer
-from dialect_utils.verdict.rounding.scale import Scale
 from dialect_utils.verdict.runs import HigherPrecision, Results
+
+if TYPE_CHECKING:
+    from dialect_utils.verdict.rounding.scale import Scale
 
 _BY_SEVERITY: tuple[Answer, ...] = ("equal", "agrees", "close", "unknown", "different")
 # Kinds of data on which equal bits prove equality.
@@ -113,6 +116,9 @@ class Judge:
 
     def scales(self, expected: Sequence[Array], widened_runs: Sequence[Sequence[Array]]) -> Callable[[int], Scale]:
         """Returns a function from an output to its scale on one set of data."""
+        # Imported here: most results agree without it.
+        from dialect_utils.verdict.rounding.scale import Scale
+
         types = self.comparator.element_types
         return lambda output: Scale.of(types[output], expected[output], [run[output] for run in widened_runs])
 

@@ -246,23 +246,20 @@ _FARTHEST = 1.5
 
 def _variants(arrays: Sequence[Array], rng: np.random.Generator) -> list[list[Array]]:
     """Returns the inputs of all runs of an unrounded program on one set of data."""
-    numbers, finite = ([_replaced(array, replaces) for array in arrays] for replaces in (np.isnan, _is_infinite_or_nan))
+    are_replaced = (np.isnan, lambda values: ~np.isfinite(values))
+    numbers, finite = ([_replaced(array, replaces) for array in arrays] for replaces in are_replaced)
     return [list(arrays), numbers, finite, *([_moved(array, rng) for array in arrays] for _ in range(_MOVES))]
 
 
-def _is_infinite_or_nan(values: Array) -> Array:
-    return ~np.isfinite(values)
-
-
 def _replaced(array: Array, replaces: Callable[[Array], Array]) -> Array:
-    if not _is_float(array):
+    if not element_type_of(array.dtype).is_floating:
         return array
     with np.errstate(invalid="ignore"):
         return np.where(replaces(array.astype(np.float64)), np.ones_like(array), array)
 
 
 def _moved(array: Array, rng: np.random.Generator) -> Array:
-    if not _is_float(array):
+    if not element_type_of(array.dtype).is_floating:
         return array
     with np.errstate(all="ignore"):
         values = array.astype(np.float64)
@@ -271,10 +268,6 @@ def _moved(array: Array, rng: np.random.Generator) -> Array:
         unit = ulps_of(largest, element_type_of(array.dtype))
         moved = (values + unit * rng.uniform(-_FARTHEST, _FARTHEST, values.shape)).astype(array.dtype)
         return np.where(is_finite & np.isfinite(moved.astype(np.float64)), moved, array)
-
-
-def _is_float(array: Array) -> bool:
-    return element_type_of(array.dtype).is_floating
 
 
 # The simplifier would make different programs the same. Without it, XLA's mover of reshapes does not end by itself: it

@@ -157,15 +157,12 @@ class _Normalization:
 
     def _made_normalized(self, operation: Operation) -> Value | None:
         if operation.opcode == "bitcast":
-            return self._bitcast(operation)
+            operand, result = self.of(operation.operands[0]), operation.results[0]
+            return operand if operand.shape == normal_shape(result) else self._remade(operation, [operand])
         if not _is_moving(operation):
             return self._permuted(operation)
         permuted = None if operation.step is None else operation.step.permuted(order_of(operation.results[0]))
         return self._move(operation) if permuted is None else self._resize(operation, permuted)
-
-    def _bitcast(self, operation: Operation) -> Value:
-        operand = self.of(operation.operands[0])
-        return operand if operand.shape == normal_shape(operation.results[0]) else self._remade(operation, [operand])
 
     def _permuted(self, operation: Operation) -> Value | None:
         """Makes an op again, on operands whose dimensions are in the physical order of its result."""

@@ -106,7 +106,7 @@ class _Expansion:
         as_physical = interface == "physical"
         if as_physical:
             self._check_aliases(parameters, results)
-            # Before the bitcasts, which look for the physical array of a parameter.
+            # Parameters come before bitcasts, which look for the physical array of a parameter.
             self._receive_parameters(parameters)
         received = set(self.module.entry.parameters) if as_physical else set()
         for value, shape in found:

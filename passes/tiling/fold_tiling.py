@@ -107,16 +107,12 @@ def _packs(value: Value) -> list[_Pack]:
     """Returns the chains that may pack a value into a physical array, the one with the most steps first."""
     found = []
     for chain in chains_from(value, _LONGEST_PACK, _is_shared):
-        plan = chain.plan(_padding)
+        # All pads have one padding value, so that their contents do not matter.
+        plan = chain.plan(lambda pad: "padding")
         normal = normal_form(plan)
         if normal.steps and not normal.drops_elements and not _is_named_after_link(chain):
             found.append((len(normal.steps), _Pack(chain, plan)))
     return [pack for _, pack in sorted(found, key=lambda item: -item[0])]
-
-
-def _padding(pad: Operation) -> str:
-    """Returns one padding value for all pads, so that their contents do not matter."""
-    return "padding"
 
 
 def _is_shared(chain: Chain) -> bool:

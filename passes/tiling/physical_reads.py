@@ -122,7 +122,8 @@ def try_reads(chain: Chain, shape: ArrayShape | None = None) -> Reads | None:
     Without `shape` the chain starts at the logical value, else at the physical array of `shape`. The entry may return a
     physical array if its op is marked or if it is a parameter.
     """
-    reads = Reads(chain.value, _bitcasts_of(chain.value))
+    bitcasts = map(try_bitcast, chains_from(chain.value, _LONGEST_ROUND_TRIP))
+    reads = Reads(chain.value, [bitcast for bitcast in bitcasts if bitcast is not None])
     claimed = {operation for found in reads.found for operation in found.operations}
     ends = {found.operations[-1]: found for found in reads.found}
     pending = [chain]
@@ -145,12 +146,6 @@ def try_reads(chain: Chain, shape: ArrayShape | None = None) -> Reads | None:
                 pending.append(longer)
     is_read = bool(reads.logical or reads.bitcasts or reads.returned)
     return reads if is_read and _order_bitcasts(reads) else None
-
-
-def _bitcasts_of(physical: Value) -> list[FoundBitcast]:
-    """Returns the bitcasts of a physical array."""
-    found = map(try_bitcast, chains_from(physical, _LONGEST_ROUND_TRIP))
-    return [bitcast for bitcast in found if bitcast is not None]
 
 
 def _gives_back(chain: Chain, shape: ArrayShape | None) -> bool:

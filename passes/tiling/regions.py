@@ -83,7 +83,8 @@ class Region:
         for value in self.splats:
             made[value] = self._make_splat(module, value)
         for value in self.entering:
-            made[value] = self._packed(module, value)
+            plan = self.plan.retyped(array_shape(value).element_type)
+            made[value] = emit_chain(module.after(value), plan, value, base=value.name, like=value)
         for operation in self.inner:
             made[operation.results[0]] = self._make_inner(module, operation, made)
         end = self.chain.value
@@ -113,10 +114,6 @@ class Region:
             element_type = array_shape(value).element_type
             scalar = builder.constant(element_type, operation.splat_bits, name=f"{value.name}.scalar", like=value)
         return builder.broadcast(scalar, self._physical_shape(value).dimensions, name=name, like=value)
-
-    def _packed(self, module: Module, value: Value) -> Value:
-        plan = self.plan.retyped(array_shape(value).element_type)
-        return emit_chain(module.after(value), plan, value, base=value.name, like=value)
 
     def _make_inner(self, module: Module, operation: Operation, made: dict[Value, Value]) -> Value:
         value = operation.results[0]

@@ -53,10 +53,7 @@ def run(module: ModuleLike, *inputs: Any, **options: Any) -> list[jax.Array]:
     >>> relayout.jax.run("examples/negate.hlo", jnp.ones((3, 5)))[0].sum().item()
     -15.0
     """
-    return _jax_arrays(api.run(module, *inputs, **options))
-
-
-def _jax_arrays(arrays: Sequence[Any]) -> list[jax.Array]:
+    arrays = api.run(module, *inputs, **options)
     # Keeps 64-bit results, which JAX would narrow to 32 bits by default.
     with jax.enable_x64(True):
         return [jnp.asarray(array) for array in arrays]

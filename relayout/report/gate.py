@@ -23,7 +23,7 @@ _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40
 _CONDITION = re.compile(r"\s*(?P<figure>[a-z][a-z ]*?)\s*(?P<comparison>[<>]=?)\s*(?P<limit>\S.*?)\s*")
 _FACTOR = re.compile(r"(?:(?P<factor>\d+(?:\.\d+)?)\s*\*\s*)?old")
 _SIZE = re.compile(rf"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>{'|'.join(_UNITS)})?")
-# Figures that are no sizes.
+# Figures that are numbers of operations; all other figures are sizes in bytes.
 _COUNTS = ("copies", "relayouts")
 EXAMPLE = "peak > 1.02 * old"
 

@@ -106,7 +106,10 @@ def serve(
             use_streams(host, set() if job.keeps_results else terminals)
             _serve(host, job, limits, empty, is_planner=is_planner)
     except BaseException:
-        _print_last_words(words)
+        # Imported here: it is for errors of this program.
+        import traceback
+
+        os.write(words, traceback.format_exc().encode("utf-8", "backslashreplace"))
         os._exit(1)
     os._exit(0)
 
@@ -120,13 +123,6 @@ def _terminals() -> set[str]:
 
         os.environ["COLUMNS"] = str(shutil.get_terminal_size().columns)
     return terminals
-
-
-def _print_last_words(words: int) -> None:
-    # Imported here: it is for errors of this program.
-    import traceback
-
-    os.write(words, traceback.format_exc().encode("utf-8", "backslashreplace"))
 
 
 def _detach(parent: int, limits: Limits, kept: Iterable[int]) -> None:

@@ -20,8 +20,7 @@ from dialect_utils import processes
 from dialect_utils.io.files import is_url
 from dialect_utils.text import DiagnosticError
 from relayout.output import new_file, write_to_file
-from relayout.process import fork
-from relayout.supervisor.clock import Clock
+from relayout.process import Clock, fork
 from relayout.supervisor.frames import (
     ANSWER,
     CANDIDATE,
@@ -258,7 +257,9 @@ class Child:
     def _attempt(self, kind: bytes, data: bytearray) -> tuple[dict[str, Any], list[int]]:
         try:
             if kind == ENTRY:
-                return self._keep(data), []
+                if self._entry is not None:
+                    self._entry.store(data)
+                return {}, []
             if kind == CANDIDATE:
                 return self._programs.test(data), []
             return (self._write(data), []) if kind == FILE else self._answer(from_json(data))
@@ -279,11 +280,6 @@ class Child:
         if path not in self._writable.files and not is_url(path):
             os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
         write_to_file(path, data)
-        return {}
-
-    def _keep(self, data: bytearray) -> dict[str, Any]:
-        if self._entry is not None:
-            self._entry.store(data)
         return {}
 
     def _answer(self, asked: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:

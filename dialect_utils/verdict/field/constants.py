@@ -1,4 +1,4 @@
-"""Constants as residues."""
+"""Constants as residues, and bounds of them."""
 
 from __future__ import annotations
 
@@ -28,6 +28,36 @@ _MOST_FRACTIONS = 4096
 _ROUNDED = frozenset({"f64", "f32", "f16", "bf16"})
 # Of f64, the type with the most.
 _MANTISSA_BITS = 53
+
+
+class Heights:
+    """The bits of the largest numerator of the constants that were seen, and of their denominators together."""
+
+    def __init__(self) -> None:
+        # Of integers.
+        self._numerator = 64
+        self._power = 1
+        self._denominators: set[int] = set()
+
+    def see(self, bits: int) -> None:
+        """Notes the bits of a numerator."""
+        self._numerator = max(self._numerator, bits)
+
+    def divide_by_power(self, exponent: int) -> None:
+        """Notes a denominator that is a power of two."""
+        self._power = max(self._power, exponent)
+
+    def divide_by(self, denominator: int) -> None:
+        """Notes a denominator."""
+        twos = (denominator & -denominator).bit_length() - 1
+        self.divide_by_power(twos)
+        if denominator >> twos > 1:
+            self._denominators.add(denominator >> twos)
+
+    @property
+    def bits(self) -> int:
+        """Returns the bits of any constant's numerator over the common denominator."""
+        return self._numerator + self._power + sum(each.bit_length() for each in self._denominators)
 
 
 def constant(lift: Lift, term: Term) -> Value:
@@ -99,15 +129,11 @@ def simplest_fraction(element_type: ElementType, bits: int) -> Fraction | None:
     neighbours = [decode_float(element_type.name, bits + step) for step in (-1, 1)]
     if value == 0 or not all(isinstance(each, Fraction) or each == 0 for each in neighbours):
         return value
-    scale = Fraction(2) ** _binary_exponent(abs(value))
+    # The power of two that is not above the number, whose denominator is a power of two.
+    scale = Fraction(2) ** (abs(value.numerator).bit_length() - value.denominator.bit_length())
     low, high = sorted(abs(value + Fraction(each)) / (2 * scale) for each in neighbours)
     found = scale * (1 if abs(value) == scale else _simplest_between(low, high))
     return -found if value < 0 else found
-
-
-def _binary_exponent(value: Fraction) -> int:
-    """Returns the power of two that is not above a positive number whose denominator is one."""
-    return value.numerator.bit_length() - value.denominator.bit_length()
 
 
 def _simplest_between(low: Fraction, high: Fraction) -> Fraction:

@@ -84,7 +84,9 @@ class Degrees:
         # The largest argument of a random function.
         self._largest_argument = Size(1, 0)
         for term in sorted(reachable(terms), key=lambda term: term.number):
-            self._known[term] = self._capped(self._degree(term))
+            degree = self._degree(term)
+            is_useful = len(degree.divisors) <= _MOST_DIVISORS and degree.excess <= _MOST
+            self._known[term] = degree if is_useful else _BEYOND
             if term.kind == "leaf" and _is_of_integers(term):
                 self._integers += _elements(term)
 
@@ -216,9 +218,6 @@ class Degrees:
         """Counts the elements of an array of integers, which hashes distinguish."""
         if _is_of_integers(term):
             self._hashed += self._count(term)
-
-    def _capped(self, degree: Degree) -> Degree:
-        return degree if len(degree.divisors) <= _MOST_DIVISORS and degree.excess <= _MOST else _BEYOND
 
 
 _BEYOND = Degree(_MOST, terms=_MOST)

@@ -17,11 +17,10 @@ from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.field import functions, integers
 from dialect_utils.verdict.field.arithmetic import Moduli, Words
-from dialect_utils.verdict.field.constants import constant
+from dialect_utils.verdict.field.constants import Heights, constant
 from dialect_utils.verdict.field.conventions import Convention, is_extreme, is_forwarding
 from dialect_utils.verdict.field.draw import Draw
 from dialect_utils.verdict.field.elementwise import choice, each, logic
-from dialect_utils.verdict.field.heights import Heights
 from dialect_utils.verdict.field.values import (
     Real,
     UnliftedError,

@@ -12,7 +12,7 @@ import numpy as np
 
 from dialect_utils.execution import to_bits
 from dialect_utils.hlo.text.literals import decode_float
-from dialect_utils.ir import Builder, Module, Operation, Value
+from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
 from dialect_utils.ir.control_flow import CONDITION
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Slice
 from dialect_utils.layout.arrays.dtypes import dtype_of
@@ -155,8 +155,7 @@ def _other_positions(operation: Operation) -> Iterator[tuple[str, _Edit]]:
 
 def _moved_slice(step: Slice, operand: Value) -> Slice | None:
     """Returns the slice that begins one element later, or earlier, in the first dimension with a neighbour."""
-    assert isinstance(operand.shape, ArrayShape)  # the operation has a step
-    for number, size in enumerate(operand.shape.dimensions):
+    for number, size in enumerate(array_shape(operand).dimensions):
         by = 1 if step.limit[number] < size else -1 if step.start[number] > 0 else 0
         if by:
             start, limit = list(step.start), list(step.limit)
@@ -191,11 +190,10 @@ def _without_last(number: int) -> _Edit:
 
     def edit(module: Module, operation: Operation) -> None:
         value = operation.operands[number]
-        assert isinstance(value.shape, ArrayShape)  # checked by _with_elements
-        sizes = value.shape.dimensions
+        sizes = array_shape(value).dimensions
         last = max(i for i, size in enumerate(sizes) if size > 1)
         builder, name = module.before(operation), f"{operation.results[0].name}.short"
-        zero = builder.constant(value.shape.element_type, 0, name=name, like=value)
+        zero = builder.constant(array_shape(value).element_type, 0, name=name, like=value)
         operation.set_operand(number, _ended_early(builder, value, last, zero, name))
 
     return edit
@@ -203,8 +201,7 @@ def _without_last(number: int) -> _Edit:
 
 def _ended_early(builder: Builder, value: Value, dimension: int, padding: Value, name: str) -> Value:
     """Returns an array with a scalar instead of the last elements in a dimension."""
-    assert isinstance(value.shape, ArrayShape)  # checked by the caller
-    sizes = value.shape.dimensions
+    sizes = array_shape(value).dimensions
     zeros, high = (0,) * len(sizes), tuple(int(i == dimension) for i in range(len(sizes)))
     limit = tuple(size - less for size, less in zip(sizes, high, strict=True))
     part = builder.apply(Slice(zeros, limit), value, name=name, like=value)
@@ -226,8 +223,7 @@ def _shortened(reduced: tuple[int, ...]) -> _Edit:
 
     def edit(module: Module, operation: Operation) -> None:
         source, initial = operation.operands
-        assert isinstance(source.shape, ArrayShape)  # the result is one
-        sizes = source.shape.dimensions
+        sizes = array_shape(source).dimensions
         last = next((i for i in reduced if sizes[i] > 1), None)
         if last is None:
             raise ValueError("one element is reduced")
@@ -280,8 +276,7 @@ def _redirected(others: dict[str, str]) -> _Edit:
 
 def _permuted(operation: Operation) -> tuple[int, ...] | None:
     """Returns different dimensions with which the operation has the same types, or None."""
-    result = operation.results[0].shape
-    assert isinstance(result, ArrayShape)  # checked by _edits
+    result = array_shape(operation.results[0])
     written = operation.ints(_PERMUTING[operation.opcode])
     if not written:
         return None
@@ -289,8 +284,7 @@ def _permuted(operation: Operation) -> tuple[int, ...] | None:
         size = result.dimensions[written[0]]
         others = [i for i, each in enumerate(result.dimensions) if i != written[0] and each == size > 1]
         return (others[0],) if others else None
-    source = operation.operands[0].shape
-    assert isinstance(source, ArrayShape)  # the result is one
+    source = array_shape(operation.operands[0])
     sizes = source.dimensions if operation.opcode == "broadcast" else result.dimensions
     for i, j in combinations(range(len(written)), 2):
         if sizes[i] == sizes[j] > 1:
@@ -306,8 +300,7 @@ def _renumbered(name: str, dimensions: tuple[int, ...]) -> _Edit:
 
 def _factors(constant: Operation) -> Iterator[float]:
     """Yields the factors by which a float constant may change."""
-    shape, bits = constant.results[0].shape, constant.splat_bits
-    assert isinstance(shape, ArrayShape)  # checked by _edits
+    shape, bits = array_shape(constant.results[0]), constant.splat_bits
     if bits and shape.element_type.is_floating:
         yield from (factor for factor in _FACTORS if _times(shape.element_type, bits, factor) not in (None, bits))
 
@@ -323,8 +316,7 @@ def _times(element_type: ElementType, bits: int, factor: float) -> int | None:
 
 def _scaled(factor: float) -> _Edit:
     def scale(module: Module, operation: Operation) -> None:
-        shape, bits = operation.results[0].shape, operation.splat_bits
-        assert isinstance(shape, ArrayShape)  # checked by _edits
+        shape, bits = array_shape(operation.results[0]), operation.splat_bits
         made = _times(shape.element_type, bits or 0, factor)
         assert made is not None  # checked by _factors
         _replace_constant(module, operation, made)
@@ -334,8 +326,7 @@ def _scaled(factor: float) -> _Edit:
 
 def _changed(module: Module, operation: Operation) -> None:
     """Replaces a constant by the next integer, the other predicate, or a float that differs in one bit."""
-    shape, bits = operation.results[0].shape, operation.splat_bits
-    assert isinstance(shape, ArrayShape)  # a constant with bits is an array
+    shape, bits = array_shape(operation.results[0]), operation.splat_bits
     assert bits is not None
     element_type = shape.element_type
     changed = (
@@ -348,8 +339,7 @@ def _changed(module: Module, operation: Operation) -> None:
 
 def _replace_constant(module: Module, operation: Operation, bits: int) -> None:
     value = operation.results[0]
-    shape = value.shape
-    assert isinstance(shape, ArrayShape)  # checked by _edits
+    shape = array_shape(value)
     builder = module.after(value)
     made = builder.constant(shape.element_type, bits, name=f"{value.name}.changed", like=value)
     if shape.rank:
@@ -360,8 +350,7 @@ def _replace_constant(module: Module, operation: Operation, bits: int) -> None:
 def _narrowed(module: Module, operation: Operation) -> None:
     """Converts a value to a narrower type and back."""
     value = operation.results[0]
-    shape = value.shape
-    assert isinstance(shape, ArrayShape)  # checked by _edits
+    shape = array_shape(value)
     builder = module.after(value)
     narrow = ELEMENT_TYPES[_NARROWER[shape.element_type.name]]
     there = builder.convert(value, narrow, name=f"{value.name}.narrow", like=value)

@@ -39,15 +39,12 @@ def chosen_data(
     demands = array_demands(modules, shapes)
     is_finite = any(_spreads_infinities(operation) for module in modules for operation in module.operations())
     computed = [operation for operation in modules[0].operations() if operation.opcode == "conditional"]
-    branches = [f"not known: which branches of conditional {_name(each)} were taken" for each in computed]
+    names = [each.results[0].name if each.results else each.opcode for each in computed]
+    branches = [f"not known: which branches of conditional {name} were taken" for name in names]
     sets = data_sets(demands, options.seeds, finite=is_finite, sums=sums)
     if all(map(only_moves_data, modules)):
         sets += [DataSet("tagged", arrays) for arrays in tagged_inputs(shapes)]
     return sets, [*unreached(demands, options.seeds, finite=is_finite), *branches]
-
-
-def _name(operation: Operation) -> str:
-    return operation.results[0].name if operation.results else operation.opcode
 
 
 def _spreads_infinities(operation: Operation) -> bool:
@@ -202,13 +199,8 @@ def possible_inputs(shapes: Sequence[ArrayShape]) -> list[Array] | None:
     arrays = []
     for shape in shapes:
         count, width = shape.element_count, shape.element_type.bits
-        elements = [_field(numbers, shape.element_type, i * width) for i in range(count)]
+        elements = [numbers >> np.uint64(i * width) & np.uint64((1 << width) - 1) for i in range(count)]
         numbers = numbers >> np.uint64(count * width)
         whole = np.stack(elements, axis=1) if elements else np.zeros((len(numbers), 0), np.uint64)
         arrays.append(from_bits(whole, shape.element_type).reshape(len(numbers), *shape.dimensions))
     return arrays
-
-
-def _field(numbers: Array, element_type: ElementType, start: int) -> Array:
-    """Returns the bits of one element of the type from each number."""
-    return numbers >> np.uint64(start) & np.uint64((1 << element_type.bits) - 1)

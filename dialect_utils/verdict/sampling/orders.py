@@ -43,10 +43,10 @@ def compared_in_open_orders(
             return None
         ways = (last_way, first_way)
         orders = [order for way in ways for order in _orders(way)]
-        rewritten = [made for way in ways for made in _rewritten(way)]
+        made = [(i % len(way.data), each) for way in ways for i, each in enumerate(way.ranked(*_OF_REWRITE).rewrite())]
     except ExecutionError:
         return None
-    found = replace(_Allowed(judge, orders).joined(rewritten), expected=orders[0].outputs)
+    found = replace(_Allowed(judge, orders).joined(made), expected=orders[0].outputs)
     return last_way.ranked(_OF_ORIGINAL[0]), found
 
 
@@ -68,11 +68,6 @@ def _orders(way: Runs) -> Iterator[_Order]:
         yield _Order(way.engine, every.data[start : start + sets], outputs[start : start + sets], widened)
 
 
-def _rewritten(way: Runs) -> Iterator[list[_Rewritten]]:
-    sets, made = len(way.data), way.ranked(*_OF_REWRITE).rewrite()
-    yield from (made[start : start + sets] for start in range(0, len(made), sets))
-
-
 @dataclass(frozen=True, slots=True)
 class _Allowed:
     """The outputs that the original allows; differences are shown against the first order."""
@@ -80,9 +75,9 @@ class _Allowed:
     judge: Judge
     orders: Sequence[_Order]
 
-    def joined(self, rewritten: Sequence[Sequence[_Rewritten]]) -> Finding:
-        """Returns the joined finding of all orders of the rewrite on all sets of data."""
-        nearest = [self._nearest(number, each) for made in rewritten for number, each in enumerate(made)]
+    def joined(self, made: Sequence[tuple[int, _Rewritten]]) -> Finding:
+        """Returns the joined finding on the rewrite's outputs in all orders, each with the number of its data."""
+        nearest = [self._nearest(*each) for each in made]
         findings: list[Finding] = []
         for widened in (self.orders[0].widened, self.orders[-1].widened):
             near = [each for each in nearest if each.order.widened is widened]

@@ -198,7 +198,9 @@ def _with_rules(draw: _Draw, element_type: ElementType) -> Array:
         return np.array(draw.rng.choice(_OPPOSED, draw.size)).astype(dtype)
     if draw.kind == "sparse":
         return _with_one_special(draw, _normal(draw, dtype))
-    return _with_specials(draw, _normal(draw, dtype), special_floats(element_type, largest=not draw.sums))
+    values, special = _normal(draw, dtype), special_floats(element_type, largest=not draw.sums)
+    # Half of the elements are special; over the runs, each special value reaches each element of a small array.
+    return np.where(draw.rng.integers(0, 2, draw.size) == 0, _cycled(draw, special), values).astype(dtype)
 
 
 def _structured(draw: _Draw, dtype: np.dtype[Any]) -> Array:
@@ -213,12 +215,6 @@ def _structured(draw: _Draw, dtype: np.dtype[Any]) -> Array:
 def _normal(draw: _Draw, dtype: np.dtype[Any]) -> Array:
     values = draw.rng.standard_normal(draw.size)
     return (np.abs(values) if draw.demand.use.counts else values).astype(dtype)
-
-
-def _with_specials(draw: _Draw, values: Array, special: Array) -> Array:
-    """Writes special values to half of the elements; over the runs, each reaches each element of a small array."""
-    chosen = draw.rng.integers(0, 2, draw.size) == 0
-    return np.where(chosen, _cycled(draw, special), values).astype(values.dtype)
 
 
 def _with_one_special(draw: _Draw, values: Array) -> Array:

@@ -68,7 +68,9 @@ class Trial:
                 return
             for (mutant, module, _), outputs in zip(made, found, strict=True):
                 is_seen = None if outputs is None else self._try_see(outputs)
-                may_be_harmless = is_seen is False and not self._differs(first, outputs or ())
+                may_be_harmless = is_seen is False and not any(
+                    self.judge.comparator.differences(*pair) for pair in zip(first, outputs or (), strict=True)
+                )
                 if may_be_harmless and time.process_time() > self.proofs_end:
                     # Faults that come later are left out, too: otherwise only seen ones would count.
                     return
@@ -85,10 +87,6 @@ class Trial:
                 continue
             if module is not None and program is not None:
                 yield mutant, module, program
-
-    def _differs(self, first: Outputs, last: Outputs) -> bool:
-        """Is true where some bit differs on some data."""
-        return any(self.judge.comparator.differences(*pair) for pair in zip(first, last, strict=True))
 
     def _is_harmless(self, planted: Module) -> bool:
         """Is true where the faulty module is proved to be equal to the original."""

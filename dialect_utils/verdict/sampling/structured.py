@@ -6,7 +6,7 @@ two rare values at once is true only where both occur at one position.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isqrt, sqrt
 from typing import Any
@@ -34,21 +34,14 @@ def magnitudes(constants: Sequence[float], numbers: Sequence[float], finfo: Any,
 
     The mean or the sum of the elements, or of their squares, is then as large as a small constant.
     """
-    sums = [form(abs(each)) for each in constants if _is_small(each) for form in _forms(count)]
-    found = [*sums, *_MAGNITUDES, *(sqrt(abs(each)) for each in numbers if _is_small(each))]
+    small = [abs(each) for each in constants if 0 < abs(each) <= _LARGEST_EPSILON]
+    sums = [form for each in small for form in (sqrt(each), each / count, sqrt(each / count), each)]
+    found = [*sums, *_MAGNITUDES, *(sqrt(abs(each)) for each in numbers if 0 < abs(each) <= _LARGEST_EPSILON)]
     # Engines flush subnormal numbers of f32 to zero, and convert those of narrower types exactly.
     is_narrow = float(finfo.smallest_normal) > _SMALLEST_NORMAL
     smallest = float(finfo.smallest_subnormal if is_narrow else finfo.smallest_normal)
     low, high = _MARGIN * smallest, float(finfo.max) / _MARGIN
     return list(dict.fromkeys(each for each in found if low <= each <= high)) or [1.0]
-
-
-def _is_small(number: float) -> bool:
-    return 0 < abs(number) <= _LARGEST_EPSILON
-
-
-def _forms(count: int) -> Sequence[Callable[[float], float]]:
-    return (sqrt, lambda each: each / count, lambda each: sqrt(each / count), lambda each: each)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dialect_utils.io.files import STANDARD_INPUT
-from relayout.supervisor import clock, pool
+from relayout import process
+from relayout.supervisor import pool
 from tests.signals import fork
 
 Side = Literal["parent", "child"]
@@ -120,8 +121,8 @@ def _jump(seconds: float) -> None:
     """Moves the clock of the deadlines, and lets the jump count."""
     now = time.monotonic
     moved = type("time", (), {"monotonic": staticmethod(lambda: now() + seconds)})
-    clock.time = moved  # type: ignore[assignment, attr-defined]  # all that the clock uses
-    clock._LONGEST_STEP = 1e9  # noqa: SLF001 (otherwise a jump costs a second)
+    process.time = moved  # type: ignore[assignment, attr-defined]  # all that the clock uses
+    process._LONGEST_STEP = 1e9  # noqa: SLF001 (otherwise a jump costs a second)
 
 
 @dataclass(frozen=True)

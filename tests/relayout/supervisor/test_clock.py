@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from relayout.supervisor import clock
-from relayout.supervisor.clock import Clock
+from relayout import process
+from relayout.process import Clock
 
 
 class Time:
@@ -15,8 +15,8 @@ class Time:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.queued = 1000.0, 50.0
-        monkeypatch.setattr("relayout.supervisor.clock.time.monotonic", lambda: self.now)
-        monkeypatch.setattr(clock, "_queued_seconds", lambda pid: self.queued)
+        monkeypatch.setattr("relayout.process.time.monotonic", lambda: self.now)
+        monkeypatch.setattr(process, "_queued_seconds", lambda pid: self.queued)
 
     def pass_in_steps(self, watched: Clock, seconds: float) -> None:
         for _ in range(round(seconds * 4)):

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from dialect_utils.verdict.field.constants import Heights
 from dialect_utils.verdict.field.degree import Size, chance_of_a_round
-from dialect_utils.verdict.field.heights import Heights
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
