@@ -305,6 +305,19 @@ def rebuild(
     return made
 
 
+def return_also(computation: Computation, values: Sequence[Instruction], *, is_flat: bool = True) -> None:
+    """Makes a computation return values after its own result, or after the elements of that if `is_flat`."""
+    root, emit = computation.root, HloBuilder(computation, after=computation.order.last).emit
+    parts = [root]
+    if is_flat and isinstance(root.shape, TupleShape):
+        parts = [
+            emit("result", shape, "get-tuple-element", (root,), attributes={"index": str(index)})
+            for index, shape in enumerate(root.shape.elements)
+        ]
+    parts += values
+    computation.set_root(emit("results", TupleShape(tuple(part.shape for part in parts)), "tuple", parts))
+
+
 def add_computation(module: HloModule, name: str, *lines: str) -> str:
     """Adds a computation whose instructions are the lines; returns a new name like `name`."""
     text = "\n".join(f"  {line}" for line in lines)

@@ -7,6 +7,11 @@ for StableHLO's names.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dialect_utils.layout import Pad, Slice
 from dialect_utils.ops import (
     collectives,
     contractions,
@@ -14,13 +19,35 @@ from dialect_utils.ops import (
     elementwise,
     indexing,
     movement,
-    others,
     random,
     reductions,
     solvers,
     windows,
 )
-from dialect_utils.ops.declaration import Attribute, Opcode, note
+from dialect_utils.ops.declaration import (
+    ANY,
+    EACH,
+    EACH_ROUNDED,
+    EXCHANGED,
+    NO_TRAITS,
+    Attribute,
+    Define,
+    Opcode,
+    Trait,
+    note,
+    op,
+)
+from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, reshaped, result_array, section
+from dialect_utils.ops.elementwise import CHLO_EACH, CHLO_ROUNDED, define_compare, define_each
+from dialect_utils.ops.factors import FactorRule, of_constant, of_elements
+from dialect_utils.ops.gathering import gathered
+from dialect_utils.ops.movement import define_iota
+from dialect_utils.ops.reductions import define_topk, topk_factors
+from dialect_utils.ops.windows import convolved
+
+if TYPE_CHECKING:
+    from dialect_utils.ir import Operation
+
 
 # Attributes that the parser accepts on any instruction; none of them affects the result.
 GENERAL_ATTRIBUTES = tuple(
@@ -70,5 +97,136 @@ _FAMILIES = (
     collectives,
 )
 HLO_OPCODES: tuple[Opcode, ...] = tuple(each for family in _FAMILIES for each in family.OPERATIONS)
-# Operations that HLO has no instruction for.
-OTHER_OPERATIONS: tuple[Opcode, ...] = others.OPERATIONS
+
+
+_BROADCASTING = "chlo.broadcast_"
+_COMPARISON = f"{_BROADCASTING}compare"
+
+
+def _known(domain: Domain[V], array: V) -> tuple[int, ...]:
+    return tuple(int(value) for value in domain.integers(array).reshape(-1))
+
+
+def define_broadcast_to(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the operand repeated to the sizes that the result's type has."""
+    dimensions = required_ints(operation, "broadcast_dimensions")
+    return [domain.broadcast(operands[0], dimensions, result_array(operation).dimensions)]
+
+
+def define_dynamic_pad(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the operand with as many padding elements as operands 2 to 4 say."""
+    array, padding, *amounts = operands
+    return [domain.move(array, Pad(*(_known(domain, amount) for amount in amounts)), padding)]
+
+
+def define_dynamic_slice(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the elements from starts to limits by strides, the operands 1 to 3.
+
+    Limits that are computed as starts plus the sizes of the result make a dynamic slice, to which XLA translates it.
+    The result is not defined where elements are outside of the array; there that slice is clamped.
+    """
+    array, *bounds = operands
+    sizes = result_array(operation).dimensions
+    strides = _known(domain, bounds[2])
+    try:
+        starts, limits = (_known(domain, bound) for bound in bounds[:2])
+    except UndefinedError:
+        if not _are_sums(operation, sizes) or {*strides} != {1}:
+            raise
+        scalars = [reshaped(domain, section(domain, bounds[0], 0, 1, i), ()) for i in range(len(sizes))]
+        return [domain.slice_at(array, scalars, sizes)]
+    return [domain.move(array, Slice(starts, limits, strides))]
+
+
+def _are_sums(operation: Operation, sizes: tuple[int, ...]) -> bool:
+    """Is true where the limits of a slice are computed as its starts plus a constant, the size in each dimension."""
+    _, starts, limits, _ = operation.operands
+    total = limits.operation
+    if total is None or total.opcode != "add" or starts not in total.operands:
+        return False
+    first, second = total.operands
+    added = (second if first == starts else first).operation
+    bits = None if added is None else added.splat_bits
+    return bits is not None and {*sizes} == {bits}
+
+
+def define_dynamic_gather(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the slices, of sizes in operand 2, at the start indices."""
+    array, starts, sizes = operands
+    return [gathered(domain, operation, array, starts, _known(domain, sizes))]
+
+
+def define_dynamic_convolution(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns a convolution whose padding is operand 2, [dimension, low and high]."""
+    *arrays, padding = operands
+    amounts = _known(domain, padding)
+
+    return convolved(
+        domain,
+        operation,
+        arrays,
+        lambda i, each: replace(each, low=amounts[2 * i], high=amounts[2 * i + 1]),
+    )
+
+
+def define_broadcasting(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns an elementwise operation on operands that are repeated to the result's dimensions, as numpy does."""
+    result = result_array(operation)
+    written = operation.ints("broadcast_dimensions")
+    spread = []
+    for operand in operands:
+        sizes = domain.dimensions(operand)
+        last = range(len(result.dimensions) - len(sizes), len(result.dimensions))
+        is_named = written is not None and len(written) == len(sizes) < len(result.dimensions)
+        spread.append(domain.broadcast(operand, written if is_named and written else tuple(last), result.dimensions))
+    if operation.opcode == _COMPARISON:
+        return define_compare(domain, operation, spread)
+    name = operation.opcode.removeprefix(_BROADCASTING)
+    opcode = f"chlo.{name}" if name in ("next_after", "polygamma", "zeta") else name.replace("_", "-")
+    return [domain.each(opcode, result.element_type, spread)]
+
+
+def _only(
+    dialect: str, traits: Trait, names: str, define: Define | None = None, factors: FactorRule | str = ""
+) -> list[Opcode]:
+    """Declares operations by their full names."""
+    return [op(f"{dialect}.{name}", ANY, traits, mlir=name, define=define, factors=factors) for name in names.split()]
+
+
+_SIZED = "its sizes are operands"
+_LEGACY = "programs have other operations in its place"
+_REPEATED = "the ranks of its operands say how it repeats them"
+
+
+# StableHLO's and CHLO's operations without an HLO instruction of the same meaning.
+OTHER_OPERATIONS: tuple[Opcode, ...] = (
+    *_only("stablehlo", Trait.PURE, "dynamic_broadcast_in_dim", define_broadcast_to, _SIZED),
+    *_only("stablehlo", Trait.PURE, "dynamic_conv", define_dynamic_convolution, _SIZED),
+    *_only("stablehlo", Trait.PURE, "dynamic_gather", define_dynamic_gather, _SIZED),
+    *_only("stablehlo", Trait.PURE, "dynamic_iota", define_iota, _SIZED),
+    *_only("stablehlo", Trait.PURE, "dynamic_pad", define_dynamic_pad, _SIZED),
+    *_only("stablehlo", Trait.PURE, "real_dynamic_slice", define_dynamic_slice, _SIZED),
+    *_only("stablehlo", Trait.PURE, "torch_index_select", factors=_LEGACY),
+    *_only("stablehlo", Trait.CALLS | Trait.PASSES_OPERANDS, "composite"),
+    *_only("stablehlo", NO_TRAITS, "collective_reduce einsum unary_einsum", factors=_LEGACY),
+    *_only("stablehlo", NO_TRAITS, "return", factors="it ends a function"),
+    *_only("stablehlo", EXCHANGED, "cross-replica-sum", factors=_LEGACY),
+    *_only("stablehlo", NO_TRAITS, "uniform_dequantize uniform_quantize", factors="quantized types are not supported"),
+    *_only("chlo", EACH, CHLO_EACH, define_each),
+    *_only("chlo", EACH_ROUNDED, CHLO_ROUNDED, define_each),
+    *_only("chlo", Trait.PURE, "broadcast_add", define_broadcasting, _REPEATED),
+    *_only("chlo", Trait.PURE, "constant", factors=of_constant),
+    *_only("chlo", Trait.PURE, "top_k", define_topk, topk_factors),
+    *_only("chlo", NO_TRAITS, "_asin_acos_kernel constant_like ragged_dot scan", factors=_LEGACY),
+    *_only("chlo", NO_TRAITS, "mulhi", define_each, of_elements),
+    *_only(
+        "chlo",
+        NO_TRAITS,
+        "broadcast_and broadcast_atan2 broadcast_compare broadcast_complex broadcast_divide broadcast_maximum "
+        "broadcast_minimum broadcast_multiply broadcast_next_after broadcast_or broadcast_polygamma broadcast_power "
+        "broadcast_remainder broadcast_select broadcast_shift_left broadcast_shift_right_arithmetic "
+        "broadcast_shift_right_logical broadcast_subtract broadcast_xor broadcast_zeta",
+        define_broadcasting,
+        _REPEATED,
+    ),
+)

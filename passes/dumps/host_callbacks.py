@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from dialect_utils.hlo import Computation, HloModule, Instruction, parse_module
 from dialect_utils.hlo.builder import HloBuilder
 from dialect_utils.hlo.module import callees_first
-from dialect_utils.hlo.ops import Ops, add_computation, instructions, tuple_elements, zero_of
+from dialect_utils.hlo.ops import Ops, add_computation, instructions, return_also, tuple_elements, zero_of
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Shape, TupleShape
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -48,19 +48,11 @@ def may_not_run(module: HloModule) -> set[Computation]:
 
 def _return_also(computation: Computation, number: int, found: list[Instruction]) -> None:
     """Makes a computation return the largest of its own number and the numbers that it found."""
-    root = computation.root
     emit = HloBuilder(computation, after=computation.order.last).emit
     most = emit("ran", _NUMBER, "constant", (), inner=str(number))
     for each in found:
         most = emit("ran", _NUMBER, "maximum", (most, each))
-    parts = [root]
-    if computation.is_entry and isinstance(root.shape, TupleShape):
-        parts = [
-            emit("result", shape, "get-tuple-element", (root,), attributes={"index": str(index)})
-            for index, shape in enumerate(root.shape.elements)
-        ]
-    shape = TupleShape((*(part.shape for part in parts), _NUMBER))
-    computation.set_root(emit("results", shape, "tuple", (*parts, most)))
+    return_also(computation, [most], is_flat=computation.is_entry)
 
 
 def _passed_on(call: Instruction, changed: Container[Computation]) -> Instruction:

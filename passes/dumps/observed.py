@@ -6,9 +6,8 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dialect_utils.hlo import HloModule, Instruction
-from dialect_utils.hlo.builder import HloBuilder
-from dialect_utils.hlo.ops import Ops
-from dialect_utils.layout import ArrayShape, TupleShape
+from dialect_utils.hlo.ops import Ops, return_also
+from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.trips import trip_count
 from dialect_utils.ops import Trait, has
 from passes.dumps.inline_fusions import body_of, inline_body, use_elements
@@ -74,16 +73,8 @@ class Observed:
     def returning(self, values: Sequence[Instruction]) -> HloModule:
         """Returns a copy of the module that returns these values, too, after its own results."""
         module = self.module.clone()
-        root = module.entry.root
-        emit = HloBuilder(module.entry, after=module.entry.order.last).emit
-        parts = [root]
-        if isinstance(root.shape, TupleShape):
-            parts = [
-                emit("result", shape, "get-tuple-element", (root,), attributes={"index": str(index)})
-                for index, shape in enumerate(root.shape.elements)
-            ]
-        parts += filter(None, (module.entry.find(value.name) for value in values))
-        module.entry.set_root(emit("results", TupleShape(tuple(part.shape for part in parts)), "tuple", parts))
+        found = (module.entry.find(value.name) for value in values)
+        return_also(module.entry, [value for value in found if value is not None])
         return module
 
     def suspects(

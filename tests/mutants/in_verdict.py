@@ -124,9 +124,9 @@ MUTANTS = (
         ("tests/verdict/field/test_attacks.py",),
     ),
     Mutant(
-        "field:_divided",
-        "np.where(b == -1, -a, (a - rest) // np.where(b == -1, 1, b))",
-        "np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))",
+        "_divide_integers",
+        "(left - np.fmod(left, divisor)) // divisor",
+        "np.sign(left) * np.sign(divisor) * (np.abs(left) // np.abs(divisor))",
         ("tests/verdict/field/test_integers.py",),
     ),
     Mutant(

@@ -63,10 +63,6 @@ def _found(opcode: str, result: ElementType, operands: Sequence[Array]) -> Array
     return None
 
 
-def _select(result: ElementType, pred: Array, on_true: Array, on_false: Array) -> Array:
-    return np.where(pred, on_true, on_false)
-
-
 def _clamp(result: ElementType, low: Array, array: Array, high: Array) -> Array:
     return each("minimum", result, [each("maximum", result, [array, low]), high])
 
@@ -77,28 +73,16 @@ def _complex(result: ElementType, real: Array, imaginary: Array) -> Array:
     return np.asarray(found)
 
 
-def _real(result: ElementType, array: Array) -> Array:
-    return array.real
-
-
-def _imag(result: ElementType, array: Array) -> Array:
-    return array.imag if kind_of(array).is_complex else np.zeros_like(array)
-
-
-def _identity(result: ElementType, array: Array) -> Array:
-    return array
-
-
 # Operations that take elements of several types.
 _ANY: Mapping[str, _Function] = by_opcode(
     {
         "clamp": _clamp,
         "complex": _complex,
         "convert": convert,
-        "copy": _identity,
-        "imag": _imag,
-        "real": _real,
-        "select": _select,
+        "copy": lambda result, array: array,
+        "imag": lambda result, array: array.imag if kind_of(array).is_complex else np.zeros_like(array),
+        "real": lambda result, array: array.real,
+        "select": lambda result, pred, on_true, on_false: np.where(pred, on_true, on_false),
         "stochastic-convert": stochastic_convert,
     }
 )
@@ -232,10 +216,6 @@ def _round_away(array: Array) -> Array:
     return np.copysign(np.where(np.abs(array - whole) >= 0.5, np.abs(whole) + 1, np.abs(whole)), array)
 
 
-def _sign(array: Array) -> Array:
-    return np.where(np.isnan(array) | (array == 0), array, np.copysign(1, array))
-
-
 # Of the sign alone, in the type itself: they keep the payload of a NaN, which a conversion to f32 may change.
 _SIGNS: Mapping[str, _Function] = by_opcode({"abs": np.abs, "negate": np.negative})
 
@@ -256,7 +236,7 @@ _FLOAT: Mapping[str, _Function] = by_opcode(
         "remainder": np.fmod,
         "round-nearest-afz": _round_away,
         "round-nearest-even": np.rint,
-        "sign": _sign,
+        "sign": lambda array: np.where(np.isnan(array) | (array == 0), array, np.copysign(1, array)),
         "sqrt": np.sqrt,
         "chlo.square": np.square,
         "subtract": np.subtract,
@@ -322,10 +302,6 @@ def _complex_sign(array: Array) -> Array:
     return np.where(length == 0, 0, array / np.where(length == 0, 1, length))
 
 
-def _complex_atan2(y: Array, x: Array) -> Array:
-    return np.asarray(-1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y)))
-
-
 # Of complex numbers.
 _COMPLEX: Mapping[str, _Function] = by_opcode(
     {
@@ -339,7 +315,7 @@ _COMPLEX: Mapping[str, _Function] = by_opcode(
         "chlo.square": lambda array: array * array,
         "subtract": np.subtract,
         "is-finite": np.isfinite,
-        "atan2": _in_double(_complex_atan2),
+        "atan2": _in_double(lambda y, x: np.asarray(-1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y)))),
         "cbrt": _in_double(lambda array: np.power(array, 1 / 3)),
         "divide": _in_double(np.divide),
         "logistic": _in_double(_logistic),

@@ -263,10 +263,6 @@ def _constant(evaluator: Evaluator, operation: Operation, operands: list[Held]) 
     return [as_array(data, array.element_type, array.dimensions)]
 
 
-def _tuple(evaluator: Evaluator, operation: Operation, operands: list[Held]) -> Sequence[Held]:
-    return [tuple(operands)]
-
-
 def _element(evaluator: Evaluator, operation: Operation, operands: list[Held]) -> Sequence[Held]:
     [index] = operation.ints("index") or (0,)
     return [operands[0][index]]
@@ -276,15 +272,11 @@ def _forward(evaluator: Evaluator, operation: Operation, operands: list[Held]) -
     return operands[: len(operation.results)]
 
 
-def _token(evaluator: Evaluator, operation: Operation, operands: list[Held]) -> Sequence[Held]:
-    return [None]
-
-
 # Control flow, tuples and constants; all else is defined with the operations.
 _CONTROL: Mapping[str, Any] = by_opcode(
     {
         "add-dependency": _forward,
-        "after-all": _token,
+        "after-all": lambda evaluator, operation, operands: [None],
         "call": Evaluator.run_call,
         "conditional": Evaluator.run_branch,
         "constant": _constant,
@@ -293,7 +285,7 @@ _CONTROL: Mapping[str, Any] = by_opcode(
         "get-tuple-element": _element,
         "opt-barrier": _forward,
         "stablehlo.composite": Evaluator.run_call,
-        "tuple": _tuple,
+        "tuple": lambda evaluator, operation, operands: [tuple(operands)],
         "while": Evaluator.run_loop,
     }
 )

@@ -172,6 +172,7 @@ def _scan(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]
 Handler = Callable[["Walker[Any]", Operation, Sequence[TreeOf[Any]]], Sequence[TreeOf[Any]]]
 
 
+# One handler for each operation that has no definition on arrays.
 HANDLERS: Mapping[str, Handler] = by_opcode(
     {
         **by_phase(_exchange, _done, _update),

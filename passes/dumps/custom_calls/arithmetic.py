@@ -155,10 +155,6 @@ def rectified(ops: Ops, value: Instruction) -> Instruction:
     return ops.like("maximum", value, filled(ops, value, 0.0))
 
 
-def _exact_gelu(ops: Ops, value: Instruction) -> Instruction:
-    return _half_of_one_plus(ops, value, ops.like("erf", times(ops, value, sqrt(0.5))))
-
-
 _ACTIVATE: dict[str, Callable[[Ops, Instruction], Instruction]] = {
     "kNone": lambda ops, value: value,
     "kSigmoid": lambda ops, value: ops.like("logistic", value),
@@ -166,5 +162,5 @@ _ACTIVATE: dict[str, Callable[[Ops, Instruction], Instruction]] = {
     "kRelu6": lambda ops, value: _clamped(ops, value, "0", "6"),
     "kTanh": lambda ops, value: ops.like("tanh", value),
     "kElu": lambda ops, value: _choose_positive(ops, value, ops.like("exponential-minus-one", value)),
-    "kGeluExact": _exact_gelu,
+    "kGeluExact": lambda ops, value: _half_of_one_plus(ops, value, ops.like("erf", times(ops, value, sqrt(0.5)))),
 }

@@ -46,7 +46,7 @@ def _most_copied(source: Ref, target: Ref) -> Sequence[int]:
     """Returns the sizes of a copy; for dynamic sizes the largest that fit into both sides."""
     if not isinstance(source, RunningRef) or not isinstance(target, RunningRef):
         return source.dims
-    return [min(pair) for pair in zip(source.room.dims, target.room.dims, strict=True)]
+    return [min(pair) for pair in zip(source.base.dims, target.base.dims, strict=True)]
 
 
 def _bytes(frame: Frame, ref: Ref) -> Val:

@@ -67,13 +67,10 @@ class WholeRef:
 
 
 @dataclass(frozen=True, slots=True)
-class SlicedRef:
-    """A rectangle of another reference, with the numbers of the kept dimensions."""
+class _View:
+    """A view of another reference."""
 
     base: Ref
-    starts: tuple[Val, ...]
-    sizes: Dims
-    kept: tuple[int, ...]
 
     @property
     def buffer(self) -> Buffer:
@@ -84,6 +81,15 @@ class SlicedRef:
     def kind(self) -> ElementType:
         """Returns the element type."""
         return self.base.kind
+
+
+@dataclass(frozen=True, slots=True)
+class SlicedRef(_View):
+    """A rectangle of another reference, with the numbers of the kept dimensions."""
+
+    starts: tuple[Val, ...]
+    sizes: Dims
+    kept: tuple[int, ...]
 
     @property
     def dims(self) -> Dims:
@@ -145,26 +151,15 @@ class RecastRef:
 
 
 @dataclass(frozen=True, slots=True)
-class RunningRef:
-    """A rectangle of another reference with dynamic sizes (RUNNING in `dims`); `room` is the largest rectangle.
+class RunningRef(_View):
+    """A rectangle of another reference with dynamic sizes (RUNNING in `dims`); `base` is the largest rectangle.
 
     Elements that are read beyond the rectangle are undefined; elements beyond the rectangle are not written.
     """
 
-    room: Ref
     starts: tuple[Val, ...]
     lengths: tuple[Val, ...]
     dims: Dims
-
-    @property
-    def buffer(self) -> Buffer:
-        """Returns the viewed buffer."""
-        return self.room.buffer
-
-    @property
-    def kind(self) -> ElementType:
-        """Returns the element type."""
-        return self.room.kind
 
     def read(self, store: Store, starts: Sequence[Val], sizes: Sequence[int]) -> Val:
         """Returns a part of the contents."""
@@ -183,21 +178,21 @@ class RunningRef:
             is_inside = arrays.binary(code, "and", is_inside, is_before)
         merged = arrays.select(code, is_inside, value, arrays.slice_dynamic(code, whole, offsets, value.dims))
         changed = arrays.slice_static(
-            code, arrays.update(code, whole, merged, offsets), [0] * len(offsets), self.room.dims
+            code, arrays.update(code, whole, merged, offsets), [0] * len(offsets), self.base.dims
         )
-        self.room.write(store, arrays.zeros(len(offsets)), changed)
+        self.base.write(store, arrays.zeros(len(offsets)), changed)
 
     def moved(self, change: Callable[[Val], Val]) -> Ref:
         """Returns the same view with other starts."""
         starts, lengths = tuple(map(change, self.starts)), tuple(map(change, self.lengths))
-        return RunningRef(self.room.moved(change), starts, lengths, self.dims)
+        return RunningRef(self.base.moved(change), starts, lengths, self.dims)
 
     def _offset(self, store: Store, starts: Sequence[Val]) -> list[Val]:
         return [arrays.binary(store.code, "add", *pair) for pair in zip(self.starts, starts, strict=True)]
 
     def _with_room(self, store: Store, sizes: Sequence[int]) -> Val:
-        """Returns the contents of `room`, padded for a part that starts at the end."""
-        whole = self.room.read(store, arrays.zeros(len(sizes)), self.room.dims)
+        """Returns the contents of the base, padded for a part that starts at the end."""
+        whole = self.base.read(store, arrays.zeros(len(sizes)), self.base.dims)
         after = [size if dim == RUNNING else 0 for size, dim in zip(sizes, self.dims, strict=True)]
         return arrays.pad(store.code, whole, constant(self.kind, 0), [0] * len(sizes), after)
 
@@ -303,6 +298,6 @@ def squeezed(ref: Ref, dims: Sequence[int]) -> Ref | None:
     if len(kept) != len(dims):
         return None
     if isinstance(ref, RunningRef):
-        room = SlicedRef(ref.room, tuple(index(0) for _ in ref.dims), ref.room.dims, tuple(kept))
+        room = SlicedRef(ref.base, tuple(index(0) for _ in ref.dims), ref.base.dims, tuple(kept))
         return RunningRef(room, tuple(ref.starts[i] for i in kept), tuple(ref.lengths[i] for i in kept), tuple(dims))
     return SlicedRef(ref, tuple(index(0) for _ in ref.dims), ref.dims, tuple(kept))
