@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from importlib.util import MAGIC_NUMBER, cache_from_source
 
 # The header of a compiled file: magic number, flags, time and size of the source, 4 bytes each.
@@ -13,13 +12,11 @@ _UNCHECKED = 0b11
 
 def modules_to_compile(root: str, packages: tuple[str, ...]) -> tuple[list[str], int]:
     """Returns the files of packages that each import compiles again, and the number of all files."""
-    files = [file for package in packages for file in _sources(os.path.join(root, package))]
+    folders = [each for package in packages for each in os.walk(os.path.join(root, package))]
+    files = [
+        os.path.join(within, name) for within, _, names in folders for name in sorted(names) if name.endswith(".py")
+    ]
     return [file for file in files if not _is_compiled(file)], len(files)
-
-
-def _sources(folder: str) -> Iterator[str]:
-    for within, _, names in os.walk(folder):
-        yield from (os.path.join(within, name) for name in sorted(names) if name.endswith(".py"))
 
 
 def _is_compiled(file: str) -> bool:

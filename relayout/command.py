@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
-from dialect_utils.io.files import STANDARD_INPUT
+from dialect_utils.io.files import STANDARD_INPUT, encode
 from dialect_utils.io.inputs import Input, Selection, SelectionError, find_inputs
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from relayout.batch.unit import Unit, Work
@@ -27,6 +27,8 @@ from relayout.process import seconds_for_bytes
 if TYPE_CHECKING:
     from relayout.supervisor.cache import Selected
 
+
+T = TypeVar("T")
 
 # The help of FILEs.
 MODULES = "HLO or StableHLO in any format, or a dump directory; - is standard input"
@@ -99,8 +101,9 @@ class Command:
 
     For a unit whose child is lost, the exit code is `lost_status`. `endings` are those that the command adds to the
     names of the files that it writes. A command that is not supervised reads no input, and does its work in this
-    process. The children of a command that `compiles` may start the TPU compiler. `shared` are modules that the
-    children and their workers need: they are imported once, before the first child is forked. `notes` end the help.
+    process. The children of a command that `compiles` may start the TPU compiler. With --json a command that
+    `prints_files` prints an object for each file. `shared` are modules that the children and their workers need: they
+    are imported once, before the first child is forked. `notes` end the help.
     """
 
     examples: ClassVar[tuple[str, str]] = ("", "")
@@ -113,6 +116,7 @@ class Command:
     lost_status: ClassVar[int] = FAILED
     is_supervised: ClassVar[bool] = True
     compiles: ClassVar[bool] = False
+    prints_files: ClassVar[bool] = False
     shared: ClassVar[tuple[str, ...]] = ()
 
     color: str = option(
@@ -163,10 +167,12 @@ class Command:
         return None
 
     def lost(self, unit: Unit, reason: str) -> str:
-        """Returns the output of a unit whose process was lost, for a reason."""
-        return ""
+        """Returns the output of a unit whose process was lost, for a reason: the JSON object of its file."""
+        is_told = self.json and self.prints_files
+        return json.dumps({"file": unit.inputs[0].path, "error": reason}) + "\n" if is_told else ""
 
-    def combine(self, statuses: Iterable[int]) -> int:
+    @staticmethod
+    def combine(statuses: Iterable[int]) -> int:
         """Returns the exit code of the command, by those of all units."""
         return max(statuses, default=DONE)
 
@@ -174,8 +180,8 @@ class Command:
         """Returns the values and files that decide what a unit compiles, None where the cache keeps nothing of it."""
         return None
 
-    def conclusion(self) -> Conclusion | None:
-        """Returns what the command says about all units together, None for nothing."""
+    def conclusion(self) -> Gatherer[Any] | None:
+        """Returns the object that gathers the findings of all units, None where their output is shown as it is."""
         return None
 
     def with_share(self, share: int | None) -> Self:
@@ -186,10 +192,6 @@ class Command:
         if self.limits.memory is not None or share is None:
             return replace(self, files=())
         return replace(self, files=(), limits=replace(self.limits, memory=min(DEFAULT_MEMORY_BYTES, share)))
-
-    def lost_file(self, unit: Unit, reason: str) -> str:
-        """Returns the line of --json for a unit of one file whose process was lost."""
-        return json.dumps({"file": unit.inputs[0].path, "error": reason}) + "\n" if self.json else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,17 +231,78 @@ class Result:
 Execute = Callable[[Job, Sequence[Unit]], Generator[Result]]
 
 
-class Conclusion(Protocol):
-    """The words of a command about all its units together, in the process of the command."""
+class Finding(Protocol):
+    """The finding of a unit: a frozen dataclass, whose fields a child prints as an object of JSON."""
+
+    def as_json(self) -> Mapping[str, Any]:
+        """Returns the fields by name."""
+
+
+F = TypeVar("F", bound=Finding)
+
+
+@dataclass(slots=True)
+class Gatherer(Generic[F]):
+    """The findings of all units so far, in the process of the command, which shows each of them and concludes."""
+
+    is_json: bool = False
+    found: list[F] = field(default_factory=list, init=False)
 
     def add(self, unit: Unit, result: Result) -> Result:
-        """Takes the next result, and returns it with the output that the user sees."""
+        """Takes the finding of a unit, and returns the result with the output that the user sees."""
+        found = self.read(unit, result)
+        if found is None:
+            return result
+        text = json.dumps(found.as_json()) + "\n" if self.is_json else self.text(found)
+        self.found.append(found)
+        return replace(result, output=encode(text), status=self.status(found, result))
+
+    def read(self, unit: Unit, result: Result) -> F | None:
+        """Returns the finding that a unit printed, None where its output is shown as it is."""
+        raise NotImplementedError
+
+    def text(self, found: F) -> str:
+        """Returns the lines about the next finding."""
+        return ""
+
+    def status(self, found: F, result: Result) -> int:
+        """Returns the exit code of a unit."""
+        return result.status
 
     def end(self) -> None:
-        """Prints and writes what there is to say after the last unit."""
+        """Prints and writes the conclusion, after the last unit."""
 
 
-def with_conclusion(execute: Execute, conclusion: Conclusion) -> Execute:
+_FITS: Mapping[str, Callable[[Any], bool]] = {
+    "str": lambda value: isinstance(value, str),
+    "str | None": lambda value: isinstance(value, str | None),
+    "int": lambda value: type(value) is int,
+    "bool": lambda value: type(value) is bool,
+    "float": lambda value: isinstance(value, int | float),
+    "tuple[str, ...]": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
+    "Reduced | None": lambda value: value is None,
+    "Scalars | None": lambda value: (
+        value is None or all(isinstance(each, str | int | float | None) for each in value.values())
+    ),
+}
+
+
+def read_finding(kind: type[T], said: Any) -> T:
+    """Returns the finding with the values of an object of JSON; raises ValueError for values of other types.
+
+    A sandboxed process, which a file may have taken over, has made the object.
+    """
+    try:
+        values = {each.name: said[each.name] for each in fields(kind)}  # type: ignore[arg-type]  # a dataclass
+        wrong = next((each.name for each in fields(kind) if not _FITS[str(each.type)](values[each.name])), None)  # type: ignore[arg-type]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"no result: {error}") from None
+    if wrong is not None:
+        raise ValueError(f"no result: {wrong} is {values[wrong]!r}")
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+
+
+def with_conclusion(execute: Execute, conclusion: Gatherer[Any]) -> Execute:
     """Returns `execute` with the output that a conclusion makes of each unit's, or of what is recorded of it."""
 
     def run(job: Job, units: Sequence[Unit]) -> Generator[Result]:

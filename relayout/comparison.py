@@ -149,6 +149,6 @@ def inputs_for(file: str | None, module: Module, console: Console) -> tuple[Save
     return tuple(arrays)
 
 
-def most_severe(codes: Iterable[int]) -> int:
+def most_severe(statuses: Iterable[int]) -> int:
     """Returns the most severe of the exit codes of several comparisons."""
-    return max(codes, key=_SEVERITY.index, default=DONE)
+    return max(statuses, key=_SEVERITY.index, default=DONE)

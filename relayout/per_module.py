@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 from dialect_utils.io.files import STANDARD_INPUT, is_url
 from dialect_utils.io.inputs import Input
@@ -25,6 +26,8 @@ _SUFFIXES = (".hlo", ".mlir", ".mlirbc", ".txt", ".pb")
 @dataclass(frozen=True, kw_only=True)
 class EachModule(Command):
     """A command that works on each module of its FILEs by itself."""
+
+    prints_files: ClassVar[bool] = True
 
     files: tuple[str, ...] = argument("FILE", MODULES, "*")
     selection: InputOptions = group(InputOptions)
@@ -53,9 +56,6 @@ class EachModule(Command):
 
     def failed(self, unit: Unit) -> Callable[[str], None] | None:
         return partial(print_failure, {"file": unit.inputs[0].path}) if self.json else None
-
-    def lost(self, unit: Unit, reason: str) -> str:
-        return self.lost_file(unit, reason)
 
 
 def check_uncompressed(output: str) -> None:

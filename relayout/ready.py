@@ -135,15 +135,14 @@ class Execution:
     def run(self, inputs: Sequence[Array | SavedArray]) -> list[Array]:
         """Returns the outputs; raises DiagnosticError for a call of a host function that ran, and as `run_module`."""
         with self.timed():
-            outputs = self._run_loaded(inputs) if self.is_loaded else self._run(inputs)
+            outputs = self._run(inputs)
         if self.ready.errors and (number := int(outputs.pop().max())):
             raise DiagnosticError(self.ready.errors[number - 1])
         return outputs
 
-    def _run_loaded(self, inputs: Sequence[Array | SavedArray]) -> list[Array]:
-        return self.worker.run_loaded(from_plain_all(inputs, self.ready.parameters))
-
     def _run(self, inputs: Sequence[Array | SavedArray]) -> list[Array]:
+        if self.is_loaded:
+            return self.worker.run_loaded(from_plain_all(inputs, self.ready.parameters))
         return run_module(
             self.forms.module,
             inputs,

@@ -82,7 +82,11 @@ def orders_of(
 
     Orders that are not known move the least data. Scalars have none. Returns None where no known order concerns it.
     """
-    if operation.opcode in ("reshape", "transpose"):
+    if operation.opcode == "transpose":
+        # It computes nothing: another order of its result is made from its operand.
+        source = known.get(0) or _carried(operation, factors, RESULT, known[RESULT])
+        return {0: source, RESULT: _carried(operation, factors, 0, source)}
+    if operation.opcode == "reshape":
         return {
             position: known.get(position) or _carried(operation, factors, ~position, known[~position])
             for position in (0, RESULT)
@@ -272,9 +276,12 @@ _SEQUENCES = ("lhs_contracting_dims", "rhs_contracting_dims", "start_index_map",
 _BATCHES = ("lhs_batch_dims", "rhs_batch_dims")
 
 
-def groups_of(orders: Mapping[Position, Order]) -> Mapping[Position, Groups]:
-    """Returns orders as groups of one dimension each."""
-    return {position: [(dim,) for dim in order] for position, order in orders.items()}
+def groups_of(operation: Operation, orders: Mapping[Position, Order]) -> Mapping[Position, Groups]:
+    """Returns orders as groups of one dimension each; arrays that have none keep their order."""
+    return {
+        position: [(dim,) for dim in orders.get(position, identity(_rank(operation, position)))]
+        for position in _positions(operation)
+    }
 
 
 def merged_groups(rank: int, dimension: int) -> Groups:

@@ -120,12 +120,12 @@ def _physical(shape: object, plan: Plan) -> ArrayShape:
     return ArrayShape(element_type, dimensions, layout)
 
 
-def passed_arrays(module: Module) -> list[PassedArray]:
-    """Returns every array that passes a call, loop or branch, in module order."""
+def passed_arrays(module: Module, crossed: Set[str] = _PASSING) -> list[PassedArray]:
+    """Returns every array that passes a call, loop or branch, or other operations in `crossed`, in module order."""
     passing: list[Operation] = []
     applied: set[Function] = set()
     for operation in module.operations():
-        if operation.opcode in _PASSING:
+        if operation.opcode in crossed:
             passing.append(operation)
         else:
             applied.update(operation.called)

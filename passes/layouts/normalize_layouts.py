@@ -173,7 +173,7 @@ class _Normalization:
             self.in_order(operand, orders[i]) if i in orders else operand
             for i, operand in enumerate(operation.operands)
         ]
-        groups = groups_of(orders)
+        groups = groups_of(operation, orders)
         return self._remade(
             operation, regrouped_operands(operation, needed, groups), [*regrouped_ints(operation, groups)]
         )

@@ -3,51 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import is_relayout
 from dialect_utils.ir.factors import Groups, joined_sizes, merged_groups, regrouped_ints, regrouped_operands, value_at
-from dialect_utils.ir.passed_arrays import PassedArray, passed_arrays
 from dialect_utils.layout import ArrayShape, Reshape, Step
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.targets.tpu import TargetName
 from dialect_utils.ops.factors import Dimensions, Kind, Position
 from passes.framework.base import Report, module_pass
-from passes.shapes.known_factors import KnownFactors
-from passes.shapes.parts.candidates import change, choices, texts
-from passes.shapes.parts.region import Parts
-from passes.shapes.parts.remade import bypass, remade, resized
+from passes.shapes.changes import DimensionChange, Parts, bypass, remade, resized
+from passes.shapes.choices import change_dimensions, texts
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(DimensionChange):
     """Arrays with dimension d and the next one as one dimension."""
-
-    factors: KnownFactors = field(default_factory=KnownFactors)
 
     def match(self, operation: Operation, position: Position, dimension: int) -> Dimensions | None:
         """Returns the first of the two dimensions at every position, where both are side by side."""
-        major, minor = (self.factors.at(operation, position, each) for each in (dimension, dimension + 1))
+        major, minor = (self.factor_at(operation, position, each) for each in (dimension, dimension + 1))
         if major is None or minor is None or minor.kind is Kind.CUT:
             return None
         expected = {other: first + 1 for other, first in major.dimensions.items()}
         return major.dimensions if minor.dimensions == expected else None
 
-    def passed(self, module: Module) -> Mapping[Value, Sequence[PassedArray]]:
-        """Returns all passed arrays."""
-        found: dict[Value, list[PassedArray]] = {}
-        for array in passed_arrays(module):
-            for value in array.values if array.received else ():
-                found.setdefault(value, []).append(array)
-        return found
+    def candidates(self, shape: ArrayShape, target: str) -> Sequence[int]:
+        """Returns the dimensions that may be merged with the next one."""
+        sizes = shape.dimensions
+        return [] if 0 in sizes else [i for i in range(len(sizes) - 1) if sizes[i] > 1 and sizes[i + 1] > 1]
 
-    def shapes(self, shape: ArrayShape, dimension: int) -> Sequence[ArrayShape]:
+    def shapes(self, shape: ArrayShape, form: int) -> Sequence[ArrayShape]:
         """Returns the shape with the two dimensions as one."""
-        return (resized(shape, joined_sizes(shape.dimensions, merged_groups(shape.rank, dimension))),)
+        return (resized(shape, joined_sizes(shape.dimensions, merged_groups(shape.rank, form))),)
 
-    def split(self, builder: Builder, value: Value, dimension: int) -> Parts:
+    def plan(self, shape: ArrayShape, form: int) -> Plan:
+        """Returns a reshape."""
+        (part,) = self.shapes(shape, form)
+        return Plan(shape.element_type, shape.dimensions, (Reshape(part.dimensions),))
+
+    def convert(self, builder: Builder, value: Value, parts: Parts, own: int | None, form: int) -> Parts:
         """Makes a reshape, of the array before it if the value is a reshape."""
-        (shape,) = self.shapes(array_shape(value), dimension)
+        (shape,) = self.shapes(array_shape(value), form)
         source, made = value, value.operation
         if made is not None and made.opcode == "reshape" and is_relayout(made):
             source = made.operands[0]
@@ -55,31 +51,28 @@ class Merged:
             return (source,)
         return (builder.apply(Reshape(shape.dimensions), source, name=f"{value.name}.merged", like=value),)
 
-    def join(self, builder: Builder, parts: Parts, value: Value, dimension: int) -> Value:
+    def join(self, builder: Builder, parts: Parts, value: Value, form: int) -> Value:
         """Makes a reshape into the shape of a value; reshapes of the value read the merged array instead."""
         (part,) = parts
-        bypass(value, part)
+        bypass(value, part, Reshape(array_shape(part).dimensions))
         return builder.apply(Reshape(array_shape(value).dimensions), part, name=f"{value.name}.split", like=value)
 
     def remake(
-        self, builder: Builder, operation: Operation, positions: Dimensions, operands: Sequence[Parts]
+        self, builder: Builder, operation: Operation, forms: Mapping[Position, int], operands: Sequence[Parts]
     ) -> Sequence[Parts]:
         """Makes an operation on merged arrays."""
         groups: dict[Position, Groups] = {
             position: merged_groups(array_shape(value_at(operation, position)).rank, dimension)
-            for position, dimension in positions.items()
+            for position, dimension in forms.items()
         }
         values = regrouped_operands(operation, [part for (part,) in operands], groups)
         shapes = [
-            self.shapes(array_shape(result), positions[~index])[0] if ~index in positions else array_shape(result)
+            self.shapes(array_shape(result), forms[~index])[0] if ~index in forms else array_shape(result)
             for index, result in enumerate(operation.results)
         ]
-        name, step = f"{operation.results[0].name}.merged", _merged_step(operation, positions, shapes[0])
-        made = remade(builder, operation, values, shapes, name=name, step=step)
-        if step is None and operation.opcode != "constant" and made[0].operation is not None:
-            for key, ints in [*regrouped_ints(operation, groups)]:
-                made[0].operation.set_ints(key, ints)
-        return [(result,) for result in made]
+        name, step = f"{operation.results[0].name}.merged", _merged_step(operation, forms, shapes[0])
+        ints = [*regrouped_ints(operation, groups)]
+        return [(each,) for each in remade(builder, operation, values, shapes, ints, name=name, step=step)]
 
 
 def _merged_step(operation: Operation, positions: Dimensions, result: ArrayShape) -> Step | None:
@@ -87,12 +80,6 @@ def _merged_step(operation: Operation, positions: Dimensions, result: ArrayShape
     if operation.step is None:
         return None
     return operation.step.try_merged(array_shape(operation.operands[0]).dimensions, positions[0], result.dimensions)
-
-
-def merged_dimensions(shape: ArrayShape) -> Sequence[int]:
-    """Returns the dimensions that may be merged with the next one."""
-    sizes = shape.dimensions
-    return [] if 0 in sizes else [i for i in range(len(sizes) - 1) if sizes[i] > 1 and sizes[i + 1] > 1]
 
 
 @module_pass
@@ -142,9 +129,9 @@ def merge_dimensions(
           ROOT r = f32[4,3,3] reshape(r.merged)
         }
     """  # noqa: E501  # instructions
-    change(module, Merged(), merged_dimensions, value, dimension, target)
+    change_dimensions(module, Merged(), value, dimension, target)
 
 
 def candidates(module: Module, target: str) -> Iterator[str]:
     """Yields the pass for each region that it makes smaller, the one that saves the most bytes first."""
-    return texts(module, merge_dimensions, choices(module, Merged(), merged_dimensions, target))
+    return texts(module, merge_dimensions, Merged(), target)

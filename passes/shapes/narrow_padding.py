@@ -3,79 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
-from dialect_utils.ir.passed_arrays import PassedArray
 from dialect_utils.layout import ArrayShape, Slice, Step
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.targets.tpu import TargetName
-from dialect_utils.ops import opcode_of
 from dialect_utils.ops.factors import RESULT, Dimensions, Kind, Position
 from passes.framework.base import Report, module_pass
-from passes.shapes.known_factors import KnownFactors
-from passes.shapes.parts.candidates import change, choices, texts
-from passes.shapes.parts.region import Parts
-from passes.shapes.parts.remade import remade, resized
+from passes.shapes.changes import DimensionChange, Parts, remade, resized, resized_slices, with_size
+from passes.shapes.choices import change_dimensions, texts
 
 # The lanes of a tile, to which the minor dimension is padded.
 _LANES = 128
 
 
-@dataclass(frozen=True, slots=True)
-class Narrowed:
+class Narrowed(DimensionChange):
     """Arrays with a dimension cut after the last whole tile."""
 
-    factors: KnownFactors = field(default_factory=KnownFactors)
+    # A loop would have to pass twice as many arrays.
+    crossed = frozenset()
 
     def match(self, operation: Operation, position: Position, dimension: int) -> Dimensions | None:
         """Returns the dimension that is cut at every position, if the operation does not combine what it cuts."""
-        factor = self.factors.at(operation, position, dimension)
+        factor = self.factor_at(operation, position, dimension)
         return factor.dimensions if factor is not None and factor.kind is Kind.KEPT else None
 
-    def passed(self, module: Module) -> Mapping[Value, Sequence[PassedArray]]:
-        """Returns nothing: a loop would have to pass twice as many arrays."""
-        return {}
+    def candidates(self, shape: ArrayShape, target: str) -> Sequence[int]:
+        """Returns the dimensions with more elements than one tile that do not fill the last tile."""
+        return [i for i, size in enumerate(shape.dimensions) if size > _LANES and size % _LANES]
 
-    def shapes(self, shape: ArrayShape, dimension: int) -> Sequence[ArrayShape]:
+    def shapes(self, shape: ArrayShape, form: int) -> Sequence[ArrayShape]:
         """Returns the shapes of the part that fills tiles and of the rest."""
-        sizes = (limit - start for start, limit in _bounds(shape, dimension))
-        return [resized(shape, _replaced(shape.dimensions, dimension, size)) for size in sizes]
+        sizes = (limit - start for start, limit in _bounds(shape, form))
+        return [resized(shape, with_size(shape.dimensions, form, size)) for size in sizes]
 
-    def split(self, builder: Builder, value: Value, dimension: int) -> Parts:
+    def plan(self, shape: ArrayShape, form: int) -> Plan:
+        """Raises NotImplementedError: an array has two parts."""
+        raise NotImplementedError
+
+    def convert(self, builder: Builder, value: Value, parts: Parts, own: int | None, form: int) -> Parts:
         """Makes two slices."""
         shape, made = array_shape(value), []
-        for number, bounds in enumerate(_bounds(shape, dimension)):
-            start, limit = [0] * shape.rank, list(shape.dimensions)
-            start[dimension], limit[dimension] = bounds
-            step = Slice(tuple(start), tuple(limit))
+        for number, bounds in enumerate(_bounds(shape, form)):
+            step = Slice(with_size((0,) * shape.rank, form, bounds[0]), with_size(shape.dimensions, form, bounds[1]))
             made.append(builder.apply(step, value, name=f"{value.name}.{number}", like=value))
         return tuple(made)
 
-    def join(self, builder: Builder, parts: Parts, value: Value, dimension: int) -> Value:
+    def join(self, builder: Builder, parts: Parts, value: Value, form: int) -> Value:
         """Makes a concatenation."""
-        return builder.concatenate(parts, dimension, value.shape, name=f"{value.name}.joined", like=value)
+        return builder.concatenate(parts, form, value.shape, name=f"{value.name}.joined", like=value)
 
     def remake(
-        self, builder: Builder, operation: Operation, positions: Dimensions, operands: Sequence[Parts]
+        self, builder: Builder, operation: Operation, forms: Mapping[Position, int], operands: Sequence[Parts]
     ) -> Sequence[Parts]:
         """Makes an operation twice, on both parts."""
         made, name = list[Sequence[Value]](), operation.results[0].name
         for number in (0, 1):
-            values = [parts[number] if position in positions else parts[0] for position, parts in enumerate(operands)]
+            values = [parts[number] if position in forms else parts[0] for position, parts in enumerate(operands)]
             shapes = [
-                self.shapes(array_shape(result), positions[~index])[number]
+                self.shapes(array_shape(result), forms[~index])[number]
                 for index, result in enumerate(operation.results)
             ]
-            step = _part_of_step(operation, positions, shapes[0])
-            made.append(remade(builder, operation, values, shapes, name=f"{name}.{number}", step=step))
-            if 0 in positions:
-                _resize_slices(made[-1][0], array_shape(operation.operands[0]), array_shape(values[0]))
+            step, ints = _part_of_step(operation, forms, shapes[0]), [*resized_slices(operation, forms, values)]
+            made.append(remade(builder, operation, values, shapes, ints, name=f"{name}.{number}", step=step))
         return list(zip(*made, strict=True))
-
-
-def narrowed_dimensions(shape: ArrayShape) -> Sequence[int]:
-    """Returns the dimensions with more elements than one tile that do not fill the last tile."""
-    return [i for i, size in enumerate(shape.dimensions) if size > _LANES and size % _LANES]
 
 
 def _bounds(shape: ArrayShape, dimension: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -85,10 +76,6 @@ def _bounds(shape: ArrayShape, dimension: int) -> tuple[tuple[int, int], tuple[i
     return (0, cut), (cut, size)
 
 
-def _replaced(sizes: Sequence[int], dimension: int, size: int) -> tuple[int, ...]:
-    return (*sizes[:dimension], size, *sizes[dimension + 1 :])
-
-
 def _part_of_step(operation: Operation, positions: Dimensions, result: ArrayShape) -> Step | None:
     """Returns the step of a transpose, reshape, slice or pad on a part; None for other operations."""
     if operation.step is None:
@@ -96,16 +83,6 @@ def _part_of_step(operation: Operation, positions: Dimensions, result: ArrayShap
     dimension = positions[RESULT]
     sizes = array_shape(operation.operands[0]).dimensions
     return operation.step.try_resized(sizes, dimension, result.dimensions[dimension])
-
-
-def _resize_slices(value: Value, whole: ArrayShape, part: ArrayShape) -> None:
-    """Changes the sizes of the slices of a gather or dynamic slice of a part, which are whole in the dimension."""
-    assert value.operation is not None  # made before
-    for attribute in opcode_of(value.operation.opcode).attributes:
-        if attribute.kind == "sizes":
-            sizes = value.operation.ints(attribute.name) or ()
-            known = zip(sizes, whole.dimensions, part.dimensions, strict=True)
-            value.operation.set_ints(attribute.name, [new if size == old else size for size, old, new in known])
 
 
 @module_pass
@@ -157,9 +134,9 @@ def narrow_padding(
           ROOT n = f32[64,129] concatenate(n.0, n.1), dimensions={1}
         }
     """
-    change(module, Narrowed(), narrowed_dimensions, value, dimension, target)
+    change_dimensions(module, Narrowed(), value, dimension, target)
 
 
 def candidates(module: Module, target: str) -> Iterator[str]:
     """Yields the pass for each region that it makes smaller, the one that saves the most bytes first."""
-    return texts(module, narrow_padding, choices(module, Narrowed(), narrowed_dimensions, target))
+    return texts(module, narrow_padding, Narrowed(), target)

@@ -2,16 +2,127 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
-from dialect_utils.ir import Module, array_shape
-from dialect_utils.ir.chains import is_plain
-from dialect_utils.ir.factors import identity
+from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
+from dialect_utils.ir.chains import emit_plan
+from dialect_utils.ir.factors import (
+    Order,
+    groups_of,
+    identity,
+    orders_of,
+    permuted_shape,
+    regrouped_ints,
+    regrouped_operands,
+)
+from dialect_utils.layout import ArrayShape, Reshape, Transpose
+from dialect_utils.layout.moves.normal_form import normal_form
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.moves.steps import inverse_permutation
+from dialect_utils.layout.targets.tpu import default_layout
+from dialect_utils.ops.factors import RESULT, Position
 from passes.framework.base import Report, module_pass
-from passes.framework.options import OptionError, named_value, value_names
-from passes.shapes.orders.candidates import ranked
-from passes.shapes.orders.region import Joins, Region
-from passes.shapes.orders.remaking import Remaking
+from passes.framework.options import OptionError
+from passes.shapes.changes import Change, Parts, bypass, remade
+from passes.shapes.choices import plain_value, texts
+from passes.shapes.regions import grow, passing
+from passes.shapes.rewriting import rewrite
+
+# The end of the name of a value in another order.
+_PERMUTED = ".permuted"
+
+
+class Permuted(Change[Order]):
+    """Arrays with their dimensions in another order."""
+
+    option = "order"
+    crossed = Change.crossed | {"fusion"}
+    idle = frozenset(("transpose",))
+    is_descending = True
+    converts_all = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._transposed: dict[tuple[Value, Order], Value] = {}
+
+    def forget(self) -> None:
+        """Forgets transposes, too."""
+        super().forget()
+        self._transposed.clear()
+
+    def forms(self, operation: Operation, known: Mapping[Position, Order]) -> Mapping[Position, Order]:
+        """Returns the orders that move the least data."""
+        factors = self.factors(operation)
+        found = None if factors is None else orders_of(operation, factors, known)
+        return {position: order for position, order in (found or {}).items() if order != identity(len(order))}
+
+    def candidates(self, shape: ArrayShape, target: str) -> Sequence[Order]:
+        """Returns the order of the target's own layout, and the one that moves the last dimension to the front."""
+        return _orders(shape.without_layout, target) if shape.rank > 1 else ()
+
+    def shapes(self, shape: ArrayShape, form: Order) -> Sequence[ArrayShape]:
+        """Returns the shape with its dimensions in an order."""
+        return (permuted_shape(shape, form),)
+
+    def plan(self, shape: ArrayShape, form: Order) -> Plan:
+        """Returns a transpose."""
+        return Plan(shape.element_type, shape.dimensions, (Transpose(form),))
+
+    def convert(self, builder: Builder, value: Value, parts: Parts, own: Order | None, form: Order) -> Parts:
+        """Makes a transpose of the value in the order that it has."""
+        (part,) = parts
+        permutation = form if own is None else tuple(own.index(dim) for dim in form)
+        key = part, permutation
+        if key not in self._transposed:
+            name = f"{value.name}{_PERMUTED}"
+            self._transposed[key] = builder.apply(Transpose(permutation), part, name=name, like=value)
+        return (self._transposed[key],)
+
+    def join(self, builder: Builder, parts: Parts, value: Value, form: Order) -> Value:
+        """Makes a transpose into the order of a value."""
+        (part,) = parts
+        bypass(value, part, Transpose(form))
+        step = Transpose(inverse_permutation(form))
+        return builder.apply(step, part, name=f"{value.name}.logical", like=value)
+
+    def remake(
+        self, builder: Builder, operation: Operation, forms: Mapping[Position, Order], operands: Sequence[Parts]
+    ) -> Sequence[Parts]:
+        """Makes an operation on permuted arrays; a transpose of a value is this value in another order."""
+        if operation.opcode == "transpose":
+            return operands[:1]
+        if operation.opcode == "reshape":
+            return [(self._reshape(builder, operation, forms, operands[0]),)]
+        result, groups = operation.results[0], groups_of(operation, forms)
+        shapes = [
+            permuted_shape(array_shape(each), forms[~i]) if ~i in forms else array_shape(each)
+            for i, each in enumerate(operation.results)
+        ]
+        name = f"{result.name.partition('#')[0]}{_PERMUTED if any(each < 0 for each in forms) else ''}"
+        values = regrouped_operands(operation, [part for (part,) in operands], groups)
+        step = operation.step.permuted(forms[RESULT]) if operation.step is not None and RESULT in forms else None
+        ints = [*regrouped_ints(operation, groups)]
+        return [(each,) for each in remade(builder, operation, values, shapes, ints, name=name, step=step)]
+
+    def _reshape(self, builder: Builder, operation: Operation, forms: Mapping[Position, Order], source: Parts) -> Value:
+        """Returns the reshape of a value in another order, in the fewest steps."""
+        [result], (part,) = operation.results, source
+        given, dimensions = array_shape(part), array_shape(result).dimensions
+        before = forms.get(0, identity(given.rank))
+        after = forms.get(RESULT, identity(len(dimensions)))
+        steps = (Transpose(inverse_permutation(before)), Reshape(dimensions), Transpose(after))
+        plan = normal_form(Plan(*given.type_and_dimensions, steps))
+        made = emit_plan(builder, plan, part, base=result.name, like=result)
+        return made[-1] if made else part
+
+
+@lru_cache(maxsize=1 << 12)
+def _orders(shape: ArrayShape, target: str) -> Sequence[Order]:
+    rank = shape.rank
+    own = default_layout(shape.element_type, shape.dimensions, target).major_to_minor
+    front = (rank - 1, *range(rank - 1))
+    return [own, front] if own not in (identity(rank), front) else [front]
 
 
 @module_pass
@@ -55,28 +166,20 @@ def permute_dimensions(module: Module, report: Report, *, value: str = "", order
     """
     if not value or not order:
         raise OptionError("value" if order else "order", "the pass needs a value and an order")
-    found = named_value(module, value, "value")
-    if not is_plain(found):
-        raise OptionError("value", f"{value} is {found.shape}, not an array of fixed dimensions without a layout")
+    found = plain_value(module, value)
     rank = array_shape(found).rank
     if sorted(order) != [*range(rank)]:
         message = f"order is no permutation of the {rank} dimensions of {value}, {found.shape}"
         raise OptionError("order", message)
     if order == identity(rank):
         raise OptionError("order", f"order is the one that {value} has")
-    region = Region(Joins(module))
-    region.spread(found, order)
-    if not region.changes:
+    change = Permuted()
+    region = grow(found, order, change, passing(module, change))
+    if region.is_idle:
         raise OptionError("value", f"no operation around {value} computes in another order")
-    Remaking(module, region).run()
+    rewrite(module, region)
 
 
 def candidates(module: Module, target: str) -> Iterator[str]:
     """Yields at most ten passes in a pipeline's syntax, those that save the most padded bytes on a target first."""
-    joins = Joins(module)
-    found = ranked(module, joins, target)
-    names = value_names(module) if found else {}
-    for value, order in found:
-        named = next((each for each in joins.targets(value) if each in names), None)
-        if named is not None:
-            yield str(permute_dimensions.with_options(value=f"%{names[named]}", order=order))
+    return texts(module, permute_dimensions, Permuted(), target)

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import prod
-from typing import NamedTuple
 
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
-from dialect_utils.ir.chains import is_pinned, is_plain
-from dialect_utils.layout import ArrayShape, Slice
+from dialect_utils.layout import Slice
+from dialect_utils.ops.factors import RESULT, Factor, Kind, sizes_at
 from passes.framework.base import Report, module_pass
+from passes.shapes.changes import factors_of_changeable, remade, resized, resized_slices, with_size
 
 _MOST = 8
-
-
-class _Window(NamedTuple):
-    """A dimension of rows that no index moves: in each operand (None: it has none), in the result, and its size."""
-
-    operands: tuple[int | None, ...]
-    result: int
-    size: int
 
 
 @module_pass
@@ -58,96 +50,57 @@ def split_minor(module: Module, report: Report, *, most: int = _MOST) -> None:
         }
     """  # noqa: E501  # instructions
     for operation in list(module.operations()):
-        window = _window(operation)
-        if window is not None and 1 < window.size <= most:
-            _split(module, operation, window)
+        row = _row(operation)
+        if row is not None and 1 < row.size <= most:
+            _split(module, operation, row)
 
 
 def candidates(module: Module, target: str) -> Iterator[str]:
     """Yields the text of this pass where a module has such rows, for the search of `relayout tune`."""
-    windows = map(_window, module.operations())
-    if any(window is not None and 1 < window.size <= _MOST for window in windows):
+    rows = map(_row, module.operations())
+    if any(row is not None and 1 < row.size <= _MOST for row in rows):
         yield split_minor.name
 
 
-def _window(operation: Operation) -> _Window | None:
+def _row(operation: Operation) -> Factor | None:
     """Returns the last dimension of rows that a gather or scatter moves as a whole; None where there is none."""
-    if operation.opcode not in ("gather", "scatter") or len(operation.results) != 1 or is_pinned(operation):
+    if operation.opcode not in ("gather", "scatter") or len(operation.results) != 1:
         return None
-    if not all(map(is_plain, (*operation.operands, *operation.results))):
-        return None
-    found = _gathered(operation) if operation.opcode == "gather" else _scattered(operation)
-    return None if found is None or _is_single(operation) else found
+    factors = factors_of_changeable(operation) or ()
+    return next((each for each in factors if _is_row(operation, each)), None)
 
 
-def _is_single(operation: Operation) -> bool:
-    """Is true for a gather or scatter of one row."""
-    rows = operation.results[0] if operation.opcode == "gather" else operation.operands[2]
+def _is_row(operation: Operation, factor: Factor) -> bool:
+    """Is true for the last dimension of an array and of its windows, unless there is a single window."""
+    indices, windows = 1, RESULT if operation.opcode == "gather" else 2
+    if factor.kind is not Kind.KEPT or not {0, windows} <= {*factor.dimensions} or indices in factor.dimensions:
+        return False
+    is_last = all(dim == len(sizes_at(operation, each)) - 1 for each, dim in factor.dimensions.items())
     name = "offset_dims" if operation.opcode == "gather" else "update_window_dims"
-    windows = operation.ints(name) or ()
-    return prod(size for i, size in enumerate(array_shape(rows).dimensions) if i not in windows) == 1
+    within = operation.ints(name) or ()
+    return is_last and prod(size for i, size in enumerate(sizes_at(operation, windows)) if i not in within) > 1
 
 
-def _gathered(operation: Operation) -> _Window | None:
-    source, result = array_shape(operation.operands[0]), array_shape(operation.results[0])
-    dimension, offsets = source.rank - 1, operation.ints("offset_dims") or ()
-    fixed = _fixed(operation, "collapsed_slice_dims", "operand_batching_dims", "start_index_map")
-    sizes = operation.ints("slice_sizes") or ()
-    if not offsets or dimension in fixed or offsets[-1] != result.rank - 1:
-        return None
-    if sizes[dimension] != source.dimensions[dimension]:
-        return None
-    return _Window((dimension, None), result.rank - 1, sizes[dimension])
-
-
-def _scattered(operation: Operation) -> _Window | None:
-    if len(operation.operands) != len(("array", "indices", "updates")):
-        return None
-    array, updates = array_shape(operation.operands[0]), array_shape(operation.operands[2])
-    dimension, windows = array.rank - 1, operation.ints("update_window_dims") or ()
-    fixed = _fixed(operation, "inserted_window_dims", "input_batching_dims", "scatter_dims_to_operand_dims")
-    if not windows or dimension in fixed or windows[-1] != updates.rank - 1:
-        return None
-    if updates.dimensions[-1] != array.dimensions[-1]:
-        return None
-    return _Window((dimension, None, updates.rank - 1), dimension, array.dimensions[-1])
-
-
-def _fixed(operation: Operation, *names: str) -> set[int]:
-    return {dimension for name in names for dimension in operation.ints(name) or ()}
-
-
-def _split(module: Module, operation: Operation, window: _Window) -> None:
-    builder, result, sizes = module.before(operation), operation.results[0], operation.ints("slice_sizes")
-    parts = []
-    for number in range(window.size):
-        operands = list(_columns(builder, operation, window, number))
-        shape = _resized(array_shape(result), window.result)
-        [made] = builder.clone(operation, operands, [shape], name=f"{result.name}.{number}")
-        if sizes is not None:
-            assert made.operation is not None  # the clone
-            made.operation.set_ints("slice_sizes", (*sizes[:-1], 1))
-        parts.append(made)
-    name = result.name
-    whole = builder.concatenate(parts, window.result, result.shape, name=name, like=result)
+def _split(module: Module, operation: Operation, row: Factor) -> None:
+    builder, result = module.before(operation), operation.results[0]
+    shape, dimension, name = array_shape(result), row.dimensions[RESULT], result.name
+    parts: list[Value] = []
+    for number in range(row.size):
+        operands = [
+            _column(builder, value, row.dimensions[i], number, result) if i in row.dimensions else value
+            for i, value in enumerate(operation.operands)
+        ]
+        column = resized(shape, with_size(shape.dimensions, dimension, 1))
+        ints = [*resized_slices(operation, row.dimensions, operands)]
+        parts += remade(builder, operation, operands, [column], ints, name=f"{name}.{number}", step=None)
+    whole = builder.concatenate(parts, dimension, result.shape, name=name, like=result)
     result.replace_uses(whole)
     operation.erase()
     whole.rename(name)
 
 
-def _columns(builder: Builder, operation: Operation, window: _Window, number: int) -> Iterator[Value]:
-    """Yields the operands for one element of the rows."""
-    for value, dimension in zip(operation.operands, window.operands, strict=True):
-        if dimension is None:
-            yield value
-            continue
-        shape = array_shape(value)
-        start, limit = [0] * shape.rank, list(shape.dimensions)
-        start[dimension], limit[dimension] = number, number + 1
-        step = Slice(tuple(start), tuple(limit))
-        yield builder.apply(step, value, name=f"{value.name}.{number}", like=operation.results[0])
-
-
-def _resized(shape: ArrayShape, dimension: int) -> ArrayShape:
-    sizes: Sequence[int] = [1 if i == dimension else size for i, size in enumerate(shape.dimensions)]
-    return ArrayShape(shape.element_type, tuple(sizes), shape.layout)
+def _column(builder: Builder, value: Value, dimension: int, number: int, like: Value) -> Value:
+    """Makes one column of an array."""
+    sizes = array_shape(value).dimensions
+    step = Slice(with_size((0,) * len(sizes), dimension, number), with_size(sizes, dimension, number + 1))
+    return builder.apply(step, value, name=f"{value.name}.{number}", like=like)

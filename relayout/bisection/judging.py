@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
 
 from dialect_utils.execution import ExecutionError, Worker, prepare
 from dialect_utils.hlo import parse_module
@@ -17,60 +16,17 @@ from dialect_utils.verdict.comparator import Finding
 from dialect_utils.verdict.definition import ByDefinition
 from dialect_utils.verdict.judge import compared_arrays
 from passes.dumps.executable import checked_form
+from relayout.bisection.gathering import Bisection
 from relayout.bisection.search import Names, single_passes, smallest_set
 from relayout.findings import reduce_finding
 from relayout.pipelines import first_breaking
 
-# The answers of a bisection.
-Place = Literal["nowhere", "somewhere", "pass", "code generation", "conversion", "unknown"]
 _DISABLED = "xla_disable_hlo_passes"
 _OPEN = "the results differ, and the definition leaves that open"
 _EVALUATED = "by definition the optimized module computes what the module does"
 _NOT_EVALUATED = "the reference engine does not execute the optimized module"
 # Operations whose result is a value of another one.
 _FORWARDS = ("get-tuple-element", "copy", "bitcast")
-
-
-@dataclass(frozen=True, slots=True)
-class Bisection:
-    """The place where XLA:CPU departs from the definition of a module; `somewhere`: it was not searched.
-
-    `passes` are those without which both agree: all such single passes (`is_alone`), or else one smallest set.
-    `broken` is the pass after which the module computes something else by definition, empty where that is not known.
-    `tried` counts the sets of passes that were disabled.
-    """
-
-    place: Place
-    cause: Cause | None = None
-    example: str = ""
-    passes: Names = ()
-    is_alone: bool = True
-    broken: str = ""
-    reason: str = ""
-    choices: tuple[str, ...] = ()
-    data: int = 0
-    tried: int = 0
-
-    @property
-    def group(self) -> tuple[str, str]:
-        """Returns the place and the pass of the difference, by which many failures are grouped."""
-        return self.place, self.broken or next(iter(self.passes), "")
-
-    def as_json(self) -> dict[str, Any]:
-        """Returns the fields by name."""
-        return {
-            "place": self.place,
-            "passes": list(self.passes),
-            "alone": self.is_alone,
-            "broken": self.broken,
-            "cause": None if self.cause is None else self.cause.as_json(),
-            "difference": "" if self.cause is None else str(self.cause),
-            "example": self.example,
-            "reason": self.reason,
-            "choices": list(self.choices),
-            "data": self.data,
-            "tried": self.tried,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +57,7 @@ class Bisector:
         """Returns the place of the difference; with `disabled` only whether it is without these passes."""
         finding = self._finding(disabled)
         if finding is None:
-            return Bisection("unknown", reason=self._failed[disabled], data=self.defined.data, tried=1)
+            return Bisection(self.name, "unknown", reason=self._failed[disabled], data=self.defined.data, tried=1)
         if finding.answer == "unknown":
             return self._of(finding, "unknown", reason=finding.reason)
         if finding.answer != "different":
@@ -138,18 +94,19 @@ class Bisector:
         return stages[first_breaking(stages, lambda part: bool(self._differs(part[-1])))].step
 
     def _of(
-        self, finding: Finding, place: Place, passes: Names = (), *, is_alone: bool = True, reason: str = ""
+        self, finding: Finding, place: str, passes: Names = (), *, is_alone: bool = True, reason: str = ""
     ) -> Bisection:
         cause, example = finding.cause, finding.counterexample
         output = 0 if cause is None or cause.output is None else cause.output
         choices = self.defined.open_choices(output) if finding.answer == "different" else []
-        described = "" if example is None else str(example)
         return Bisection(
+            self.name,
             place,
-            cause,
-            described,
             passes,
             is_alone,
+            cause=None if cause is None else cause.as_json(),
+            difference="" if cause is None else str(cause),
+            example="" if example is None else str(example),
             reason=reason,
             choices=tuple(choices),
             data=self.defined.data,
@@ -189,11 +146,11 @@ class Bisector:
             return None
 
 
-def reduced(
-    module: Module, found: Bisection, options: Options, worker: Worker, trials: int
-) -> tuple[Module, Bisection]:
+def reduced(bisector: Bisector, found: Bisection, trials: int) -> tuple[Module, Bisection]:
     """Returns a smaller module with the same cause and the same place of it, or the module itself."""
-    if found.cause is None:
+    module, options, worker = bisector.module, bisector.options, bisector.worker
+    cause = bisector.difference()
+    if cause is None:
         return module, found
 
     def find(candidate: Sequence[Module]) -> Cause | None:
@@ -202,19 +159,19 @@ def reduced(
         except (DiagnosticError, ExecutionError):
             return None
 
-    [small] = reduce_finding([module], found.cause, find, trials)
+    [small] = reduce_finding([module], cause, find, trials)
     try:
         again = Bisector(small, options, worker, "<reduced>").run()
     except (DiagnosticError, ExecutionError):
         return module, found
-    return (small, again) if again.group == found.group else (module, found)
+    return (small, again) if (again.place, again.step) == (found.place, found.step) else (module, found)
 
 
-def operation_of(module: Module, cause: Cause | None) -> str:
-    """Returns the opcode that computes the output of a difference, through operations that forward its value."""
-    if cause is None or cause.output is None:
+def operation_of(module: Module, output: int | None) -> str:
+    """Returns the opcode that computes an output, through operations that forward the value; empty for None."""
+    if output is None:
         return ""
-    value, _ = compared_arrays(checked_form(module))[cause.output]
+    value, _ = compared_arrays(checked_form(module))[output]
     while value.operation is not None:
         operation = value.operation
         if operation.opcode == "fusion" or (operation.opcode == "call" and len(operation.called) == 1):

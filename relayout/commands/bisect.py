@@ -15,7 +15,7 @@ from dialect_utils.io.inputs import Input
 from passes.framework.pipeline import verify
 from relayout import __version__
 from relayout.batch.unit import Unit, Work
-from relayout.bisection.gathering import Rows, unknown_row
+from relayout.bisection.gathering import Bisection, Rows
 from relayout.command import BatchOptions, CiOptions, Command, InputOptions, LimitOptions, files_or_input
 from relayout.comparison import inputs_for
 from relayout.console import DONE, FAILED, Console, print_json
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dialect_utils.execution import Worker
     from dialect_utils.ir import Module
     from dialect_utils.verdict import Options
-    from relayout.bisection.judging import Bisection
 
 _UNKNOWN = 3
 _EXIT_CODES = {"nowhere": DONE, "unknown": _UNKNOWN}
@@ -99,7 +98,7 @@ exit codes:
             yield _Runner(self, console, worker, options).attempt
 
     def lost(self, unit: Unit, reason: str) -> str:
-        return json.dumps(unknown_row(unit.inputs[0].path, reason)) + "\n"
+        return json.dumps(Bisection(unit.inputs[0].path, "unknown", reason=reason).as_json()) + "\n"
 
     def conclusion(self) -> Rows:
         return Rows(self.json, self.disable)
@@ -125,41 +124,30 @@ class _Runner:
             codes.append(self._run(read, modules[0]))
             return codes[0]
 
-        status = self.console.attempt(run, lambda reason: print_json(unknown_row(read.path, reason)))
+        status = self.console.attempt(run, lambda reason: print(self.command.lost(unit, reason), end="", flush=True))
         if codes:
             return codes[0]
         return _UNKNOWN if modules else status
 
     def _run(self, read: Input, module: Module) -> int:
-        from relayout.bisection.judging import Bisector
+        from relayout.bisection.judging import Bisector, operation_of, reduced
 
         options = replace(self.options, inputs=inputs_for(self.command.inputs, module, self.console))
         disabled = self.command.disabled
-        found = Bisector(module, options, self.worker, read.name).run(disabled)
-        small = module
+        bisector = Bisector(module, options, self.worker, read.name)
+        found, small = bisector.run(disabled), module
         if not self.command.no_reduce and options.inputs is None and not disabled:
-            small, found = self._reduced(module, found)
-        self._print(read, small, found)
-        return _EXIT_CODES.get(found.place, FAILED)
-
-    def _reduced(self, module: Module, found: Bisection) -> tuple[Module, Bisection]:
-        from relayout.bisection.judging import reduced
-
-        return reduced(module, found, self.options, self.worker, self.command.trials)
-
-    def _print(self, read: Input, small: Module, found: Bisection) -> None:
-        from relayout.bisection.judging import operation_of
-
-        print_json(
-            {
-                "file": read.path,
-                **found.as_json(),
-                "operation": operation_of(small, found.cause),
-                "operations": sum(1 for _ in small.operations()),
-                "reduced": self._write(read, small, found),
-                "versions": _versions(),
-            }
+            small, found = reduced(bisector, found, self.command.trials)
+        found = replace(
+            found,
+            file=read.path,
+            operation=operation_of(small, found.output),
+            operations=sum(1 for _ in small.operations()),
+            reduced=self._write(read, small, found),
+            versions=_versions(),
         )
+        print_json(found.as_json())
+        return _EXIT_CODES.get(found.place, FAILED)
 
     def _write(self, read: Input, small: Module, found: Bisection) -> str | None:
         """Writes the smaller module where -o names a file or a directory; returns its name."""

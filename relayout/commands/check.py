@@ -58,6 +58,7 @@ class Check(Command):
     )
     notes = EXIT_CODES
     lost_status = UNKNOWN
+    combine = staticmethod(most_severe)
     shared = (*SHARED, "relayout.elided")
     rules = (
         needs_passes("bisect"),
@@ -123,9 +124,6 @@ class Check(Command):
         options = self.comparison.checked(self.limits)
         with Worker(memory=options.memory) as worker:
             yield _Check(self, pipeline, options, console, worker).report
-
-    def combine(self, statuses: Iterable[int]) -> int:
-        return most_severe(statuses)
 
     def lost(self, unit: Unit, reason: str) -> str:
         return self.unknown([each.path for each in unit.inputs], reason) + "\n"

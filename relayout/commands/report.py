@@ -16,7 +16,7 @@ from dialect_utils.io.inputs import Input, find_inputs, last_stages, pair_inputs
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
-from relayout.command import Command, InputOptions, LimitOptions, Result
+from relayout.command import Command, Gatherer, InputOptions, LimitOptions, Result, read_finding
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import (
     argument,
@@ -36,7 +36,7 @@ from relayout.per_module import check_unique
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 from relayout.report.export import FORMATS
 from relayout.report.gate import parse_condition
-from relayout.report.gathering import INDEX, Gathered, index_page, other_modules, read_report
+from relayout.report.gathering import INDEX, Gathered, index_page, other_modules
 from relayout.validation.steps import find_programs, program_key
 
 # Imported where they are used, by the child that has read a module: the process that plans a command needs none.
@@ -62,6 +62,7 @@ class Report(Command):
     """The memory of each dump, as a page, as JSON, or as a comparison with another dump."""
 
     examples = ("relayout report examples/attention_tpu.hlo", "relayout report examples/attention_tpu.hlo --json")
+    prints_files = True
     rules = (
         excludes("json", ("width",), "where no page is printed to standard output"),
         excludes("trial", ("fail_if",), "with --try, which compiles the program twice"),
@@ -137,11 +138,8 @@ class Report(Command):
         heading = f"{new.name}:\n" if self.has_several else ""
         return self._report_one(new, old, unit, heading, console)
 
-    def lost(self, unit: Unit, reason: str) -> str:
-        return self.lost_file(unit, reason)
-
     def conclusion(self) -> Reports:
-        return Reports(self)
+        return Reports(command=self)
 
     def _pairs(self, console: Console) -> list[tuple[Input, Input | None]]:
         """Returns the modules to report, of the last stage unless --stage names one, each with its old module."""
@@ -330,7 +328,7 @@ def _causes(unit: Unit) -> str:
 
 def _send(new: Input, report: MemoryReport, sentence: str, page: str = "") -> None:
     """Sends a report to the process that gathers those of all modules."""
-    write_output(None, encode(Gathered.of(new, report.usage.peak_bytes, sentence, page).line()))
+    print_json(Gathered.of(new, report.usage.peak_bytes, sentence, page).as_json())
 
 
 def _message_of(new: Input) -> str | None:
@@ -345,26 +343,27 @@ def _message_of(new: Input) -> str | None:
 
 
 @dataclass(slots=True)
-class Reports:
+class Reports(Gatherer[Gathered]):
     """The reports of all gathered modules so far."""
 
-    command: Report
-    _found: list[Gathered] = field(default_factory=list, init=False)
+    command: Report = field(default_factory=lambda: Report(files=()))
     _are_written: bool = field(default=False, init=False)
 
     def add(self, unit: Unit, result: Result) -> Result:
-        """Takes the report of a module of a directory; the output of other units is printed as it is."""
         if not unit.label.startswith((_PRINTED, _WRITTEN)):
             return result
         self._are_written = unit.label.startswith(_WRITTEN)
-        found = read_report(result.output)
-        if found is not None:
-            self._found.append(found)
-        return replace(result, output=b"")
+        return replace(Gatherer.add(self, unit, result), output=b"")
+
+    def read(self, unit: Unit, result: Result) -> Gathered | None:
+        try:
+            return read_finding(Gathered, json.loads(result.output))
+        except ValueError:
+            return None
 
     def end(self) -> None:
         """Prints the pages, or writes the list of those in a directory."""
-        found = sorted(self._found, key=lambda each: each.order)
+        found = sorted(self.found, key=lambda each: each.order)
         if not found:
             return
         if self._are_written:

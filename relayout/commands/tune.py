@@ -45,6 +45,7 @@ class Tune(Command):
         "relayout tune examples/attention.mlir --target tpu-v5e --objective bytes --budget 4 --json",
     )
     compiles = True
+    prints_files = True
     rules = (
         excludes("model_only", ("jobs", "trials", "go_on", "no_cache"), "with --model-only, which compiles nothing"),
         excludes("json", ("width",), "where no page is printed"),
@@ -193,9 +194,6 @@ class Tune(Command):
         print(trial_line(trial, search.trials[0], is_best=is_best), file=sys.stderr, flush=True)
         if is_best:
             self._write(search.program(trial))
-
-    def lost(self, unit: Unit, reason: str) -> str:
-        return self.lost_file(unit, reason)
 
 
 def _program(read: Input) -> StableHloModule:

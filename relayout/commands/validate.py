@@ -6,7 +6,7 @@ import json
 import os
 import re
 from argparse import ArgumentTypeError
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -53,6 +53,7 @@ class Validate(Command):
     )
     notes = EXIT_CODES
     lost_status = UNKNOWN
+    combine = staticmethod(most_severe)
     shared = SHARED
     rules = (
         WITHOUT_EXECUTION,
@@ -136,13 +137,10 @@ class Validate(Command):
                 print_json(reduced.as_json())
         return self.comparison.exit_code(result.verdict, result.up_to)
 
-    def combine(self, statuses: Iterable[int]) -> int:
-        return most_severe(statuses)
-
     def lost(self, unit: Unit, reason: str) -> str:
         return "\n" + json.dumps({LOST: reason}) + "\n"
 
     def conclusion(self) -> Results:
         named = [each for each in (self.output, self.batch.results) if each not in (None, STANDARD_OUTPUT)]
         folder = self.reduced_dir or os.path.dirname(next(iter(named), None) or "")
-        return Results(self.comparison, self.output, folder, self.json)
+        return Results(self.json, self.comparison, self.output, folder)

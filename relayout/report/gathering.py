@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from dialect_utils.io.inputs import Input
@@ -38,9 +37,9 @@ class Gathered:
         """Returns the sort key: the module that matters most is the first."""
         return -self.rank, -self.peak
 
-    def line(self) -> str:
-        """Returns the line that a process sends."""
-        return json.dumps(asdict(self)) + "\n"
+    def as_json(self) -> dict[str, Any]:
+        """Returns the fields by name."""
+        return asdict(self)
 
 
 def other_modules(others: Sequence[Gathered], width: int | None) -> str:
@@ -72,17 +71,3 @@ def index_page(found: Sequence[Gathered]) -> str:
     )
     title = f"memory of {len(found)} modules" if len(found) > 1 else "memory of 1 module"
     return plain_page(title, page_table(("peak", "module", "at the peak"), rows, numbers=("peak",)))
-
-
-def read_report(output: bytes) -> Gathered | None:
-    """Returns the report that a unit printed, None for a module that could not be reported."""
-    # A sandboxed process, which a file may have taken over, has made it.
-    try:
-        said: Any = json.loads(output)
-    except ValueError:
-        return None
-    if not isinstance(said, dict) or said.keys() != {each.name for each in fields(Gathered)}:
-        return None
-    found = Gathered(**said)
-    is_text = all(isinstance(each, str) for each in (found.name, found.sentence, found.page))
-    return found if is_text and type(found.rank) is int and type(found.peak) is int else None

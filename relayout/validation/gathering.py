@@ -9,7 +9,7 @@ from typing import Any
 
 from dialect_utils.io.files import encode
 from relayout.batch.unit import Unit
-from relayout.command import Result
+from relayout.command import Gatherer, Result
 from relayout.comparison import ComparisonOptions
 from relayout.output import write_output
 from relayout.validation.result import Reduced, StepResult, Validation
@@ -20,34 +20,30 @@ LOST = "lost"
 
 
 @dataclass(slots=True)
-class Results:
+class Results(Gatherer[StepResult]):
     """The results of all steps so far, the file of the page, and the folder of smaller pairs."""
 
-    comparison: ComparisonOptions
+    comparison: ComparisonOptions = field(default_factory=ComparisonOptions)
     page: str | None = None
     folder: str = ""
-    is_json: bool = False
-    _results: list[StepResult] = field(default_factory=list, init=False)
 
-    def add(self, unit: Unit, result: Result) -> Result:
-        """Takes the result of a step, writes a reduced pair, and returns the lines that the user sees."""
+    def read(self, unit: Unit, result: Result) -> StepResult | None:
         if result.ends_batch:
-            return result
+            return None
         found = _read(Step.of(unit.label, unit.inputs), result.output)
         if found.reduced is not None and not found.reduced.files:
             found = replace(found, reduced=self._write(found.file_stem, found.reduced))
-        is_first_of_program = not self._results or self._results[-1].program != found.program
-        self._results.append(found)
-        code = self.comparison.exit_code(found.verdict, found.up_to)
-        if self.is_json:
-            text = json.dumps(found.as_json())
-        else:
-            text = "\n".join([*([f"{found.program}:"] if is_first_of_program else []), found.line])
-        return replace(result, output=encode(text + "\n"), status=result.status if result.is_known else code)
+        return found
+
+    def text(self, found: StepResult) -> str:
+        is_first_of_program = not self.found or self.found[-1].program != found.program
+        return "\n".join([*([f"{found.program}:"] if is_first_of_program else []), found.line, ""])
+
+    def status(self, found: StepResult, result: Result) -> int:
+        return result.status if result.is_known else self.comparison.exit_code(found.verdict, found.up_to)
 
     def end(self) -> None:
-        """Prints the first step that is different, or a summary, and writes the page."""
-        found = Validation(tuple(self._results))
+        found = Validation(tuple(self.found))
         if not found.results:
             return
         if not self.is_json:

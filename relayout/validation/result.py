@@ -6,10 +6,11 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from dialect_utils.text.html import html_details, html_table, html_text
+from relayout.command import read_finding
 from relayout.validation.steps import Step
 
 ANSWERS = ("equal", "agrees", "close", "unknown", "different")
@@ -115,28 +116,12 @@ class StepResult:
     @classmethod
     def from_json(cls, described: Mapping[str, Any]) -> StepResult:
         """Returns the result of `as_json`; raises ValueError for values of other types."""
-        try:
-            reduced = described["reduced"]
-            own = None if reduced is None else Reduced(**_typed(Reduced, reduced))
-            result = cls(**{**_typed(cls, {**described, "reduced": None}), "reduced": own})
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"no result of a step: {error}") from None
+        pair = described.get("reduced")
+        reduced = None if pair is None else read_finding(Reduced, pair)
+        result = replace(read_finding(cls, {**described, "reduced": None}), reduced=reduced)
         if result.verdict not in ANSWERS:
             raise ValueError(f"no verdict: {result.verdict}")
         return result
-
-
-_READERS: Mapping[str, Any] = {
-    "str": str,
-    "int": int,
-    "float": float,
-    "tuple[str, ...]": lambda value: tuple(map(str, value)),
-    "Reduced | None": lambda value: value,
-}
-
-
-def _typed(kind: Any, plain: Mapping[str, Any]) -> dict[str, Any]:
-    return {each.name: _READERS[str(each.type)](plain[each.name]) for each in fields(kind)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,4 +135,28 @@ MUTANTS = (
         "size",
         ("tests/hlo/test_costs.py",),
     ),
+    Mutant(
+        "dot_factors",
+        "shared(operation, {0: left, 1: right, RESULT: index})",
+        "shared(operation, {0: left, RESULT: index})",
+        ("tests/ops/test_factors.py",),
+    ),
+    Mutant(
+        "reduce_factors",
+        "dimension in reduced",
+        "dimension not in reduced",
+        ("tests/ops/test_factors.py",),
+    ),
+    Mutant(
+        "_Windowed.factors",
+        "windows[window] == size and dimension not in mapped",
+        "windows[window] == size",
+        ("tests/ops/test_factors.py",),
+    ),
+    Mutant(
+        "ops.factors:_divided",
+        "max(left, right) % size",
+        "False",
+        ("tests/ops/test_factors.py",),
+    ),
 )

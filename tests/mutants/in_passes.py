@@ -166,15 +166,15 @@ MUTANTS = (
         ("tests/passes/dumps/test_observed.py",),
     ),
     Mutant(
-        "shapes:_columns",
-        "number, number + 1",
-        "0, 1",
+        "shapes:_column",
+        "Slice(with_size((0,) * len(sizes), dimension, number), with_size(sizes, dimension, number + 1))",
+        "Slice(with_size((0,) * len(sizes), dimension, 0), with_size(sizes, dimension, 1))",
         ("tests/passes/shapes/test_split_minor.py",),
     ),
     Mutant(
-        "shapes:_scattered",
-        '_fixed(operation, "inserted_window_dims", "input_batching_dims", "scatter_dims_to_operand_dims")',
-        "set[int]()",
+        "split_minor:_is_row",
+        "all((dim == len(sizes_at(operation, each)) - 1 for each, dim in factor.dimensions.items()))",
+        "True",
         ("tests/passes/shapes/test_split_minor.py",),
     ),
     Mutant(

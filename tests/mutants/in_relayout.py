@@ -4,6 +4,12 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
+        "Rule.check",
+        "is_set == self.needs",
+        "is_set != self.needs",
+        ("tests/relayout/test_options.py",),
+    ),
+    Mutant(
         "_left",
         "counts[key(row)] -= 1",
         "pass",

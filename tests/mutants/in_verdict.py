@@ -124,9 +124,9 @@ MUTANTS = (
         ("tests/verdict/field/test_attacks.py",),
     ),
     Mutant(
-        "field:_divided",
-        "np.where(b == -1, -a, (a - rest) // np.where(b == -1, 1, b))",
-        "np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))",
+        "_divide_integers",
+        "(left - np.fmod(left, divisor)) // divisor",
+        "np.sign(left) * np.sign(divisor) * (np.abs(left) // np.abs(divisor))",
         ("tests/verdict/field/test_integers.py",),
     ),
     Mutant(
@@ -241,10 +241,10 @@ MUTANTS = (
         ("tests/verdict/replay/test_scalars.py",),
     ),
     Mutant(
-        "_is_positive_zero",
-        'opcode != "negate" and all(value >= 0 for value in values)',
-        "all(value >= 0 for value in values)",
-        ("tests/verdict/proof/test_rules.py",),
+        "is_rounded",
+        "opcode in _EXACT and _EXACT[str(opcode)](*operands) != found",
+        "False",
+        ("tests/verdict/replay/test_scalars.py",),
     ),
     Mutant(
         "Comparator.find",

@@ -17,7 +17,6 @@ from dialect_utils.text import DiagnosticError
 from relayout.batch.unit import Unit
 from relayout.cli import main
 from relayout.command import Result
-from relayout.comparison import ComparisonOptions
 from relayout.validation.gathering import Results
 from relayout.validation.page import html_page
 from relayout.validation.result import Reduced, StepResult, Validation
@@ -238,7 +237,7 @@ def test_a_lost_process_costs_its_own_step_or_only_the_smaller_pair() -> None:
     found = StepResult.of(Step.of(unit.label, inputs), "different", said=("output 0 differs",))
     printed = json.dumps(found.as_json()).encode() + b"\n"
     lost = b'{"lost": "no result after 9 seconds"}\n'
-    results = Results(ComparisonOptions(), is_json=True)
+    results = Results(is_json=True)
     shown = [results.add(unit, Result(3, each)) for each in (printed + lost, lost, b"[]\n", b"\n" + lost)]
     assert [each.status for each in shown] == [1, 3, 3, 3]
     described = [json.loads(each.output) for each in shown]

@@ -23,7 +23,7 @@ def found(
 ) -> Finding:
     flushes = more.pop("flushes", False)
     comparator = Comparator((ELEMENT_TYPES[name],), (guarantee,), **more)  # type: ignore[arg-type]  # flags only
-    return comparator.find(DataSet(kind, []), [x], [y], None, flushes=flushes)  # type: ignore[arg-type]  # a kind
+    return comparator.find(DataSet(kind, []), [x], [y], None, flushes=flushes)
 
 
 def floats(*values: float) -> Array:

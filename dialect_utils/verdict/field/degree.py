@@ -17,9 +17,8 @@ from math import log10, prod
 from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.field.conventions import EXTREMES
-from dialect_utils.verdict.field.draw import ROUNDS
+from dialect_utils.verdict.field.draw import LEAST_Q_BITS, ROUNDS, SAFE_PRIMES
 from dialect_utils.verdict.field.lift import reachable
-from dialect_utils.verdict.field.primes import LEAST_Q_BITS, SAFE_PRIMES
 from dialect_utils.verdict.proof.terms import Term
 
 # A random residue is one number with so high a probability: a random word of 64 bits modulo a prime.

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dialect_utils.execution.reference.elementwise import each as evaluate
 from dialect_utils.layout import ElementType
-from dialect_utils.ops import Trait, by_opcode, with_trait
+from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.ops import Trait, named, with_trait
 from dialect_utils.verdict.field.draw import Draw
 from dialect_utils.verdict.field.values import Real, Whole, random_reals, unknown, where, whole_reals, words_of
 
@@ -50,47 +52,29 @@ def apply(label: Any, element_type: ElementType, values: list[Whole]) -> Whole:
 
 
 def _computed(label: Any, element_type: ElementType, values: list[NDArray[np.int64]]) -> NDArray[np.int64] | None:
-    with np.errstate(over="ignore"):
-        if isinstance(label, tuple):
-            total = np.zeros(values[0].shape, np.int64)
-            for coefficient, powers in label[1:]:
-                signed = coefficient - (1 << 64) if coefficient >= 1 << 63 else coefficient
-                product = np.full(values[0].shape, signed, np.int64)
+    """Returns a polynomial of known integers, or an operation by its definition; None for other operations."""
+    if isinstance(label, tuple):
+        total = np.zeros(values[0].shape, np.int64)
+        for coefficient, powers in label[1:]:
+            signed = coefficient - (1 << 64) if coefficient >= 1 << 63 else coefficient
+            product = np.full(values[0].shape, signed, np.int64)
+            with np.errstate(over="ignore"):
                 for position, power in powers:
                     for _ in range(power):
                         product = product * values[position]
                 total = total + product
-            return total
-        found = _OPERATIONS.get(label)
-        if found is None or (element_type.is_unsigned and element_type.bits == 64):
-            return None
-        result = values[0]
-        for value in values[1:]:
-            if label in ("divide", "remainder") and (value == 0).any():
-                return None
-            result = found(result, value)
-        return result
-
-
-def _divided(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns quotients, rounded to zero; -2^63 / -1 is -2^63."""
-    rest = np.fmod(a, b)
-    found: NDArray[np.int64] = np.where(b == -1, -a, (a - rest) // np.where(b == -1, 1, b))
-    return found
+        return total
+    if label not in _EXACT or (element_type.is_unsigned and element_type.bits == 64):
+        return None
+    if label in _DIVISIONS and any((value == 0).any() for value in values[1:]):
+        return None
+    arrays = [value.astype(dtype_of(element_type)) for value in values]
+    return reduce(lambda a, b: evaluate(label, element_type, [a, b]), arrays).astype(np.int64)
 
 
 # Operations on known integers; sums and products are polynomials of the ring.
-_OPERATIONS: Mapping[str, Callable[..., NDArray[np.int64]]] = by_opcode(
-    {
-        "maximum": np.maximum,
-        "minimum": np.minimum,
-        "and": np.bitwise_and,
-        "or": np.bitwise_or,
-        "xor": np.bitwise_xor,
-        "divide": _divided,
-        "remainder": np.fmod,
-    }
-)
+_EXACT = named("maximum minimum and or xor divide remainder")
+_DIVISIONS = named("divide remainder")
 
 
 def compare(direction: str, element_type: ElementType, first: Whole, second: Whole) -> Real:

@@ -14,7 +14,7 @@ from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.verdict.rounding.floats import complex_array, limits, smallest_normal
 from dialect_utils.verdict.sampling.demands import Demand
-from dialect_utils.verdict.sampling.kinds import DataKind, DataSet
+from dialect_utils.verdict.sampling.kinds import DataSet
 from dialect_utils.verdict.sampling.structured import Scaling, paired, prime_above
 from dialect_utils.verdict.sampling.values import (
     LARGEST_INTEGER,
@@ -54,7 +54,7 @@ class _Draw:
 
     rng: np.random.Generator
     demand: Demand
-    kind: DataKind
+    kind: str
     run: int
     position: int
     sums: bool
@@ -70,7 +70,7 @@ def data_sets(demands: Sequence[Demand], seeds: int, *, finite: bool = False, su
     `finite`: no special values and no extreme magnitudes; floats that count the iterations of a loop never have them.
     `sums`: magnitudes whose products do not overflow in a sum, and another set whose products may.
     """
-    kinds: list[tuple[DataKind, int]] = [
+    kinds: list[tuple[str, int]] = [
         ("whole", 1),
         ("random", 1),
         ("equal", 2),
@@ -148,7 +148,7 @@ def _pairs(demand: Demand) -> int:
     return 2 * len(_OPPOSED) ** 2 if demand.shape.is_inexact else 1
 
 
-def _arrays(demands: Sequence[Demand], kind: DataKind, seed: int, run: int, *, sums: bool) -> list[Array]:
+def _arrays(demands: Sequence[Demand], kind: str, seed: int, run: int, *, sums: bool) -> list[Array]:
     draws = [
         _Draw(np.random.default_rng([seed, crc32(kind.encode()), run, position]), demand, kind, run, position, sums)
         for position, demand in enumerate(demands)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from dialect_utils.execution import Engine, Program, Worker
 from dialect_utils.io.files import read_module
 from dialect_utils.io.inputs import named_input
 from relayout.batch.unit import Unit
-from relayout.bisection.gathering import Rows, unknown_row
+from relayout.bisection.gathering import Bisection, Rows
 from relayout.cli import main
 from relayout.command import Result
 from tests.relayout.test_reduce import HLO, MLIR, opcodes
 
+UNKNOWN = Bisection("a.hlo", "unknown", reason="why")
 SMALL = """HloModule m
 ENTRY e {
   x = f32[6,8] parameter(0)
@@ -203,17 +205,17 @@ def test_failures_are_grouped_by_pass_and_operation(
         b"not JSON",
         b"[1]",
         b'{"file": "a.hlo"}',
-        json.dumps({**unknown_row("a.hlo", "why"), "passes": [1]}).encode(),
-        json.dumps({**unknown_row("a.hlo", "why"), "passes": "dce"}).encode(),
-        json.dumps({**unknown_row("a.hlo", "why"), "cause": {"form": ["x"]}}).encode(),
-        json.dumps({**unknown_row("a.hlo", "why"), "operations": "1"}).encode(),
+        json.dumps({**UNKNOWN.as_json(), "passes": [1]}).encode(),
+        json.dumps({**UNKNOWN.as_json(), "passes": "dce"}).encode(),
+        json.dumps({**UNKNOWN.as_json(), "cause": {"form": ["x"]}}).encode(),
+        json.dumps({**UNKNOWN.as_json(), "operations": "1"}).encode(),
     ],
 )
 def test_other_rows_of_a_process_that_works_on_a_file_are_not_taken(output: bytes) -> None:
     unit = Unit((named_input("a.hlo"),))
     made = Rows(is_json=True, disable=None).add(unit, Result(1, output))
     assert json.loads(made.output) == json.loads(
-        json.dumps(unknown_row("a.hlo", "the process that judged it sent no result"))
+        json.dumps(replace(UNKNOWN, reason="the process that judged it sent no result").as_json())
     )
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from dialect_utils.verdict.field.arithmetic import Moduli, Words
-from dialect_utils.verdict.field.draw import Draw, Powers
-from dialect_utils.verdict.field.primes import RandomBits, is_prime, safe_prime
+from dialect_utils.verdict.field.draw import Draw, Powers, RandomBits, is_prime, safe_prime
 
 
 def prime_near(start: int, step: int) -> int:

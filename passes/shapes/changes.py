@@ -1,0 +1,194 @@
+"""Changes of arrays: they get another form, in one part or several, and so do the operations around them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from dialect_utils.ir import Builder, Operation, Value, array_shape
+from dialect_utils.ir.chains import is_pinned, is_plain, is_relayout
+from dialect_utils.ir.factors import NamedInts, factors_of, value_at
+from dialect_utils.layout import ArrayShape, Layout, Step
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops import Trait, opcode_of, with_trait
+from dialect_utils.ops.factors import Dimensions, Factor, Kind, Position, sizes_at
+
+F = TypeVar("F", bound=Hashable)
+Parts = tuple[Value, ...]
+
+
+class Change(ABC, Generic[F]):
+    """A change of arrays. A form, of type F, says how one array changes: an order, or the dimension that is cut."""
+
+    # The option of the pass that is a form.
+    option: ClassVar[str]
+    # Operations that may pass arrays in another form to their parameters and results.
+    crossed: ClassVar[frozenset[str]] = with_trait(Trait.CONTROL_FLOW)
+    # Operations at which a conversion costs nothing, as they make any shape of their operand, or have none.
+    absorbing: ClassVar[frozenset[str]] = frozenset()
+    # Operations that compute nothing: alone they are no reason for another form.
+    idle: ClassVar[frozenset[str]] = frozenset()
+    # Is true where arrays in another form are stored with descending layouts.
+    is_descending: ClassVar[bool] = False
+    # Is true where an array that no operation computes in a form gets this form, too, by a conversion.
+    converts_all: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        self._factors: dict[Operation, Sequence[Factor] | None] = {}
+
+    def forget(self) -> None:
+        """Forgets what was found about operations; some read other values after a rewrite."""
+        self._factors.clear()
+
+    def factors(self, operation: Operation) -> Sequence[Factor] | None:
+        """Returns the factors of an operation; None for one that keeps its dimensions."""
+        if operation not in self._factors:
+            self._factors[operation] = factors_of_changeable(operation)
+        return self._factors[operation]
+
+    @abstractmethod
+    def forms(self, operation: Operation, known: Mapping[Position, F]) -> Mapping[Position, F]:
+        """Returns the form of each array that changes where some arrays of an operation have known forms.
+
+        Empty for an operation that cannot compute in another form.
+        """
+
+    @abstractmethod
+    def candidates(self, shape: ArrayShape, target: str) -> Sequence[F]:
+        """Returns the forms that an array may get."""
+
+    @abstractmethod
+    def shapes(self, shape: ArrayShape, form: F) -> Sequence[ArrayShape]:
+        """Returns the shapes of the parts of an array."""
+
+    @abstractmethod
+    def plan(self, shape: ArrayShape, form: F) -> Plan:
+        """Returns the movement from an array to its only part."""
+
+    @abstractmethod
+    def convert(self, builder: Builder, value: Value, parts: Parts, own: F | None, form: F) -> Parts:
+        """Makes the parts of a value, which are `parts` in the form `own`, in another form."""
+
+    @abstractmethod
+    def join(self, builder: Builder, parts: Parts, value: Value, form: F) -> Value:
+        """Makes a value of its parts; `value` gives name and shape."""
+
+    @abstractmethod
+    def remake(
+        self, builder: Builder, operation: Operation, forms: Mapping[Position, F], operands: Sequence[Parts]
+    ) -> Sequence[Parts]:
+        """Makes an operation on parts; returns the parts of each result."""
+
+
+def factors_of_changeable(operation: Operation) -> Sequence[Factor] | None:
+    """Returns the factors of an operation on plain arrays; None for one that keeps its dimensions, as a sharded one."""
+    is_fixed = is_pinned(operation) or operation.attribute("sdy.sharding")
+    if is_fixed or not all(map(is_plain, (*operation.operands, *operation.results))):
+        return None
+    return factors_of(operation)
+
+
+class DimensionChange(Change[int]):
+    """A change of one dimension of each array."""
+
+    option = "dimension"
+    absorbing = frozenset(("reshape", "constant", "iota", "broadcast"))
+
+    @abstractmethod
+    def match(self, operation: Operation, position: Position, dimension: int) -> Dimensions | None:
+        """Returns the dimensions that change at all positions if one does; None where the operation cannot do so."""
+
+    def factor_at(self, operation: Operation, position: Position, dimension: int) -> Factor | None:
+        """Returns the factor that a whole dimension of an array is, if it is kept, combined or cut."""
+        # The padding of a marked pad is undefined, which only its own operation says.
+        if operation.opcode == "pad" and operation.frontend_attributes:
+            return None
+        for factor in self.factors(operation) or ():
+            if factor.dimensions.get(position) == dimension:
+                return factor if _is_of_ranges(operation, factor) else None
+        return None
+
+    def forms(self, operation: Operation, known: Mapping[Position, int]) -> Mapping[Position, int]:
+        """Returns the dimensions that belong to a known one, if they agree with all that are known."""
+        for position, dimension in known.items():
+            found = self.match(operation, position, dimension)
+            if found is not None and _agree(operation, found, known):
+                return found
+        return {}
+
+
+def _agree(operation: Operation, found: Dimensions, known: Dimensions) -> bool:
+    """Is true where known dimensions are the found ones, and a value at several positions has one dimension."""
+    of_values = {value_at(operation, position): dimension for position, dimension in found.items()}
+    return all(
+        known.get(position, dimension) == dimension == of_values[value_at(operation, position)]
+        for position, dimension in found.items()
+    )
+
+
+def _is_of_ranges(operation: Operation, factor: Factor) -> bool:
+    """Is true where a range of indices of the factor is a range of each of its dimensions."""
+    if factor.kind in (Kind.KEPT, Kind.COMBINED):
+        return all(sizes_at(operation, each)[dim] == factor.size for each, dim in factor.dimensions.items())
+    return factor.kind is Kind.CUT
+
+
+def with_size(sizes: Sequence[int], dimension: int, size: int) -> tuple[int, ...]:
+    """Returns sizes with another one for a dimension."""
+    return (*sizes[:dimension], size, *sizes[dimension + 1 :])
+
+
+def resized_slices(operation: Operation, forms: Dimensions, values: Sequence[Value]) -> Iterator[NamedInts]:
+    """Yields the sizes of the slices of a gather or dynamic slice where its array has another size in a dimension."""
+    for attribute in opcode_of(operation.opcode).attributes:
+        sizes = operation.ints(attribute.name) if attribute.kind == "sizes" and 0 in forms else None
+        if sizes is not None:
+            part = array_shape(values[0]).dimensions[forms[0]]
+            yield attribute.name, with_size(sizes, forms[0], part)
+
+
+def resized(shape: ArrayShape, dimensions: Sequence[int]) -> ArrayShape:
+    """Returns a shape with other dimensions, whose layout is descending if the shape has one."""
+    layout = None if shape.layout is None else Layout.descending(len(dimensions))
+    return ArrayShape(shape.element_type, tuple(dimensions), layout)
+
+
+def remade(
+    builder: Builder,
+    operation: Operation,
+    operands: Sequence[Value],
+    shapes: Sequence[ArrayShape],
+    ints: Sequence[NamedInts],
+    *,
+    name: str,
+    step: Step | None,
+) -> Sequence[Value]:
+    """Makes an operation again with changed attributes, or as a `step` of data movement; returns the results.
+
+    A constant of equal elements becomes a broadcast.
+    """
+    like = operation.results[0]
+    if operation.opcode == "constant":
+        bits = operation.splat_bits
+        assert bits is not None  # checked by the caller
+        scalar = builder.constant(shapes[0].element_type, bits, name=f"{name}.scalar", like=like)
+        return [builder.broadcast(scalar, shapes[0].dimensions, name=name, like=like)]
+    if step is not None:
+        padding = operands[1] if step.adds_elements else None
+        return [builder.apply(step, operands[0], name=name, like=like, padding=padding)]
+    made = builder.clone(operation, operands, shapes, name=name)
+    assert made[0].operation is not None  # the clone
+    for key, values in ints:
+        made[0].operation.set_ints(key, values)
+    return made
+
+
+def bypass(value: Value, source: Value, step: Step) -> None:
+    """Replaces users of a value that are equal to `step` by `source`, to which it leads; other reshapes read that."""
+    for user in value.users:
+        if user.step == step and is_relayout(user):
+            user.results[0].replace_uses(source)
+            user.erase()
+        elif user.opcode == step.opcode == "reshape" and is_relayout(user):
+            user.set_operand(0, source)
