@@ -241,10 +241,10 @@ MUTANTS = (
         ("tests/verdict/replay/test_scalars.py",),
     ),
     Mutant(
-        "_is_positive_zero",
-        'opcode != "negate" and all(value >= 0 for value in values)',
-        "all(value >= 0 for value in values)",
-        ("tests/verdict/proof/test_rules.py",),
+        "is_rounded",
+        "opcode in _EXACT and _EXACT[str(opcode)](*operands) != found",
+        "False",
+        ("tests/verdict/replay/test_scalars.py",),
     ),
     Mutant(
         "Comparator.find",

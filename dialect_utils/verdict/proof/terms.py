@@ -168,13 +168,6 @@ class Terms:
         if before is not after:
             self.steps.setdefault((rule, before, after, *predicate), self.place)
 
-    def by(
-        self, rule: Rule, before: Term, label: Hashable, element_type: ElementType, operands: Sequence[Term]
-    ) -> Term:
-        """Returns the normal form of an elementwise operation that a rule makes equal to a term."""
-        self.step(rule, before, self.each_as_is(label, element_type, operands))
-        return self.each(label, element_type, operands)
-
     def shape(self, term: Term) -> Shape:
         """Returns the shape of a term."""
         return term.shape

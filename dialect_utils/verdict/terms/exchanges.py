@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
@@ -23,9 +23,8 @@ from dialect_utils.ops import (
 from dialect_utils.ops.domain import Domain, UndefinedError, section
 from dialect_utils.ops.groups import try_groups
 from dialect_utils.verdict.terms.labels import Devices, Key, Pair, key_of
-from dialect_utils.verdict.terms.primitives import CLOSED, Store, TreeOf, tree_of
+from dialect_utils.verdict.terms.primitives import CLOSED, Store, TreeOf, V, tree_of
 
-V = TypeVar("V")
 Groups = tuple[tuple[int, ...], ...]
 Each = Callable[[str, ElementType, Sequence[V]], V]
 

@@ -128,16 +128,13 @@ class _Relations:
         for operand, relation in self._steps(term):
             for key, inner in self._of(operand).items():
                 whole, before = relation.apply_range(inner), found.get(key)
-                if not (key[0] == _BASE and may_repeat(key[1], self.opcode)) and not self._is_idempotent():
+                if not (key[0] == _BASE and may_repeat(key[1], self.opcode)) and not has(self.opcode, Trait.IDEMPOTENT):
                     # An element takes part once where one way leads to it.
                     is_once = relation.reverse().range_product(inner).is_injective()
                     if not is_once or (before is not None and not before.is_disjoint(whole)):
                         raise _UnknownError
                 found[key] = (whole if before is None else before.union(whole)).coalesce()
         return found
-
-    def _is_idempotent(self) -> bool:
-        return has(self.opcode, Trait.IDEMPOTENT)
 
     # Elements
 

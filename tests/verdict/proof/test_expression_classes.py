@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 import numpy as np
 import pytest
 
 from dialect_utils.execution import Worker
 from dialect_utils.layout import ElementType
-from dialect_utils.verdict.proof.algebra.numbers import folded
+from dialect_utils.verdict.terms.constants import folded
 from tests.expression_classes import FLOATS, KINDS, attacks, ends
 
 
@@ -19,8 +21,8 @@ def test_no_two_expressions_are_wrongly_one_term(kind: str, worker: Worker) -> N
 
 
 def test_a_wrong_fold_is_found(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(opcode: str, result: ElementType, element_type: ElementType, operands: tuple[int, ...]) -> int | None:
-        return operands[0] if opcode == "remainder" else folded(opcode, result, element_type, operands)
+    def wrong(label: Hashable, result: ElementType, operands: Sequence[tuple[ElementType, int]]) -> int | None:
+        return operands[0][1] if label == "remainder" else folded(label, result, operands)
 
     monkeypatch.setattr("dialect_utils.verdict.proof.algebra.normal_form.folded", wrong)
     assert attacks(worker, "u8", 5, 400).wrong

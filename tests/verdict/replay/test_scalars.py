@@ -8,6 +8,7 @@ import pytest
 
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
+from dialect_utils.verdict.proof.algebra.numbers import is_rounded
 from dialect_utils.verdict.proof.terms import Term, Terms
 from dialect_utils.verdict.replay.scalars import check_scalar
 from dialect_utils.verdict.rules import Rule, all_rules
@@ -201,6 +202,18 @@ def test_constants_are_the_result_of_the_definition() -> None:
     assert folded("exponential", F32, ((F32, 0),)) is None
     for kind in (ELEMENT_TYPES["c64"], ELEMENT_TYPES["c128"]):
         assert folded("multiply", kind, ((kind, 1), (kind, 2))) is None
+
+
+def test_a_result_that_is_the_exact_number_is_not_rounded() -> None:
+    one, two, three = (parse_scalar(F32, text) for text in "123")
+    for opcode, operands, is_exact in (
+        ("divide", (one, two), True),
+        ("divide", (one, three), False),
+        ("sqrt", (two,), False),
+    ):
+        found = folded(opcode, F32, tuple((F32, bits) for bits in operands))
+        assert found is not None
+        assert is_rounded(opcode, F32, F32, (*operands, found)) != is_exact
 
 
 def test_a_wrong_constant_is_rejected(terms: Terms) -> None:

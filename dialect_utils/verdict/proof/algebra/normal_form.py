@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.proof.algebra import comparisons, lattice, ring
 from dialect_utils.verdict.proof.algebra.matching import rewritten
-from dialect_utils.verdict.proof.algebra.numbers import folded, is_rounded
+from dialect_utils.verdict.proof.algebra.numbers import is_rounded
 from dialect_utils.verdict.proof.algebra.widening import rounded
 from dialect_utils.verdict.rules import index
 from dialect_utils.verdict.rules.arrays import FOLDED
-from dialect_utils.verdict.terms.constants import folded as by_definition
+from dialect_utils.verdict.terms.constants import folded
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
@@ -44,12 +44,10 @@ def _folded(terms: Terms, before: Term) -> Term | None:
     label, element_type, kind = before.label, before.array.element_type, before.operands[0].array.element_type
     if any(operand.array.element_type != kind for operand in before.operands):
         return None
-    bits = folded(label, element_type, kind, known) if isinstance(label, str) else None
-    if bits is None:
-        bits = by_definition(label, element_type, tuple((kind, each) for each in known))
-        # A rounded constant is another number over the reals, so constants are rounded only where nothing else helps.
-        if bits is None or (is_rounded(label, element_type, kind, (*known, bits)) and not terms.may_choose()):
-            return None
+    bits = folded(label, element_type, tuple((kind, each) for each in known))
+    # A rounded constant is another number over the reals, so constants are rounded only where nothing else helps.
+    if bits is None or (is_rounded(label, element_type, kind, (*known, bits)) and not terms.may_choose()):
+        return None
     found = terms.literal(element_type, bits, before.array.dimensions)
     terms.step(FOLDED, before, found)
     return found
