@@ -67,8 +67,7 @@ def _through(step: Step) -> Level:
 def _is_same_move(first: Hashable, second: Hashable) -> bool:
     if not isinstance(first, Plan) or not isinstance(second, Plan):
         return first == second
-    is_plain = not first.regroups_bits and not second.regroups_bits and not first.adds_elements
-    return is_plain and (first.dimensions, first.steps) == (second.dimensions, second.steps)
+    return not first.regroups_bits and (first.dimensions, first.steps) == (second.dimensions, second.steps)
 
 
 Origins = list[int | None]

@@ -65,22 +65,27 @@ def _is_rearranged(step: Step) -> bool:
     found = _starts(inner.operands[1 + is_update :], array_of(window).dimensions, array_of(source).dimensions)
     result = full if is_update else sizes
     back = Reshape(tuple(result[i] for i in order)), Transpose(tuple(order.index(i) for i in range(len(order))))
-    base, plan = whole_plan(step.after, {})
+    _, plan = whole_plan(step.after, {})
     return (
         all(sizes[i] != full[i] for i in order[:count])
         and found[:count] == [starts[i] for i in order[:count]]
         and _is_arranged(array, source, order, count)
+        and array_of(window).dimensions == _sizes(part, order, count)
         and (not is_update or _is_arranged(part, window, order, count))
-        and base is inner
         and same_reads(_made_of(inner, back), plan)
     )
 
 
-def _is_arranged(array: Term, other: Term, order: tuple[int, ...], count: int) -> bool:
-    """Is true for an array with its dimensions in another order, those after the first ones joined to one if not 1."""
+def _sizes(array: Term, order: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """Returns the sizes of an array in another order, those after the first ones joined to one if not 1."""
     sizes = [array_of(array).dimensions[i] for i in order]
     rest = prod(sizes[count:])
-    steps = Transpose(order), Reshape((*sizes[:count], *([rest] if rest != 1 else [])))
+    return *sizes[:count], *([rest] if rest != 1 else [])
+
+
+def _is_arranged(array: Term, other: Term, order: tuple[int, ...], count: int) -> bool:
+    """Is true for an array with its dimensions in another order, those after the first ones joined to one if not 1."""
+    steps = Transpose(order), Reshape(_sizes(array, order, count))
     numbers: dict[Term, int] = {}
     (base, first), (source, second) = whole_plan(array, numbers), whole_plan(other, numbers)
     return base is source and same_reads(first.then(_made_of(array, steps)), second)
@@ -203,8 +208,8 @@ def _gather_of_padding(step: Step) -> Level:
     values = tuple(None if p is None else numbers.setdefault(next(rest), len(numbers)) for p in plan.paddings)
     numbered = Plan(*after.start, after.steps, values)
     expected = _made_of(inner, (Reshape(after.dimensions),)).then(numbered)
-    gather, found = whole_plan(step.after, numbers)
-    demand(gather is inner and same_reads(expected, found), "another movement after the gather")
+    _, found = whole_plan(step.after, numbers)
+    demand(same_reads(expected, found), "another movement after the gather")
     return Level.BITS
 
 

@@ -65,7 +65,7 @@ def converted_movement(step: Step) -> Level:
         assert isinstance(first, Plan)  # so terms are made
         assert isinstance(second, Plan)
         is_same = (first.dimensions, first.steps, first.paddings) == (second.dimensions, second.steps, second.paddings)
-        demand(is_same and not first.regroups_bits and not second.regroups_bits, "another movement")
+        demand(is_same and not first.regroups_bits, "another movement")
         count = len(wide.operands)
     else:
         demand(_name(wide) in _MOVES and wide.label == narrow.label, "no movement, or another one")

@@ -1,0 +1,284 @@
+"""Forged steps about operations on converted arrays and about reductions among devices: each violates one demand."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+import pytest
+
+from dialect_utils.layout import ELEMENT_TYPES, BitcastConvert, TupleShape
+from dialect_utils.ops.window import WindowDimension
+from dialect_utils.verdict.certificate import ReadTerm
+from dialect_utils.verdict.replay.equality import Level
+from dialect_utils.verdict.replay.widening import converted_function
+from tests.verdict.replay.forging import TRUE, array, each, moved, parameter, step, term, told
+
+Step = tuple[str, ReadTerm, ReadTerm]
+ROWS = {kind: parameter(0, kind, 4, 6) for kind in ("bf16", "f32", "s8", "u8", "s16", "s32", "pred")}
+ONE = {kind: parameter(1, kind) for kind in ROWS}
+NUMBERS, BYTES = ROWS["s32"], BitcastConvert(ELEMENT_TYPES["u32"])
+
+
+def converted(operand: ReadTerm, kind: str) -> ReadTerm:
+    return each("convert", array(kind, *operand.shape.dimensions), operand)  # type: ignore[union-attr]
+
+
+def reduced(opcode: str, kind: str) -> ReadTerm:
+    return term("op", ("reduce", opcode), array(kind, 4), ROWS[kind], ONE[kind])
+
+
+def widened(opcode: str, narrow: str, wide: str) -> ReadTerm:
+    """Returns the reduction of a converted array."""
+    operands = converted(ROWS[narrow], wide), converted(ONE[narrow], wide)
+    return term("op", ("reduce", opcode), array(wide, 4), *operands)
+
+
+def extreme(opcode: str, narrow: str, wide: str) -> Step:
+    return "converted-extreme", widened(opcode, narrow, wide), converted(reduced(opcode, narrow), wide)
+
+
+def excess(opcode: str, narrow: str, wide: str) -> Step:
+    return "excess-precision", converted(widened(opcode, narrow, wide), narrow), reduced(opcode, narrow)
+
+
+HIGHEST = (("operand_precision", "{highest,highest}"),)
+WINDOW = (WindowDimension(2, 1, 0, 0, 1, 1),) * 2
+
+
+def convolution(kind: str, factors: tuple[ReadTerm, ...], name: str = "convolution", texts: Hashable = ()) -> ReadTerm:
+    return term("op", (name, WINDOW, 1, False, texts), array(kind, 1, 1, 3, 2), *factors)
+
+
+def factors(kind: str) -> tuple[ReadTerm, ...]:
+    return parameter(0, kind, 1, 1, 4, 3), parameter(1, kind, 1, 1, 2, 2)
+
+
+def precise(narrow: str, wide: str, name: str = "convolution", texts: Hashable = ()) -> Step:
+    """Returns a step to a convolution that is summed in its own type."""
+    both = factors(narrow)
+    before = converted(convolution(wide, both, name, texts), narrow)
+    return "convolution-precision", before, convolution(narrow, both, name, texts)
+
+
+def of_factors(narrow: str, wide: str, kind: str) -> Step:
+    """Returns a step to a convolution of factors in a narrower type."""
+    both = factors(narrow)
+    before = convolution(kind, tuple(converted(factor, wide) for factor in both))
+    return "convolution-precision", before, convolution(kind, both)
+
+
+THREE = (*factors("bf16"), parameter(2, "bf16"))
+MOVED: dict[str, Step] = {
+    "the bits of a converted number": (
+        "converted",
+        moved(converted(NUMBERS, "f32"), BYTES),
+        converted(moved(NUMBERS, BYTES), "u32"),
+    ),
+    "a sum that is no extreme": extreme("add", "bf16", "f32"),
+    "a sum of integers that is no extreme": extreme("add", "s8", "s32"),
+    "a maximum of integers that are cut": extreme("maximum", "s32", "s8"),
+    "an exclusive or of floats": extreme("xor", "bf16", "f32"),
+    "an exclusive or of integers as floats": extreme("xor", "s8", "f32"),
+    "a difference of rounded numbers": excess("subtract", "bf16", "f32"),
+    "a sum of integers as floats": excess("add", "s8", "f32"),
+    "a sum in a narrower type": excess("add", "f32", "bf16"),
+    "a convolution in a narrower type": precise("f32", "bf16"),
+    "a convolution of integers as floats": precise("s8", "f32"),
+    "an unknown operation instead of a convolution": precise("bf16", "f32", "unknown"),
+    "a convolution of a precision that is written": precise("bf16", "f32", texts=HIGHEST),
+    "a convolution of factors in a narrower type": of_factors("f32", "bf16", "f32"),
+    "a convolution of factors that are integers": of_factors("s8", "f32", "f32"),
+    "a convolution of three arrays": (
+        "convolution-precision",
+        converted(convolution("f32", THREE), "bf16"),
+        convolution("bf16", THREE),
+    ),
+    "a convolution in an integer type": (
+        "convolution-precision",
+        converted(convolution("s32", factors("bf16")), "bf16"),
+        convolution("bf16", factors("bf16")),
+    ),
+}
+
+ALL = ("all-reduce", (), (("devices", "replicas: ((0, 1), (2, 3))"),), None, None)
+PAIRS = ("all-reduce", (), (("devices", "replicas: ((0, 2), (1, 3))"),), None, None)
+PERMUTED = ("all-to-all", (), (("devices", "replicas: ((0, 1), (2, 3))"),), None, None)
+
+
+def function(opcode: str, kind: str, order: tuple[int, ...] = (0, 1), level: int = 0) -> ReadTerm:
+    variables = [term("leaf", ("bound", level, i), array(kind)) for i in order]
+    body = each(opcode, array(kind), *variables)
+    return term("op", ("function", level, (array(kind), array(kind)), 1), TupleShape(()), body)
+
+
+def exchanged(operand: ReadTerm, by: ReadTerm, key: Hashable = ALL, number: int = 0, results: int = 1) -> ReadTerm:
+    shapes = TupleShape((operand.shape,) * results)
+    return term("out", number, operand.shape, term("op", (key, 1, (4, 1), None), shapes, operand, by))
+
+
+LINE, OTHER = parameter(0, "s8", 8), parameter(1, "s8", 8)
+SUM, WIDE_SUM = function("add", "s8"), function("add", "s32")
+NARROW, WIDE = exchanged(LINE, SUM), exchanged(converted(LINE, "s32"), WIDE_SUM)
+EXCHANGED: dict[str, Step] = {
+    "an exchange that is negated": (
+        "promoted-reduction",
+        NARROW,
+        each("negate", array("s8", 8), exchanged(converted(LINE, "s8"), SUM)),
+    ),
+    "an exchange among other devices": (
+        "promoted-reduction",
+        NARROW,
+        converted(exchanged(converted(LINE, "s32"), WIDE_SUM, PAIRS), "s8"),
+    ),
+    "an exchange of another array": (
+        "promoted-reduction",
+        NARROW,
+        converted(exchanged(converted(OTHER, "s32"), WIDE_SUM), "s8"),
+    ),
+    "an exchange of negated numbers": (
+        "promoted-reduction",
+        NARROW,
+        converted(exchanged(each("negate", array("s32", 8), LINE), WIDE_SUM), "s8"),
+    ),
+    "a function of another level": (
+        "promoted-reduction",
+        NARROW,
+        converted(exchanged(converted(LINE, "s32"), function("add", "s32", level=1)), "s8"),
+    ),
+    "a function of one of its parameters": (
+        "promoted-reduction",
+        NARROW,
+        converted(exchanged(converted(LINE, "s32"), function("add", "s32", (0, 0))), "s8"),
+    ),
+    "a difference": (
+        "promoted-reduction",
+        exchanged(LINE, function("subtract", "s8")),
+        converted(exchanged(converted(LINE, "s32"), function("subtract", "s32")), "s8"),
+    ),
+    "a sum of a narrower type": (
+        "promoted-reduction",
+        exchanged(NUMBERS, function("add", "s32")),
+        converted(exchanged(converted(NUMBERS, "s8"), function("add", "s8")), "s32"),
+    ),
+    "an exchange that combines nothing": (
+        "promoted-reduction",
+        exchanged(LINE, SUM, PERMUTED),
+        converted(exchanged(converted(LINE, "s32"), WIDE_SUM, PERMUTED), "s8"),
+    ),
+    "a second result": (
+        "promoted-reduction",
+        exchanged(LINE, SUM, number=1, results=2),
+        converted(exchanged(converted(LINE, "s32"), WIDE_SUM, number=1, results=2), "s8"),
+    ),
+    "one of two results": (
+        "promoted-reduction",
+        exchanged(LINE, SUM, results=2),
+        converted(exchanged(converted(LINE, "s32"), WIDE_SUM, results=2), "s8"),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """A reduction of rows by a function; its parts may contradict each other."""
+
+    kind: str
+    rows: ReadTerm
+    initial: ReadTerm
+    function: tuple[ReadTerm, ...]
+    label: tuple[Hashable, ...] = ("reduce", None)
+    result: str = ""
+
+    @property
+    def term(self) -> ReadTerm:
+        shape = array(self.result or self.kind, 4)
+        made = term("op", self.label, TupleShape((shape,)), self.rows, self.initial, *self.function)
+        return term("out", 0, shape, made)
+
+
+def by_functions(narrow: Reduced, wide: Reduced) -> Step:
+    return "converted-function", wide.term, converted(narrow.term, "f32")
+
+
+def typed(kind: str, results: int = 1) -> ReadTerm:
+    """Returns a function with a result of a type, whose parameters are floats."""
+    body = each("add", array(kind), *(term("leaf", ("bound", 0, i), array("f32")) for i in range(2)))
+    return term("op", ("function", 0, (array("f32"),) * 2, 1), TupleShape(()), *[body] * results)
+
+
+def in_windows(size: int, around: int) -> tuple[Hashable, ...]:
+    return "reduce-window", None, (WindowDimension(size, 1, around, around, 1, 1),), True
+
+
+HALVES = Reduced("bf16", ROWS["bf16"], ONE["bf16"], (function("add", "bf16"),))
+FLOATS = Reduced("f32", converted(ROWS["bf16"], "f32"), converted(ONE["bf16"], "f32"), (function("add", "f32"),))
+TWICE = 2
+BY_FUNCTIONS: dict[str, Step] = {
+    "larger windows": by_functions(replace(HALVES, label=in_windows(5, 2)), replace(FLOATS, label=in_windows(3, 1))),
+    "an operation that is no reduction": by_functions(
+        replace(HALVES, label=("unknown", None)), replace(FLOATS, label=("unknown", None))
+    ),
+    "two functions": by_functions(
+        replace(HALVES, function=HALVES.function * TWICE), replace(FLOATS, function=FLOATS.function * TWICE)
+    ),
+    "no function": by_functions(replace(HALVES, function=()), replace(FLOATS, function=())),
+    "rows of another array": by_functions(HALVES, replace(FLOATS, rows=ROWS["f32"])),
+    "another initial value": by_functions(HALVES, replace(FLOATS, initial=ONE["f32"])),
+    "a function of other numbers": by_functions(HALVES, replace(FLOATS, function=HALVES.function)),
+    "a function of other numbers on the other side": by_functions(replace(HALVES, function=FLOATS.function), FLOATS),
+    "a function whose result is another number": by_functions(HALVES, replace(FLOATS, function=(typed("bf16"),))),
+    "a function of two results": by_functions(HALVES, replace(FLOATS, function=(typed("f32", TWICE),))),
+    "a result of another type": by_functions(replace(HALVES, result="f16"), FLOATS),
+    "a result of another type on the other side": (
+        "converted-function",
+        replace(FLOATS, result="f16").term,
+        converted(HALVES.term, "f16"),
+    ),
+    "initial values of another type": by_functions(
+        replace(HALVES, initial=ONE["f32"]), replace(FLOATS, initial=ONE["f32"])
+    ),
+}
+TRUE_STEPS: dict[str, Step] = {
+    "a maximum": extreme("maximum", "bf16", "f32"),
+    "a sum that is rounded once": excess("add", "bf16", "f32"),
+    "a convolution": precise("bf16", "f32"),
+    "a convolution of converted factors": of_factors("bf16", "f32", "f32"),
+    "a reduction by a function": by_functions(HALVES, FLOATS),
+    "an exchange": ("promoted-reduction", NARROW, converted(WIDE, "s8")),
+}
+FORGED = MOVED | EXCHANGED | BY_FUNCTIONS
+
+
+@pytest.mark.parametrize("name", TRUE_STEPS)
+def test_the_step_that_is_forged_holds_without_the_forgery(name: str) -> None:
+    rule, before, after = TRUE_STEPS[name]
+    assert not told((TRUE, TRUE), step(rule, before, after)).refused
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_step_is_refused(name: str) -> None:
+    rule, before, after = FORGED[name]
+    assert told((TRUE, TRUE), step(rule, before, after)).refused
+
+
+X, Y = (term("leaf", ("bound", 0, i), array("bf16")) for i in range(2))
+NOT_PLAIN = term("op", ("unknown",), array("bf16"), X, Y)
+
+
+@pytest.mark.parametrize(
+    ("body", "level"),
+    [
+        (each("maximum", array("bf16"), X, Y), Level.NAN),
+        (each("add", array("bf16"), X, Y), Level.ENGINE),
+        (each("maximum", array("bf16"), X, X), Level.ENGINE),
+        (each("maximum", array("bf16"), X, each("negate", array("bf16"), Y)), Level.ENGINE),
+        (each("negate", array("bf16"), X), Level.ENGINE),
+        (each(("sum", "add"), array("bf16"), X, Y), Level.ENGINE),
+        (NOT_PLAIN, Level.ENGINE),
+    ],
+)
+def test_a_reduction_by_a_function_is_equal_up_to_the_order_that_it_observes(body: ReadTerm, level: Level) -> None:
+    narrow = term("op", ("function", 0, (array("bf16"),) * 2, 1), TupleShape(()), body)
+    rule, before, after = by_functions(replace(HALVES, function=(narrow,)), FLOATS)
+    assert converted_function(step(rule, before, after))[0] is level
