@@ -192,7 +192,7 @@ def _of_agreement(verdict: Verdict) -> str:
 
 
 def _of_reals(verdict: Verdict) -> str:
-    """Returns a phrase on outputs whose bits are not proved: equal over the reals, or the outputs that are not."""
+    """Returns a phrase: all outputs without a proof of their bits are equal over the reals, or which are not."""
     open_ = [each for each in verdict.proved if not each.is_equal]
     reals = [each.over_reals for each in open_ if each.over_reals is not None]
     if not open_ or len(reals) < len(open_):

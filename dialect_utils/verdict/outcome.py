@@ -8,7 +8,7 @@ from math import ceil, sqrt
 from typing import Any, Final, Literal
 
 Answer = Literal["equal", "agrees", "close", "different", "unknown"]
-# Part of the reason for a difference that is tolerated, or that leaves the verdict open.
+# Marker in the reason of a difference that is tolerated, or that leaves the verdict open.
 NOT_GUARANTEED: Final = "which is not guaranteed to be equal"
 # The quantile of the normal distribution for an interval of 95 %.
 _QUANTILE = 1.959964

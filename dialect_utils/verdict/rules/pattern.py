@@ -9,7 +9,7 @@ from typing import Literal
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
 
-# variable: any expression. constant: any constant (c, d, e). number: one constant. each: an operation.
+# variable: matches any expression. constant: any constant (c, d, e). number: one given constant. each: an operation.
 Kind = Literal["variable", "constant", "number", "each"]
 
 VARIABLES, TRUTHS, CONSTANTS = "xyzw", "pqr", "cde"
@@ -97,7 +97,7 @@ def _leaf(word: str) -> Pattern:
 
 
 def _typed(name: str, operands: Sequence[Pattern]) -> tuple[Pattern, ...]:
-    """Returns operands with numbers of the type of the other operands."""
+    """Returns operands, where numbers get the type of the other operands."""
     others = [each.type for each in operands[name == "select" :] if each.kind != "number"]
     return tuple(
         replace(each, type=others[0]) if others and each.kind == "number" and each.type == "T" else each

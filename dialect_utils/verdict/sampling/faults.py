@@ -275,7 +275,7 @@ def _redirected(others: dict[str, str]) -> _Edit:
 
 
 def _permuted(operation: Operation) -> tuple[int, ...] | None:
-    """Returns different dimensions with which the operation has the same types, or None."""
+    """Returns permuted dimension numbers that keep the operation's types, or None."""
     result = array_shape(operation.results[0])
     written = operation.ints(_PERMUTING[operation.opcode])
     if not written:

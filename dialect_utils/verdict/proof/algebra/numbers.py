@@ -43,7 +43,7 @@ _NEUTRAL = by_opcode({"add": 0, "or": 0, "xor": 0, "and": -1, "multiply": 1})
 
 
 def neutral_bits(opcode: str, element_type: ElementType) -> int | None:
-    """Returns the bits that a reduction by an operation may take any number of times, or None."""
+    """Returns the bits of the neutral element, which a reduction may combine any number of times, or None."""
     if opcode in _EXTREMES:
         return lowest_bits(element_type) if opcode == "maximum" else highest_bits(element_type)
     if element_type.is_floating:
@@ -54,7 +54,7 @@ def neutral_bits(opcode: str, element_type: ElementType) -> int | None:
 
 
 def is_idempotent(opcode: str, element_type: ElementType, bits: int | None) -> bool:
-    """Is true where a reduction that takes an initial value once may take it again: +0 in a sum, any in a maximum."""
+    """Is true where combining an initial value twice equals combining it once: +0 in a sum, any in a maximum."""
     if has(opcode, Trait.IDEMPOTENT) or (bits is not None and bits == neutral_bits(opcode, element_type)):
         return True
     if bits is None or opcode != "add":
