@@ -183,7 +183,7 @@ class Comparator:
         return (differs, lean) if lean else (np.zeros_like(differs), "")
 
     def compared(self) -> str:
-        """Returns a text that says how outputs are compared, and which outputs have a weaker guarantee."""
+        """Describes how outputs are compared, and which outputs have a weaker guarantee."""
         if self.compare != AUTO:
             return str(Tolerance.parse(self.compare))
         parts = ["bits"] if Guarantee.ALWAYS in self.guarantees or not self.guarantees else []

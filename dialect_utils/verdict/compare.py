@@ -159,7 +159,7 @@ class _Execution:
         return replace(verdict, verdict=answer, reason="; ".join(filter(None, [unseen, verdict.reason])))
 
     def _of_part(self, stages: Sequence[Module], reason: str) -> Verdict:
-        """Executes outputs of modules that no engine executes as they are; `reason` says why.
+        """Executes some outputs of modules that no engine executes as a whole; `reason` says why.
 
         The first run covers the outputs that do not depend on the unsupported operation. The second run covers the
         outputs that do, with ones in place of the data that other programs send. The verdict is `different` where a

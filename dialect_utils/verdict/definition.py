@@ -37,7 +37,7 @@ _NARROW_BITS = 32
 _OPEN = (Choice.EQUAL_KEYS, Choice.UPDATE_ORDER, Choice.RANDOM_NUMBERS, Choice.UNDEFINED_ELEMENTS)
 # Data without special values comes first: the choices about NaN and zeros do not affect it.
 _CALM = ("given", "own", "whole", "random", "tagged")
-# Rounding explains so small a difference without an estimate of the module's own error.
+# Rounding explains differences up to this, without an estimate of the module's own error.
 _NEAR = Tolerance(ulp=4)
 # The reference evaluator is slow: later sets of data are left out once it has taken so long, in seconds.
 _REFERENCE_SECONDS = 20.0

@@ -247,7 +247,8 @@ class Examination:
         runs, found = self._in_every_order(replace(self.runs, engine=engine))
         if runs.code != "plain" or found.answer == "agrees":
             return runs, found
-        # XLA's emitters of plain code convert some types of 8 bits wrongly: they alone do not contradict a proof.
+        # XLA's emitters of plain code convert some 8-bit types wrongly, so a difference on them does not refute a
+        # proof.
         return self._in_every_order(replace(self.runs, engine=engine, code="optimized"))
 
     def _in_every_order(self, runs: Runs) -> tuple[Runs, Finding]:

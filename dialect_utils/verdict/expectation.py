@@ -283,7 +283,7 @@ def _least_difference(a: NDArray[Any], b: NDArray[Any], limit: float) -> float:
 
 
 def _arrangements(a: NDArray[Any], b: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-    """Yields the elements of two arrays, as they are and in every order of the dimensions of one of them."""
+    """Yields the elements of two arrays, with every order of the dimensions of one of them."""
     yield a.ravel(), b.ravel()
     for fixed, moved in ((a, b), (b, a)):
         if 1 < moved.ndim <= _MOST_DIMENSIONS:

@@ -152,7 +152,7 @@ class Runs:
         return [Unrounded(exact, numbers, finite, near) for exact, numbers, finite, *near in of_sets]
 
     def ordered(self, *, nan_first: bool) -> tuple[Runs, tuple[int, ...], tuple[int, ...]]:
-        """Returns the runs of programs whose last input says in which order they sort.
+        """Returns the runs of programs that take their sort order as last input.
 
         Also returns for each program the number of operations that left an order open, and the number of sorts
         that are not stable. Raises ExecutionError.

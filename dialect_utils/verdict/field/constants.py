@@ -142,6 +142,6 @@ def _simplest_between(low: Fraction, high: Fraction) -> Fraction:
     if whole + 1 < high:
         return Fraction(whole + 1)
     if low == whole:
-        # Between n and n + 1 / k, which is at most n + 1.
+        # Between n and n + h, with h <= 1, it is n + 1/k for the least k with 1/k < h.
         return whole + Fraction(1, (1 / (high - whole)).__floor__() + 1)
     return whole + 1 / _simplest_between(1 / (high - whole), 1 / (low - whole))

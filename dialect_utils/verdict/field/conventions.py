@@ -1,4 +1,4 @@
-"""Conventions: equations that hold for most numbers, and are no theorems of the real numbers."""
+"""Conventions: equations that hold for most real numbers, but not for all."""
 
 from __future__ import annotations
 

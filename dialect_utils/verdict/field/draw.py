@@ -111,14 +111,14 @@ def finished(words: Words) -> Words:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Powers:
-    """The powers of one base for each round, from a table of those of each digit: [round, position, digit]."""
+    """The powers of one base for each round, from a table of the powers of each digit: [round, position, digit]."""
 
     moduli: Moduli
     table: Words
 
     @classmethod
     def of(cls, moduli: Moduli, bases: Sequence[int]) -> Powers:
-        """Makes the table."""
+        """Computes the table of powers of a base."""
         table = np.ones((len(bases), _DIGITS, 1), np.uint64)
         for doubling in range(_DIGIT):
             steps = [1 << (_DIGIT * position + doubling) for position in range(_DIGITS)]

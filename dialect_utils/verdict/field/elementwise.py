@@ -48,9 +48,9 @@ def each(lift: Lift, term: Term) -> Value:
         found = _logic(lift, term, reals) if element_type.name == "pred" else _arithmetic(lift, term, reals)
         return found if found is not None else _random_each(lift, term, operands)
     if (isinstance(label, tuple) and label[0] == "ring") or isinstance(label, str):
-        wholes = [value for value in operands if isinstance(value, Whole)]
-        if len(wholes) == len(operands) and not is_real(element_type):
-            return integers.apply(label, element_type, wholes)
+        integer_operands = [value for value in operands if isinstance(value, Whole)]
+        if len(integer_operands) == len(operands) and not is_real(element_type):
+            return integers.apply(label, element_type, integer_operands)
     return _random_each(lift, term, operands)
 
 

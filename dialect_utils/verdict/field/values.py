@@ -141,7 +141,7 @@ def random_reals(draw: Draw, *words: Words | int, of: Real | None = None) -> Rea
 
 
 def whole_reals(draw: Draw, values: NDArray[Any]) -> Real:
-    """Returns whole numbers of 64 bits, with or without a sign as their type says."""
+    """Returns 64-bit integers as reals, signed or unsigned by their type."""
     return Real(draw, draw.first.whole(values), draw.second.whole(values))
 
 
@@ -172,5 +172,5 @@ def merged(parts: list[Value], join: Callable[[list[Any]], NDArray[Any]]) -> Val
             in_rounds(lambda *each: join(list(each)), *(part.first for part in reals)),
             in_rounds(lambda *each: join(list(each)), *(part.second for part in reals)),
         )
-    wholes = [part for part in parts if isinstance(part, Whole)]
-    return Whole(draw, join([part.words for part in wholes]), join([part.known for part in wholes]))
+    integer_parts = [part for part in parts if isinstance(part, Whole)]
+    return Whole(draw, join([part.words for part in integer_parts]), join([part.known for part in integer_parts]))

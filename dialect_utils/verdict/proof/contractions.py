@@ -83,7 +83,7 @@ class DotOrder:
 def dot_order(terms: Terms, left: Term, right: Term, *, is_sum: bool) -> DotOrder:
     """Returns the order of a dot's dimensions in the operands' source arrays; the left operand decides shared ones.
 
-    With `is_sum` only the summed dimension is sorted, which may change the rounding; else only the others.
+    With `is_sum` only the summed dimension is sorted, which may change the rounding; else only the other dimensions.
     """
     (batch, rows, summed), columns = left.array.dimensions, right.array.dimensions[1]
     first, second = (atoms_of(source_of(terms, each).plan) for each in (left, right))

@@ -269,10 +269,10 @@ class _Comparison:
             self.elements = ElementProof(self.terms)
         if self.elements.same(a, b):
             return True
-        if self.elements.has_picks or not self.elements.has_open_starts:
+        if self.elements.enumerates_indices or not self.elements.has_open_starts:
             return False
         # Elements at dynamic indices are enumerated last, and a proof over the reals uses these elements.
-        self.elements = ElementProof(self.terms, has_picks=True)
+        self.elements = ElementProof(self.terms, enumerates_indices=True)
         return self.elements.same(a, b)
 
     def _same(self, a: Term, b: Term) -> bool:

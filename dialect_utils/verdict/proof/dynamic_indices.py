@@ -18,7 +18,7 @@ Elements = Any
 
 PICK = Rule("pick", "A slice at a computed position is one of finitely many: the start index is clamped into range.")
 
-# A clamped index with more values than this stays as it is.
+# The most values of a clamped index from which another index is computed.
 _MOST_VALUES = 64
 
 
@@ -45,10 +45,10 @@ class DynamicIndices:
 
     def applied(self, label: Hashable, element_type: ElementType, *items: Term) -> Term:
         """Returns an elementwise operation on elements; f(pick(i, a, b)) becomes pick(i, f(a), f(b))."""
-        picks = [item for item in items if _is_pick(item)]
-        if not picks:
+        dependent = [item for item in items if _is_pick(item)]
+        if not dependent:
             return self.terms.each(label, element_type, items)
-        first = min(picks, key=lambda item: item.operands[0].number)
+        first = min(dependent, key=lambda item: item.operands[0].number)
         index, count = first.operands[0], len(first.operands) - 1
         self._spend(count)
         choices = [[_taken(item, index, i) for item in items] for i in range(count)]

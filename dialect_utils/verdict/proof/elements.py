@@ -45,20 +45,20 @@ _NOTHING = ElementType("unspecified", 0)
 class ElementProof(Interpretation[Term, Elements]):
     """The elements of terms as scalar terms.
 
-    With `has_picks` a slice at an unknown start index becomes `pick`s over all values of the index; without it, an
-    opaque operation. `has_open_starts` tells whether such a slice occurred.
+    With `enumerates_indices` a slice at an unknown start index becomes `pick`s over all values of the index; without
+    it, an opaque operation. `has_open_starts` tells whether such a slice occurred.
     """
 
-    def __init__(self, terms: Terms, *, has_picks: bool = False) -> None:
+    def __init__(self, terms: Terms, *, enumerates_indices: bool = False) -> None:
         super().__init__()
         self.terms = terms
-        self.has_picks, self.has_open_starts = has_picks, False
+        self.enumerates_indices, self.has_open_starts = enumerates_indices, False
         self._cases = Cases(terms, lambda first, second: first is second)
         self._dynamic = DynamicIndices(terms, self.spend)
         # For an element joined by a bitcast its narrow parts; for a part of an element the wide element and the
         # position.
         self._joins: dict[Term, tuple[Term, ...]] = {}
-        self._wholes: dict[Term, tuple[Term, int]] = {}
+        self._sources_of_parts: dict[Term, tuple[Term, int]] = {}
         self._count = 0
 
     def same(self, first: Term, second: Term) -> bool:
@@ -211,16 +211,16 @@ class ElementProof(Interpretation[Term, Elements]):
         return self._dynamic.picked(lambda at: self.updated(array, update, at), indices, lasts, array.shape)
 
     def _indices(self, starts: Sequence[Elements]) -> list[Term]:
-        """Returns start indices; raises UndefinedError for unknown indices without `has_picks`."""
+        """Returns start indices; raises UndefinedError for unknown indices without `enumerates_indices`."""
         indices: list[Term] = [start[()] for start in starts]
         if any(self.terms.constant_bits(index) is None for index in indices):
             self.has_open_starts = True
-            if not self.has_picks:
+            if not self.enumerates_indices:
                 raise UndefinedError("an index is not known")
         return indices
 
     def contract(self, operation: Term, left: Elements, right: Elements, present: object = None) -> Elements:
-        assert isinstance(operation.label, tuple)  # the attributes are the last part
+        assert isinstance(operation.label, tuple)  # the label ends with the attributes
         kind, texts = operation.array.element_type, operation.label[-1]
         sizes = (*left.shape[:2], right.shape[1])
         items = []
@@ -282,12 +282,12 @@ class ElementProof(Interpretation[Term, Elements]):
         if items and items[0].array.element_type == element_type:
             return items[position]
         found = part_of_bits(self.terms, self.terms.each_as_is(("part", position), element_type, [item]))
-        self._wholes.setdefault(found, (item, position))
+        self._sources_of_parts.setdefault(found, (item, position))
         return found
 
     def _joined(self, element_type: ElementType, items: Sequence[Term]) -> Term:
-        source, _ = self._wholes.get(items[0], (None, 0))
-        is_whole = all(self._wholes.get(item) == (source, i) for i, item in enumerate(items))
+        source, _ = self._sources_of_parts.get(items[0], (None, 0))
+        is_whole = all(self._sources_of_parts.get(item) == (source, i) for i, item in enumerate(items))
         if source is not None and is_whole and source.array.element_type == element_type:
             return source
         found = joined_bits(self.terms, self.terms.each_as_is("joined", element_type, items))

@@ -155,7 +155,7 @@ class State:
     tested: Sequence[Term]
 
     def reached(self) -> tuple[list[int], int]:
-        """Returns bit masks of the variables that each next value depends on, and of those of the condition."""
+        """Returns bit masks of the variables that each next value depends on, and a mask for the condition."""
         masks = self._bottom_up(lambda number: 1 << number, lambda _, operands: _joined(operands), 0)
         return [masks[end] for end in self.ends], _joined([masks[term] for term in self.tested])
 

@@ -151,8 +151,8 @@ ORDER = Rule(
     ANY_ORDER, "The engine chooses the order in which a scan calls a function that the program calls associative."
 )
 
-# The most operations that a proof walks through; a body counts at each call. 20,000
-# instructions are 157,000 where tiling is expanded, which takes five seconds and 300 MB.
+# The most operations that a proof walks through; a body counts at each call. A dump of 20,000 instructions with
+# expanded tiling has 157,000 operations, which take five seconds and 300 MB.
 _MOST_OPERATIONS = 160_000
 _WORD_BITS = 32
 _WIDE_FLOAT = ELEMENT_TYPES["f32"]
@@ -161,8 +161,8 @@ _WIDE_FLOAT = ELEMENT_TYPES["f32"]
 class Rewriter(WholeArrays):
     """The terms of one module.
 
-    `loops` are the states of the module's loops, `others` those of the other module's loops, `plans` the plans between
-    a shape and its physical array.
+    `loops` are the shapes of the module's loop states, `others` the shapes in the other module, `plans` the plans
+    between a shape and its physical array.
     """
 
     def __init__(

@@ -259,16 +259,16 @@ class Slices(Movement):
         windows: Order,
     ) -> list[Array]:
         """Returns a scatter whose window dimensions have the order of the source array."""
-        wholes, given, news = ([*map(self.terms.term, each)] for each in (arrays, columns, updates))
+        array_terms, given, update_terms = ([*map(self.terms.term, each)] for each in (arrays, columns, updates))
         turned, moved = (
             [after(self.terms, each, in_last_order(each.array.dimensions, windows)) for each in part]
-            for part in (wholes, news)
+            for part in (array_terms, update_terms)
         )
 
         def undone(array: Term) -> Array:
             return after(self.terms, array, out_of_last_order(array.array.dimensions, windows))
 
-        written = self.written.scatter_at(operation, function, wholes, given, news, order)
+        written = self.written.scatter_at(operation, function, array_terms, given, update_terms, order)
         plain = [*map(self.terms.as_written, turned)], given, [*map(self.terms.as_written, moved)]
         for old, new in zip(written, self.written.scatter_at(operation, function, *plain, order), strict=True):
             self.terms.certify(WINDOW_ORDER, old, self.terms.as_written(undone(new)))
@@ -285,11 +285,11 @@ class Slices(Movement):
         order: tuple[int, ...],
     ) -> list[Array]:
         """Returns a scatter with unconverted index columns in the order of `ordered`."""
-        wholes, given, news = ([*map(self.terms.term, each)] for each in (arrays, columns, updates))
+        array_terms, given, update_terms = ([*map(self.terms.term, each)] for each in (arrays, columns, updates))
         bare, places = self.ordered(given, promise_of(operation, order))
         count = len(bare)
-        turned = [transposed(self, each, (*places, count)) for each in wholes]
-        windows = [transposed(self, each, (0, *(1 + i for i in places), count + 1)) for each in news]
+        turned = [transposed(self, each, (*places, count)) for each in array_terms]
+        windows = [transposed(self, each, (0, *(1 + i for i in places), count + 1)) for each in update_terms]
         back = [*sorted(range(count), key=places.__getitem__), count]
 
         def made(change: Callable[[Array], Term]) -> list[Array]:
@@ -298,7 +298,7 @@ class Slices(Movement):
             return [each if back == sorted(back) else transposed(self, each, back) for each in found]
 
         self.terms.note(INDEXED)
-        written = self.written.scatter_at(operation, function, wholes, given, news, order)
+        written = self.written.scatter_at(operation, function, array_terms, given, update_terms, order)
         for old, new in zip(written, made(self.terms.as_written), strict=True):
             self.terms.certify(INDEXED.name, old, self.terms.as_written(new))
         return made(self.terms.term)

@@ -223,7 +223,7 @@ class Symbols(Products):
         return self._made(("reduce-window", opcode, window, is_multiplied), ArrayShape(kind, sizes), operands)
 
     def _narrow_window(self, made: Term, opcode: str) -> Term:
-        """Returns max over windows of convert(x) as convert(max over windows of x); others unchanged."""
+        """Returns max over windows of convert(x) as convert(max over windows of x); other reductions unchanged."""
         narrow, combining = of_extreme(self.terms, opcode, made.operands), self.terms.combining
         if narrow is None:
             return made if combining is None else combining.replaced(made, made)
@@ -241,7 +241,7 @@ class Symbols(Products):
 
     def combiner(self, applied: Term, kind: ElementType) -> str | None:
         """Returns the commutative opcode that a function of two scalars applies to its parameters, or None."""
-        assert isinstance(applied.label, tuple)  # so functions are made
+        assert isinstance(applied.label, tuple)  # a function's label is (function, level, shapes, count)
         level, shapes, count = applied.label[1:]
         scalar = ArrayShape(kind, ())
         if len(applied.operands) != 1 or count != 1 or shapes != (scalar, scalar):

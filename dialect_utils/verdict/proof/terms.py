@@ -38,7 +38,7 @@ _LONGEST_CHAIN = 7
 # The label of convolution padding, which an engine multiplies as 0 or skips (0 * inf is NaN).
 OPTIONAL_ZERO = "optional zero"
 
-# Steps that are no rules of algebra. Two chains of movement that read the same elements are equal.
+# Names of steps that are not rules of algebra. Two chains of movement that read the same elements are equal.
 MOVED = "moved"
 # A choice between equal values is that value.
 ONE_BRANCH = "one-branch"

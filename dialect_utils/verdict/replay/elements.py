@@ -126,7 +126,7 @@ class Elements(Interpretation[Term, Any]):
         return np.array([self.nodes.number(element_type, i, ()) for i in range(size)], np.int64)
 
     def contract(self, operation: Term, left: _Array, right: _Array, present: object = None) -> _Array:
-        assert isinstance(operation.label, tuple)  # the attributes are the last part
+        assert isinstance(operation.label, tuple)  # the label ends with the attributes
         kind, texts = static_array(operation.shape).element_type, operation.label[-1]
         self.spend(left.size * right.shape[1])
         found = np.empty((*left.shape[:2], right.shape[1]), np.int64)

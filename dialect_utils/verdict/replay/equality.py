@@ -61,7 +61,7 @@ class Equality:
         return self.find(first) == self.find(second)
 
     def merge(self, pairs: Iterable[tuple[int, int]]) -> None:
-        """Makes pairs of nodes equal, and then all operations on equal operands."""
+        """Merges pairs of nodes, and then all operations on equal operands."""
         self._pending += pairs
         self._close()
 

@@ -24,7 +24,7 @@ class _TooLargeError(Exception):
 
 
 def is_same_polynomial(before: Any, after: Any) -> bool:
-    """Is true where two integer expressions expand to one polynomial; even powers of abs(x) are those of x."""
+    """Is true where two integer expressions expand to one polynomial; even powers of abs(x) are even powers of x."""
     if not before.shape.element_type.is_integral:
         return False
     return any(_is_same(before, after, *depths) for depths in _DEPTHS)

@@ -164,7 +164,7 @@ def _is_special_in_one(sample: _Sample, element_type: ElementType) -> Mask:
 
 
 def narrows(original: Module, rewrite: Module) -> bool:
-    """Is true where a rewrite computes with narrower floats than the original: over the reals that is no difference."""
+    """Is true where a rewrite computes with narrower floats than the original, which the reals cannot show."""
     return _fewest_digits(rewrite) < _fewest_digits(original)
 
 

@@ -2,7 +2,8 @@
 
 A TPU may round the operands of a dot or convolution of f32 at DEFAULT precision, and its compiler rounds some of them.
 Each rounding moves the results in a direction of its own. So the roundings of a dump are those whose directions add up
-to the difference of both programs, on random data. Another comparison decides whether the dump differs by them alone.
+to the difference of both programs, on random data. A further comparison decides whether the dump differs by these
+roundings only.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _MOST_OPERANDS = 256
 _TOGETHER = 16
 # The most numbers to compare in each direction.
 _MOST_NUMBERS = 1 << 16
-# The factor of a rounding that is present may be far from 1, as directions change with each other.
+# The least factor of a present rounding. It may be far from 1, because each rounding changes the other directions.
 _PRESENT = 0.35
 # Directions change with the other roundings, so they are computed again once some are known.
 _ATTEMPTS = 4

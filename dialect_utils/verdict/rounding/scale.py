@@ -34,7 +34,7 @@ _FEW_ELEMENTS = 16
 # Runs fall into two groups where each is this much narrower than the distance of the groups.
 _NARROWER = 0.01
 _APART = 8.0
-# The number of outliers may be this many times that of a higher-precision run compared with the others.
+# The most outliers, as a multiple of the outliers of one higher-precision run against the other runs.
 _OUTLIERS = 4
 _EPSILONS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7, "c64": 2.0**-23, "c128": 2.0**-52}
 _COARSEST = 0.25
@@ -146,7 +146,7 @@ class Scale:
         return max(counts)
 
     def lean(self, expected: Array, actual: Array) -> str:
-        """Returns a text about a bias to one side that no higher-precision run has; empty where there is no bias."""
+        """Describes a bias to one side that no higher-precision run has; empty without a bias."""
         if np.iscomplexobj(self.center):
             return ""
         x, y = expected.astype(np.float64), actual.astype(np.float64)

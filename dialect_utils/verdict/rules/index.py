@@ -67,7 +67,7 @@ def _may_have(pattern: Pattern, root: Hashable) -> bool:
 
 @lru_cache(maxsize=4096)
 def commutative_law(root: Hashable, kind: str, operand: str) -> Rule | None:
-    """Returns the rule by which an operation on two operands of a type of some name commutes; None for others."""
+    """Returns the rule that an operation commutes for operands of a type, by name; None for other operations."""
     kinds = ELEMENT_TYPES[kind], *[ELEMENT_TYPES[operand]] * _PAIR
     laws = (found for found in _equations() if is_commutative_law(found[1]))
     return next((rule for rule, law in laws if _may_be(law, law.left, root, kinds)), None)
@@ -91,7 +91,7 @@ def has_conversion_law(root: Hashable) -> bool:
 
 
 def completed(equation: Equation, types: dict[str, ElementType]) -> dict[str, ElementType] | None:
-    """Returns types of all names of an equation for which the guard may hold, given those of the left side, or None."""
+    """Extends the types of the left side's names to all names such that the guard may hold; None if impossible."""
     if not equation.types_of_right:
         return types
     (name,) = equation.types_of_right

@@ -1,6 +1,6 @@
 """Matches expressions with the patterns of an equation.
 
-The type of every node is bound or compared, so an expression of wrong types is no instance of an equation.
+The type of every node is bound or compared, so an expression of wrong types never matches.
 """
 
 from __future__ import annotations

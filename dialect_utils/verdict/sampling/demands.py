@@ -94,7 +94,7 @@ def _chooses(operation: Operation) -> bool:
 
 
 def leaf_spans(entry: Function) -> dict[Value, range]:
-    """Returns for each parameter the range of its arrays among those of the entry, tuples flattened."""
+    """Returns for each parameter the range of its arrays in the entry's flattened arrays."""
     spans, begin = {}, 0
     for parameter in entry.parameters:
         end = begin + len(list(parameter.shape.arrays()))

@@ -55,7 +55,7 @@ class Mutant:
 
 
 def choose_mutants(module: Module, count: int) -> list[Mutant]:
-    """Returns `count` faults, or all where there are fewer; a larger number begins with the same ones.
+    """Returns `count` faults, or all if there are fewer; a larger count begins with the same faults.
 
     All faults are equally likely, so the share that is detected estimates the share of all faults. Values that
     decide when a loop ends have none: the loop might never end.

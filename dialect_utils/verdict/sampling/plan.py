@@ -14,7 +14,7 @@ from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.verdict.rounding.floats import complex_array, limits, smallest_normal
 from dialect_utils.verdict.sampling.demands import Demand
-from dialect_utils.verdict.sampling.kinds import DataSet
+from dialect_utils.verdict.sampling.data_set import DataSet
 from dialect_utils.verdict.sampling.structured import Scaling, paired, prime_above
 from dialect_utils.verdict.sampling.values import (
     LARGEST_INTEGER,
@@ -139,7 +139,7 @@ def _special_size(demand: Demand) -> int:
 
 
 def _pairs_of_constants(demand: Demand) -> int:
-    """Returns the number of elements that hold each pair of constants, systematically and at random."""
+    """Returns the number of elements needed to hold each pair of constants, once by design and once at random."""
     return 2 * prime_above(len(_rare(demand))) ** 2
 
 

@@ -37,7 +37,7 @@ def magnitudes(constants: Sequence[float], numbers: Sequence[float], finfo: Any,
     small = [abs(each) for each in constants if 0 < abs(each) <= _LARGEST_EPSILON]
     sums = [form for each in small for form in (sqrt(each), each / count, sqrt(each / count), each)]
     found = [*sums, *_MAGNITUDES, *(sqrt(abs(each)) for each in numbers if 0 < abs(each) <= _LARGEST_EPSILON)]
-    # Engines flush subnormal numbers of f32 to zero, and convert those of narrower types exactly.
+    # Engines flush subnormal numbers of f32 to zero, but convert subnormal numbers of narrower types exactly.
     is_narrow = float(finfo.smallest_normal) > _SMALLEST_NORMAL
     smallest = float(finfo.smallest_subnormal if is_narrow else finfo.smallest_normal)
     low, high = _MARGIN * smallest, float(finfo.max) / _MARGIN

@@ -100,7 +100,7 @@ def _is_combining(term: Term) -> bool:
 def _walked(
     start: Sequence[Term], inner: Callable[[Term], Sequence[Term] | None]
 ) -> tuple[Sequence[Term], Sequence[Term]]:
-    """Returns the visited terms for which `inner` returns operands, and the others; stops at too many."""
+    """Returns the visited terms for which `inner` returns operands, and the leaves; stops at too many."""
     seen: dict[Term, bool] = {}
     pending = [*start]
     while pending and len(seen) <= _MOST_TERMS:

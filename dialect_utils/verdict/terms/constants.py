@@ -25,7 +25,7 @@ _RETYPED = named("convert is-finite")
 
 @lru_cache(maxsize=65536)
 def folded(label: Hashable, result: ElementType, operands: Sequence[tuple[ElementType, int]]) -> int | None:
-    """Returns the bits of an exact operation on constants, given as types and bits; None for others."""
+    """Returns the result bits of an exact operation on constants (type, bits); None for inexact operations."""
     kinds, bits = [kind for kind, _ in operands], [each for _, each in operands]
     # Products of complex numbers are sums, which an engine rounds as it likes.
     if len({*kinds}) != 1 or kinds[0].is_complex or result.is_complex:

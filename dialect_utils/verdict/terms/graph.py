@@ -94,7 +94,7 @@ class Graph:
 
 
 class Nodes(Primitives[int], Maker[int]):
-    """The nodes of one module, with the values of constants. `readings` are those of its loops.
+    """The nodes of one module, with the values of constants. `readings` are the readings of its loops.
 
     `claims` are pairs of nodes that must be proved equal, `closed` nodes with leaves that they must not depend on,
     `folds` operations on constants with their results.

@@ -157,7 +157,7 @@ def _while(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]
 
 
 def _scan(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
-    """Returns the results of a `scan`, as those of a loop."""
+    """Returns the results of a `scan`, as a loop over slices."""
     maker = walker.maker
     try:
         scan = Scan(maker, operation, walker.flat)

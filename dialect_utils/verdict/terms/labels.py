@@ -106,7 +106,7 @@ _COUNTED = {"rng": 2, "stablehlo.dynamic_broadcast_in_dim": 1}
 
 
 def is_pure(operation: Operation) -> bool:
-    """Is true for an operation whose results depend on its operands alone; others are kept in their order."""
+    """Is true for an operation whose results depend only on its operands; other operations keep their order."""
     if operation.opcode == "custom-call":
         return not any(operation.attribute(name) == "true" for name in _SIDE_EFFECTS)
     return has(operation.opcode, Trait.PURE)
@@ -165,7 +165,7 @@ def key_of(operation: Operation) -> Key:
     integers = [attribute for attribute in opcode_of(opcode_in_common(opcode)).attributes if attribute.is_integers]
     names = [attribute.name for attribute in integers]
     found = {name: operation.ints(name) for name in names}
-    # An attribute that is not a list of integers counts as it is written.
+    # An attribute that is not a list of integers is compared as text.
     ignored = {*_SILENT, *(name for name in names if found[name] is not None)}
     if None not in found.values():
         # A dotted name is a field of the attribute that StableHLO writes.
@@ -326,7 +326,7 @@ def opcode_in_common(opcode: str) -> str:
 
 
 def window_pair(operation: Operation) -> tuple[list[Pair], frozenset[str]]:
-    """Returns the window of an operation, and the names of the attributes that hold it; nothing for others."""
+    """Returns the window of an operation and the names of its attributes; empty without a window."""
     if operation.opcode not in _WINDOWS:
         return [], frozenset()
     shape = operation.operands[0].shape
@@ -359,7 +359,7 @@ def _is_flag(operation: Operation, name: str) -> bool:
 
 
 def _value(text: str) -> str:
-    """Returns a number without its type, an enumeration's case, a text without quotes; anything else as it is."""
+    """Returns a number without its type, an enumeration's case, a text without quotes; other texts unchanged."""
     if text == "unit":
         return "true"
     found = _ENUMERATION.fullmatch(text)
@@ -398,7 +398,7 @@ def _channel(_: Operation, text: str) -> str:
 
 
 def _groups(operation: Operation, text: str) -> str:
-    """Returns lists of devices, one in each pair of braces; anything else as it is written."""
+    """Returns groups of devices in braces, such as {0,1},{2,3}; any other text unchanged."""
     if "dense" not in text:
         rows = [",".join(part.replace(" ", "").split(",")) for part in _GROUP.findall(text)]
         return _rows(rows) if "<=" not in text else text

@@ -1,4 +1,4 @@
-"""Loops: short ones unrolled; others as functions of their state. A scan is a loop over the slices of its inputs."""
+"""Loops: unrolled if short, else functions of their state. A scan is a loop over the slices of its inputs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Loop(Generic[V]):
         return [final[i] for i in self.results]
 
     def _unrolled(self, start: Sequence[V]) -> Sequence[V] | None:
-        """Returns the final state of a loop of a few known iterations; None for others and those with effects."""
+        """Returns the final state of a loop of a few known iterations without effects, else None."""
         walker, state = self.walker, start
         if not is_unrolled(self.body):
             return None

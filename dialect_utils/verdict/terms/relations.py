@@ -49,7 +49,7 @@ _MOST_OPERATIONS = 60
 Key = tuple[Any, ...]
 Parts = dict[Key, "isl.Map"]
 _BASE = "base"
-# Coordinates of an operand as functions of those of the result.
+# An operand's coordinates as functions of the result's coordinates.
 _Make = Callable[[Sequence[Any]], Sequence[Any]]
 
 
@@ -249,7 +249,7 @@ class _Relations:
         found = isl.Map.from_domain(domain)
         for coordinate in coordinates:
             found = found.flat_range_product(isl.Map.from_aff(terms.aff(coordinate)))
-        # The last variable is the bit unit in an element, which is 0 here.
+        # The last variable numbers the parts of an element's bits; it is 0 for whole elements.
         return found.project_out(isl.dim_type.in_, len(terms.index), 1)
 
     def _related(self, sizes: Sequence[int], others: Sequence[int], texts: Iterable[str]) -> isl.Map:

@@ -153,7 +153,7 @@ class Walker(Generic[V]):
         if known.define is None or known.has(Trait.ELEMENTWISE):
             return None
         is_norm = known.has(Trait.NORMALIZES)
-        # The definition of rng-bit-generator is thousands of operations, which rewrites leave as they are.
+        # The definition of rng-bit-generator has thousands of operations, and no rewrite changes it.
         is_whole = opcode == "rng-bit-generator" or (known.has(Trait.ENGINE_DEFINED) and not is_norm)
         if is_whole or is_among_devices(operation) or not is_pure(operation):
             return None

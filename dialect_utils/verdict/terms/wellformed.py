@@ -144,7 +144,7 @@ def _has_operands(opcode: str, operands: Sequence[ArrayShape]) -> bool:
 
 @lru_cache(maxsize=256)
 def _operand_count(opcode: str) -> int | None:
-    """Returns the number of operands of an elementwise operation, None for others."""
+    """Returns the number of operands of an elementwise operation, None for other operations."""
     return opcode_of(opcode).operand_count if has(opcode, Trait.ELEMENTWISE) else None
 
 

@@ -222,7 +222,7 @@ def _opposite(terms: Terms, part: Term) -> Term | None:
     return monomials[0][0][0][0]
 
 
-# A number, the comparison (x < c, c < x, or not x < c) of a constant with it, and whether the constant is above it.
+# The compared number x, the form of the comparison (x < c, c < x, not x < c), and whether c is an upper bound.
 _Bounded = tuple["Term", str, bool]
 
 

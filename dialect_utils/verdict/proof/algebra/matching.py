@@ -110,7 +110,7 @@ class Match(Use["Term"]):
                 yield term.operands[::-1], law
 
     def _groups(self, pattern: Pattern, term: Term) -> Iterator[_View]:
-        """Yields two groups of an operation's operands: a known operand and the others, or both halves."""
+        """Yields two groups of an operation's operands: a bound operand and the rest, or both halves."""
         rule = REGROUPED.get(str(term.label))
         if rule is None or any(part.kind != "variable" for part in pattern.operands):
             return
@@ -248,7 +248,7 @@ def _of_conversion(terms: Terms, element_type: ElementType, term: Term) -> Term 
 
 
 def _of_operation(terms: Terms, element_type: ElementType, term: Term, depth: int) -> Term | None:
-    """Returns an operation on narrower operands that computes the same numbers."""
+    """Returns g(x) for g(convert(x)) = convert(g(x)), by an equation that commutes g with the conversion."""
     wide = term.array.element_type
     for rule, equation in index.conversion_laws(term.label, element_type, wide):
         match = Match(types={"T": element_type, "U": wide}, terms=terms, depth=depth)

@@ -84,7 +84,7 @@ def from_polynomial(terms: Terms, found: Polynomial, before: Term) -> Term:
 
 
 def _plain(terms: Terms, kept: Polynomial, array: ArrayShape) -> Term | None:
-    """Returns the term of a polynomial that is a constant or an atom; None for others."""
+    """Returns the term of a polynomial that is a constant or an atom; None for other polynomials."""
     if not kept:
         return terms.literal(array.element_type, 0, array.dimensions)
     (monomial, coefficient), *others = kept.items()

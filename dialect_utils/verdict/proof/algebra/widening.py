@@ -20,7 +20,7 @@ from dialect_utils.verdict.rules.formats import is_lossless
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
 
-# Names of steps, as in `terms`, which imports this module.
+# Names of steps; `terms` defines them, too, but imports this module.
 MOVED, THROUGH = "moved", "through"
 # The number of leading operands with elements (None: all); the other operands are positions.
 _MOVED = {"concatenate": None, "dynamic-update-slice": 2}
