@@ -57,8 +57,8 @@ class Reading:
 class Certificate:
     """A proof that two modules are equal: its steps, and how the loops of the first and of the last module are read.
 
-    The key of a reading is the number of the loop among the operations of its module. With `is_decomposed` the modules
-    are those without CHLO operations. Loops of up to `iterations` are unrolled.
+    The key of a reading is the number of the loop among the operations of its module. With `is_decomposed` the proof is
+    about the modules with CHLO operations decomposed. Loops of up to `iterations` are unrolled.
     """
 
     steps: tuple[Step, ...]

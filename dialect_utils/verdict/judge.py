@@ -74,7 +74,7 @@ class Judge:
         return [output for output in outputs if self.is_heard(results, output)]
 
     def is_heard(self, results: Results, output: int) -> bool:
-        """Is false for sums in the interpreter, which loses bits that XLA keeps, unless it was asked for."""
+        """Is false for sums that the interpreter rounds coarsely, unless the interpreter was requested."""
         return not self._abstains(results) or self.comparator.is_guaranteed(output, results.data)
 
     def _abstains(self, results: Results) -> bool:

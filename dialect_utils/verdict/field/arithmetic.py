@@ -22,7 +22,7 @@ _Signed = NDArray[np.int64]
 
 _HALF = 31
 _MASK = (1 << _HALF) - 1
-# Arrays of so many residues are faster as Python's integers.
+# The most residues of an array that Python's integers compute faster.
 _FEW = 24
 # Residues of one prime that are multiplied at once, so that all intermediate arrays stay in the cache.
 _BLOCK = 4096

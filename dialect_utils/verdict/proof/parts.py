@@ -79,8 +79,8 @@ def _is_whole(plan: Plan, atom: Atom) -> bool:
 def try_repeat_in_order(plan: Plan) -> Plan | None:
     """Returns an equal plan of a broadcast whose last dimension repeats the others, else None.
 
-    The new plan has the parts of the last dimension in the order of the result. Returns None for a plan that splits
-    other dimensions.
+    The new plan splits the last dimension into parts in the order in which the result has them. Returns None for a plan
+    that splits other dimensions.
     """
     found = atoms_of(plan)
     if found is None or not all(map(_keeps_elements, plan.steps)):

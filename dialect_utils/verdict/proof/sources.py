@@ -30,7 +30,7 @@ def array_order(terms: Terms, arrays: Sequence[Term]) -> tuple[int, ...]:
     found = atoms_of(source_of(terms, min(deciding, key=lambda each: anchor(terms, each))).plan)
     if found is None:
         return tuple(range(rank))
-    # Dimensions of size 1 are last.
+    # Dimensions of size 1 come last, because no part determines their order.
     return tuple(sorted(range(rank), key=lambda i: (not found[i], *(atom.place for atom in found[i][:1]))))
 
 

@@ -9,7 +9,7 @@ from dialect_utils.ir.control_flow import MOST_ITERATIONS
 
 # CPU seconds for each further strategy. Most take a few milliseconds.
 SECONDS_OF_STRATEGY = 2.0
-# Loops of so many iterations are unrolled where the modules are not equal otherwise.
+# The most iterations of loops that a further strategy unrolls.
 _MANY_ITERATIONS = 128
 
 

@@ -32,7 +32,7 @@ _MOST_OPERANDS = 256
 _TOGETHER = 16
 # The most numbers to compare in each direction.
 _MOST_NUMBERS = 1 << 16
-# The least factor of a present rounding. It may be far from 1, because each rounding changes the other directions.
+# A rounding counts as present from this factor on; it may be far from 1, as roundings change each other's directions.
 _PRESENT = 0.35
 # Directions change with the other roundings, so they are computed again once some are known.
 _ATTEMPTS = 4

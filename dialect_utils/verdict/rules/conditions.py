@@ -156,7 +156,7 @@ class SameWidth:
 
 @dataclass(frozen=True, slots=True)
 class PartOf:
-    """The condition that a float format is that of the parts of a complex format."""
+    """The condition that a float format is the format of a complex format's parts (f32 of c64)."""
 
     type: str = "T"
     whole: str = "U"
@@ -214,7 +214,7 @@ class BelowWidth:
     constants: tuple[str, ...] = ("c",)
 
     def holds(self, types: Types, constants: Constants) -> bool:
-        """Is true where a shift by all of them keeps a bit."""
+        """Is true where shifting by the sum of the amounts leaves at least one bit."""
         return types["T"].is_integral and sum(constants[name] for name in self.constants) < types["T"].bits
 
 

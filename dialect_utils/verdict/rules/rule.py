@@ -60,12 +60,12 @@ class Equation:
 
 
 def bits(text: str, *guard: Condition) -> Equation:
-    """Returns an equation both sides of which have the same bits, those of a NaN included."""
+    """Returns an equation whose sides have the same bits, also for NaN."""
     return Equation(text, guard)
 
 
 def nan(text: str, *guard: Condition) -> Equation:
-    """Returns an equation whose sides have the same bits, but may be different NaN."""
+    """Returns an equation whose sides have the same bits, except for the bits of a NaN."""
     return Equation(text, guard, "nan")
 
 

@@ -186,7 +186,7 @@ def _with_elements(operation: Operation) -> Iterator[int]:
 
 
 def _without_last(number: int) -> _Edit:
-    """Replaces the last elements of an operand by zeros, in its last dimension of several elements."""
+    """Replaces an operand's last elements by zeros, along the last dimension with size above 1."""
 
     def edit(module: Module, operation: Operation) -> None:
         value = operation.operands[number]
@@ -219,7 +219,7 @@ def _restepped(step: Slice | Pad) -> _Edit:
 
 
 def _shortened(reduced: tuple[int, ...]) -> _Edit:
-    """Replaces the last element of a reduction by the initial value, in the first dimension of several elements."""
+    """Replaces a reduction's last elements by the initial value, along the first dimension with size above 1."""
 
     def edit(module: Module, operation: Operation) -> None:
         source, initial = operation.operands
