@@ -11,7 +11,7 @@ from dialect_utils.ir.chains import is_pinned, is_plain, is_relayout
 from dialect_utils.ir.factors import NamedInts, factors_of, value_at
 from dialect_utils.layout import ArrayShape, Layout, Step
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import Trait, opcode_of, with_trait
+from dialect_utils.ops import Trait, named, opcode_of, with_trait
 from dialect_utils.ops.factors import Dimensions, Factor, Kind, Position, sizes_at
 
 F = TypeVar("F", bound=Hashable)
@@ -93,7 +93,8 @@ class DimensionChange(Change[int]):
     """A change of one dimension of each array."""
 
     option = "dimension"
-    absorbing = frozenset(("reshape", "constant", "iota", "broadcast"))
+    # Reshapes and broadcasts make the changed shape of their operand; constants and iotas have no operand.
+    absorbing = named("reshape constant iota broadcast")
 
     @abstractmethod
     def match(self, operation: Operation, position: Position, dimension: int) -> Dimensions | None:
