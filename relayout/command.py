@@ -66,7 +66,7 @@ class LimitOptions:
     max_output: int | None = option("GB", "what may be printed and written for each FILE (default 2)", gigabytes)
 
     def seconds(self, inputs: Iterable[Input], per_megabyte: float) -> float:
-        """Returns the time budget of modules: --timeout, or one by their size."""
+        """Returns the time budget of modules: --timeout, or a default for their size."""
         return self.timeout or seconds_for_bytes(sum(each.size for each in inputs), per_megabyte)
 
 
@@ -181,7 +181,7 @@ class Command:
         return None
 
     def conclusion(self) -> Gatherer[Any] | None:
-        """Returns the object that gathers the findings of all units, None where their output is shown as it is."""
+        """Returns the object that gathers the findings of all units, None where their output is shown unchanged."""
         return None
 
     def with_share(self, share: int | None) -> Self:
@@ -249,7 +249,7 @@ class Gatherer(Generic[F]):
     found: list[F] = field(default_factory=list, init=False)
 
     def add(self, unit: Unit, result: Result) -> Result:
-        """Takes the finding of a unit, and returns the result with the output that the user sees."""
+        """Adds the finding of a unit; returns the result with the output that the user sees."""
         found = self.read(unit, result)
         if found is None:
             return result
@@ -258,7 +258,7 @@ class Gatherer(Generic[F]):
         return replace(result, output=encode(text), status=self.status(found, result))
 
     def read(self, unit: Unit, result: Result) -> F | None:
-        """Returns the finding that a unit printed, None where its output is shown as it is."""
+        """Returns the finding that a unit printed, None where its output is shown unchanged."""
         raise NotImplementedError
 
     def text(self, found: F) -> str:
@@ -303,7 +303,7 @@ def read_finding(kind: type[T], said: Any) -> T:
 
 
 def with_conclusion(execute: Execute, conclusion: Gatherer[Any]) -> Execute:
-    """Returns `execute` with the output that a conclusion makes of each unit's, or of what is recorded of it."""
+    """Returns `execute` with the output of each unit, new or recorded, replaced by that of a conclusion."""
 
     def run(job: Job, units: Sequence[Unit]) -> Generator[Result]:
         with closing(execute(job, units)) as results:

@@ -128,7 +128,7 @@ WITHOUT_EXECUTION = excludes(
 
 
 def comparison_seconds(limits: LimitOptions, files: Iterable[Input]) -> float:
-    """Returns the time budget of the comparison of files: --timeout, or one by their sizes, with time for execution."""
+    """Returns the time budget for comparing files: --timeout, or a default for their sizes that includes execution."""
     return limits.timeout or limits.seconds(files, CHECKING_SECONDS_PER_MEGABYTE) + _EXECUTION_SECONDS
 
 

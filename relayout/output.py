@@ -43,7 +43,7 @@ def output_name(name: str, emit: Emit) -> str:
 
 
 def is_name_of(name: str, emit: Emit) -> bool:
-    """Is false for the ending of a compressed file, and where text is written for that of a proto or bytecode."""
+    """Is false for the ending of a compressed file, and for text under the ending of a proto or bytecode."""
     return not name.endswith((*COMPRESSED, *(_BINARY if emit == "text" else ())))
 
 

@@ -77,7 +77,7 @@ class _Worker:
         if self.channel is None:
             self._process = processes.start(processes.TPU_FIGURES, self._topology)
             self.channel = Channel(self._process.stdin, self._process.stdout, self._process.stderr)
-        # A process that has ended is noticed by `finish`.
+        # `finish` reports a process that has ended.
         with suppress(TimeoutError, OSError):
             self.channel.send(Message({}, [text.encode()]), self.deadline)
 
@@ -141,7 +141,7 @@ class FigureCompiler:
                     idle.append(worker)
                 yield done.pop(number)
         finally:
-            # The caller has stopped: an answer that is still to come is for a program of the past.
+            # The caller has stopped early: the next answer would be that of an earlier program.
             for worker in running:
                 worker.close()
 

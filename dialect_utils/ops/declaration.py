@@ -51,7 +51,7 @@ class Trait(Flag):
     PASSES_OPERANDS = auto()
     # Applies the computations that it names to elements (XLA's CallContext::kEmbedded).
     APPLIES = auto()
-    # Makes a tuple or takes one apart.
+    # Builds a tuple or extracts an element.
     TUPLES = auto()
     # Waits for another program or the host, or sends to one.
     COMMUNICATES = auto()
@@ -79,7 +79,7 @@ class Trait(Flag):
     BITWISE = auto()
     # Moves the bits of an integer by a number of positions.
     SHIFTS = auto()
-    # The quotient of a division or what it leaves; engines differ on integers divided by 0.
+    # A quotient or a remainder; engines differ on integers divided by 0.
     DIVIDES = auto()
     # The result of a real number is a whole number.
     WHOLE = auto()

@@ -54,7 +54,7 @@ class Called(NamedTuple):
 class Instance:
     """One operation with the shapes around it.
 
-    `shape` is the result as it is written, None while it is inferred. `is_lenient` is true in a module that a compiler
+    `shape` is the written result shape, None while it is inferred. `is_lenient` is true in a module that a compiler
     has rewritten: the TPU compiler mixes element types inside instructions. `is_layout_sensitive` asks for equal
     layouts on both sides of calls. `replicas` and `partitions` are the counts in the module's header.
     """

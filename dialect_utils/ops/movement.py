@@ -288,7 +288,7 @@ def define_dimension_size(domain: Domain[V], operation: Operation, operands: Seq
 
 
 def define_known_reshape(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
-    """Returns the operand in the sizes of the result's type, which are known; other operands say the same."""
+    """Returns the operand in the static sizes of the result's type; operands that give sizes repeat them."""
     return [reshaped(domain, operands[0], result_array(operation).dimensions)]
 
 

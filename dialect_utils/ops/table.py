@@ -71,7 +71,7 @@ GENERAL_MLIR_ATTRIBUTES = tuple(
     note(name) for name in ("mhlo.frontend_attributes", "mhlo.sharding", "result_layout", "sdy.sharding", "xla_shape")
 )
 
-# Attributes that the `-start` of an opcode has besides its own; that of most opcodes wraps a computation.
+# Additional attributes of an opcode's own `-start`; the `-start` of an opcode not listed wraps a computation.
 WRAPPED = (note("async_execution_thread"),)
 STARTED: dict[str, tuple[Attribute, ...]] = {
     "all-gather": (),

@@ -213,7 +213,7 @@ def _call(function: Callable[..., Any], module: object, report: Report, options:
 
 @cache
 def _takes_report(function: Callable[..., Any]) -> bool:
-    """Is true for a function whose second parameter is no option; raises TypeError for one that is no pass."""
+    """Is true for a function whose second parameter is a report; raises TypeError for one that is not a pass."""
     parameters = list(inspect.signature(function).parameters.values())
     given = [each for each in parameters if each.default is each.empty]
     wrong = next((each for each in given if each.kind not in _POSITIONAL), None) or next(iter(given[2:]), None)

@@ -91,7 +91,7 @@ def _values(graph: FlatGraph) -> list[Value]:
 
 
 def _started(graph: FlatGraph, node: Value) -> Value:
-    """Returns the start of a copy for its end, other nodes as they are."""
+    """Returns the copy-start of a copy-done, other nodes unchanged."""
     return graph.operands(node)[0] if opcode_of(node) == "copy-done" else node
 
 

@@ -256,7 +256,7 @@ class _Work:
         return serialize(result.module, self.options.emit), result
 
     def _run_line(self) -> str:
-        """Returns the command of a test that runs the same passes, without what is only printed or measured."""
+        """Returns the command of a test that runs the same passes, without options that only print or measure."""
         passes = ["-p", shlex.quote(str(self.pipeline))] if self.pipeline.passes else []
         flags = ("split_input_file", "allow_unverified", "locations")
         options = [f"--{name.replace('_', '-')}" for name in flags if getattr(self.options, name)]

@@ -313,7 +313,7 @@ def use_host(host: Host) -> None:
 
 
 def current() -> Host | None:
-    """Returns the host of this process, or None where it is no sandboxed child."""
+    """Returns the host of this process, or None outside of a sandboxed child."""
     return _host
 
 

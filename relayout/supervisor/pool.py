@@ -30,7 +30,7 @@ from relayout.supervisor.programs import Programs
 if TYPE_CHECKING:
     from relayout.supervisor.cache import Cache, Entry
 
-# Results after one that is missing are held in memory, at most this many.
+# The most results that are held in memory while an earlier result is missing.
 _AHEAD = 256
 # With more bytes of such results, no unit begins ahead of the missing one.
 _MOST_KEPT = 256 << 20
@@ -79,7 +79,7 @@ class _Task:
             self.errors += data
 
     def print_directly(self) -> None:
-        """Prints what was kept, and from now on everything at once."""
+        """Prints the kept output, and from now on all output immediately."""
         if not self.is_direct:
             self.is_direct = True
             _print(ERRORS, self.errors)

@@ -101,7 +101,7 @@ def _after(module: StableHloModule, text: str) -> StableHloModule | None:
 
 @dataclass(slots=True)
 class Errors:
-    """The errors of the model by the parts of changes of a program as it is, `start`; they add up."""
+    """The errors of the model for each part of a change of the unchanged program `start`; errors add up."""
 
     start: Change
     _base: float = 0.0
@@ -123,7 +123,7 @@ class Errors:
             self._known[part] = self._known.get(part, 0.0) + error / len(new)
 
     def _parts(self, change: Change) -> Iterator[Part]:
-        """Yields the passes, and the layouts that are not those of the program as it is."""
+        """Yields the passes, and the layouts that differ from those of the unchanged program."""
         if change.passes:
             yield change.passes
         for entry in change.entry_arrays:
@@ -162,7 +162,7 @@ class Candidates:
         return self.modelled(change) + self.errors.of(change)
 
     def ranked(self, best: Change, tried: Collection[Change], more: Iterable[Change] = ()) -> list[Change]:
-        """Returns untried changes of a change, and `more`: by the model the best one of each list, then the second."""
+        """Returns untried changes of a change, and `more`: the model's best of each list, then the second best, ..."""
         ranks: dict[Change, tuple[int, float]] = {}
         for first, changes in [*self._lists(best), (0, more)]:
             modelled = {change: self._predicted(change) for change in changes if change not in tried}
@@ -171,7 +171,7 @@ class Candidates:
         return sorted(ranks, key=lambda change: ranks[change])
 
     def _lists(self, best: Change) -> Iterator[tuple[int, Iterable[Change]]]:
-        """Yields lists of changes, each with the place of its first one among the first ones of other lists.
+        """Yields lists of changes, each with the rank of its first change among the first changes of all lists.
 
         They are the model's best layouts, programs after passes, and layouts of one array.
         """
@@ -206,6 +206,6 @@ class Candidates:
 
 
 def proved_equal(module: StableHloModule, changed: StableHloModule) -> str | None:
-    """Returns the evidence that a changed program is equal to a program; None where there is no proof."""
+    """Returns the evidence that a changed program is equal to a program; None without a proof."""
     verdict = compare_modules(module, changed, Options(engines=("proof",), proof_seconds=_PROOF_SECONDS))
     return ": ".join(line.strip() for line in str(verdict).splitlines()) if verdict.verdict == "equal" else None
