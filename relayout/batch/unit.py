@@ -12,7 +12,7 @@ from dialect_utils.text import DiagnosticError
 from relayout.process import LEAST_SECONDS
 from relayout.supervisor.frames import MalformedFrameError, from_json, to_json
 
-# So many modules are named one by one.
+# The most modules that are named one by one.
 _NAMED = 2
 
 
