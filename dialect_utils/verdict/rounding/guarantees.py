@@ -234,7 +234,7 @@ def _fits(bound: int, shape: Shape) -> bool:
 
 
 def _fit(state: _State, shape: Shape) -> _State:
-    """Returns a state without a bound that the type cannot hold exactly; products of integers grow without end."""
+    """Returns a state without its bound if the type cannot represent the bound exactly."""
     if state.bound is None or (state.bound <= _LARGEST_EXACT and _fits(state.bound, shape)):
         return state
     return replace(state, bound=None)
