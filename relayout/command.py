@@ -19,10 +19,10 @@ from dialect_utils.io.files import STANDARD_INPUT, encode
 from dialect_utils.io.inputs import Input, Selection, SelectionError, find_inputs
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from relayout.batch.unit import Unit, Work
-from relayout.console import COLOURS, DONE, FAILED, WRONG_COMMAND, Console, UsageError
-from relayout.options import Rule, choice, count, flag, gigabytes, option, repeated, usage_error
+from relayout.console import COLOURS, DONE, FAILED, WRONG_COMMAND, Console, UsageError, print_failure
+from relayout.options import Rule, argument, choice, count, flag, gigabytes, group, option, repeated, usage_error
 from relayout.output import write_output
-from relayout.process import seconds_for_bytes
+from relayout.process import REWRITING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
 if TYPE_CHECKING:
     from relayout.supervisor.cache import Selected
@@ -357,3 +357,38 @@ def files_or_input(files: Sequence[str]) -> Sequence[str]:
     if not files and sys.stdin.isatty():
         raise usage_error("expected a FILE", "- reads standard input")
     return files or [STANDARD_INPUT]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EachModule(Command):
+    """A command that works on each module of its FILEs by itself."""
+
+    prints_files: ClassVar[bool] = True
+
+    files: tuple[str, ...] = argument("FILE", MODULES, "*")
+    selection: InputOptions = group(InputOptions)
+    limits: LimitOptions = group(LimitOptions)
+
+    def plan(self, console: Console) -> Sequence[Unit]:
+        inputs = self.selection.find(files_or_input(self.files), console)
+        files = self.targets(inputs)
+        return [Unit((each,), files.get(each.path), self.seconds(each)) for each in inputs]
+
+    def seconds(self, read: Input) -> float:
+        """Returns the time budget of a module."""
+        return self.limits.seconds([read], REWRITING_SECONDS_PER_MEGABYTE)
+
+    def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
+        """Returns the output file of each input by its path, empty for standard output."""
+        return {}
+
+    def work(self, unit: Unit, console: Console) -> int:
+        [read] = unit.inputs
+        return self.run(read, unit.target, console)
+
+    def run(self, read: Input, target: str | None, console: Console) -> int:
+        """Works on one module for an output file (None: standard output), and returns the exit code."""
+        raise NotImplementedError
+
+    def failed(self, unit: Unit) -> Callable[[str], None] | None:
+        return partial(print_failure, {"file": unit.inputs[0].path}) if self.json else None

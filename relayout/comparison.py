@@ -37,7 +37,7 @@ _EXECUTION_SECONDS = 15.0
 # Modules that prove, execute and compare, for `Command.shared`.
 SHARED = (
     "dialect_utils.execution.process",
-    "dialect_utils.hlo.verification.signatures",
+    "dialect_utils.hlo.verification.attributes",
     "dialect_utils.verdict.examination",
     "dialect_utils.verdict.replay",
     "numpy.random",

@@ -17,8 +17,7 @@ from dialect_utils.io.files import encode
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout.reduction import Reduction
-from relayout.supervisor.frames import CANDIDATES
-from relayout.supervisor.host import current
+from relayout.supervisor.host import CANDIDATES, current
 
 # Exit codes of a shell for a command that it cannot run (POSIX).
 _NOT_RUN = {126: "cannot be executed", 127: "is not found"}

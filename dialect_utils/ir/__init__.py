@@ -15,12 +15,10 @@ Longer than most files: the protocols name each other.
 
 from __future__ import annotations
 
-import functools
-import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
 
 from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
     from dialect_utils.layout.moves.plan import Plan
 
 Dialect = Literal["hlo", "stablehlo"]
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 @runtime_checkable
@@ -410,19 +406,3 @@ class Module(Protocol):
     @property
     def attributes(self) -> Mapping[str, str]:
         """Returns the module's attributes as text, by name."""
-
-
-def collector_paused(function: Callable[P, R]) -> Callable[P, R]:
-    """Runs a function with the garbage collector paused, which would walk the growing graph again and again."""
-
-    @functools.wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        was_enabled = gc.isenabled()
-        gc.disable()
-        try:
-            return function(*args, **kwargs)
-        finally:
-            if was_enabled:
-                gc.enable()
-
-    return run

@@ -287,6 +287,43 @@ def op(
     return Opcode(name, counts, traits, attributes, mnemonics, typed, aligned, indices, started, *rules)
 
 
+def ops(
+    names: str,
+    operands: int,
+    traits: Trait,
+    *attributes: Attribute,
+    mlir: str | None = None,
+    typed: tuple[int, ...] = (),
+    takes: ElementTypes | None = None,
+    result: Result | None = None,
+    check: Check | None = None,
+    define: Define | None = None,
+) -> list[Opcode]:
+    """Declares operations that differ in their names alone, which spaces separate."""
+    return [
+        op(
+            name,
+            operands,
+            traits,
+            *attributes,
+            mlir=mlir,
+            typed=typed,
+            takes=takes,
+            result=result,
+            check=check,
+            define=define,
+        )
+        for name in names.split()
+    ]
+
+
+def only_in(
+    dialect: str, traits: Trait, names: str, define: Define | None = None, factors: FactorRule | str = ""
+) -> list[Opcode]:
+    """Declares operations of StableHLO or CHLO alone, by their full names."""
+    return [op(f"{dialect}.{name}", ANY, traits, mlir=name, define=define, factors=factors) for name in names.split()]
+
+
 def texts(names: str, *, needed: bool = False) -> tuple[Attribute, ...]:
     """Returns attributes of any text, from names between spaces."""
     return tuple(Attribute(name, is_needed=needed) for name in names.split())

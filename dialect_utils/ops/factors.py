@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -90,11 +89,6 @@ def of_equal_arrays(operation: Operation, name: str = "", kind: Kind = Kind.WHOL
     listed = operation.ints(name) or () if name else ()
     positions = (*range(len(operation.operands)), *result_positions(operation))
     return aligned(operation, positions, dict.fromkeys(listed, kind))
-
-
-def along(name: str, kind: Kind = Kind.WHOLE) -> FactorRule:
-    """Returns the rule of operations on arrays of one rank whose attribute `name` lists the dimensions of a kind."""
-    return partial(of_equal_arrays, name=name, kind=kind)
 
 
 def of_elements(operation: Operation) -> Iterator[Factor]:

@@ -347,3 +347,22 @@ def one_or_tuple(instance: Instance) -> Shape:
     if not found:
         raise ShapeError(f"{instance.opcode} needs an array", "operands")
     return found[0] if len(found) == 1 else TupleShape(tuple(found))
+
+
+def same(instance: Instance) -> ArrayShape:
+    """Returns the shape of the operands, which have one shape and one kind of elements."""
+    first = instance.array(0)
+    kind = first.element_type
+    for other in instance.arrays(1):
+        if not same_sizes(first.dimensions, other.dimensions):
+            raise ShapeError(f"{instance.opcode} of {first} and {other}: the dimensions differ", "operands")
+        if kind != other.element_type:
+            check_same_kind(instance, first, other)
+            kind = wider(kind, other.element_type)
+    return of_type(first, kind)
+
+
+def check_same_kind(instance: Instance, first: ArrayShape, other: ArrayShape) -> None:
+    """Raises ShapeError where two operands have elements of different kinds."""
+    if not instance.is_lenient and not is_same_kind(first.element_type, other.element_type):
+        raise ShapeError(f"{instance.opcode} of {first} and {other}: the element types differ", "operands")

@@ -21,8 +21,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
 
-from dialect_utils.ir import Module, collector_paused
+from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, kind_of
+from dialect_utils.text.input_file import collector_paused
 from passes.framework.options import OptionError, declared_options, format_options, option_value
 from passes.framework.spec import Option, OptionText, unknown_annotation
 

@@ -37,7 +37,7 @@ from passes.framework.pipeline import (
     verify,
 )
 from relayout.batch.unit import Unit, Work
-from relayout.command import BatchOptions, CiOptions
+from relayout.command import BatchOptions, CiOptions, EachModule
 from relayout.comments import (
     Chunk,
     expectations,
@@ -50,8 +50,15 @@ from relayout.comments import (
 )
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import Option, Rule, choice, excludes, flag, group, option, repeated, usage_error
-from relayout.output import STANDARD_OUTPUT, is_name_of, output_name, write_output
-from relayout.per_module import EachModule, check_uncompressed, check_unique, output_files
+from relayout.output import (
+    STANDARD_OUTPUT,
+    check_uncompressed,
+    check_unique,
+    is_name_of,
+    output_files,
+    output_name,
+    write_output,
+)
 from relayout.pipelines import PipelineOptions, needs_passes, print_passes, run_pipeline
 
 # The options that have an effect with --verify-diagnostics.

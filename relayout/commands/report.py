@@ -31,8 +31,7 @@ from relayout.options import (
     repeated,
     usage_error,
 )
-from relayout.output import STANDARD_OUTPUT, write_output
-from relayout.per_module import check_unique
+from relayout.output import STANDARD_OUTPUT, check_unique, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 from relayout.report.export import FORMATS
 from relayout.report.gate import parse_condition

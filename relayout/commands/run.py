@@ -21,11 +21,10 @@ from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, render
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit, Work
-from relayout.command import BatchOptions, LimitOptions
+from relayout.command import BatchOptions, EachModule, LimitOptions
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import argument, choice, count, flag, group, natural, option, parsed, repeated, usage_error
 from relayout.output import write_output
-from relayout.per_module import EachModule
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 
 if TYPE_CHECKING:

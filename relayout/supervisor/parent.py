@@ -21,7 +21,7 @@ from dialect_utils.io.files import is_url
 from dialect_utils.text import DiagnosticError
 from relayout.output import new_file, write_to_file
 from relayout.process import Clock, fork
-from relayout.supervisor.frames import (
+from relayout.supervisor.host import (
     ANSWER,
     CANDIDATE,
     DONE,

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 from dialect_utils import sandbox
 from dialect_utils.processes import NO_MEMORY, describe_exit
 from dialect_utils.text import Diagnostic, render
-from relayout.batch.unit import Unit, format_unit, parse_plan
+from relayout.batch.unit import Unit
 from relayout.command import Command, Job, Result
 from relayout.console import colour
 from relayout.options import values_of
-from relayout.supervisor.child import Limits, serve
-from relayout.supervisor.frames import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
+from relayout.supervisor.child import Limits, format_unit, parse_plan, serve
+from relayout.supervisor.host import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
 from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable
 from relayout.supervisor.programs import Programs
 
