@@ -29,7 +29,7 @@ def _is_compiled(file: str) -> bool:
         return False
     magic, flags, time, size = (header[start : start + 4] for start in range(0, _HEADER, 4))
     if int.from_bytes(flags, "little") & _UNCHECKED:
-        # Compiled with a hash of the source in place of its time, as for packages that are built reproducibly.
+        # A hash-based file, as in reproducibly built packages: the header holds a hash of the source, not its time.
         return magic == MAGIC_NUMBER
     numbers = int.from_bytes(time, "little"), int.from_bytes(size, "little")
     return magic == MAGIC_NUMBER and numbers == (int(source.st_mtime) & 0xFFFFFFFF, source.st_size & 0xFFFFFFFF)

@@ -19,10 +19,10 @@ from dialect_utils.io.files import STANDARD_INPUT, encode
 from dialect_utils.io.inputs import Input, Selection, SelectionError, find_inputs
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from relayout.batch.unit import Unit, Work
-from relayout.console import COLOURS, DONE, FAILED, WRONG_COMMAND, Console, UsageError
-from relayout.options import Rule, choice, count, flag, gigabytes, option, repeated, usage_error
+from relayout.console import COLOURS, DONE, FAILED, WRONG_COMMAND, Console, UsageError, print_failure
+from relayout.options import Rule, argument, choice, count, flag, gigabytes, group, option, repeated, usage_error
 from relayout.output import write_output
-from relayout.process import seconds_for_bytes
+from relayout.process import REWRITING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
 if TYPE_CHECKING:
     from relayout.supervisor.cache import Selected
@@ -66,7 +66,7 @@ class LimitOptions:
     max_output: int | None = option("GB", "what may be printed and written for each FILE (default 2)", gigabytes)
 
     def seconds(self, inputs: Iterable[Input], per_megabyte: float) -> float:
-        """Returns the time budget of modules: --timeout, or one by their size."""
+        """Returns the time budget of modules: --timeout, or a default for their size."""
         return self.timeout or seconds_for_bytes(sum(each.size for each in inputs), per_megabyte)
 
 
@@ -181,7 +181,7 @@ class Command:
         return None
 
     def conclusion(self) -> Gatherer[Any] | None:
-        """Returns the object that gathers the findings of all units, None where their output is shown as it is."""
+        """Returns the object that gathers the findings of all units, None where their output is shown unchanged."""
         return None
 
     def with_share(self, share: int | None) -> Self:
@@ -249,7 +249,7 @@ class Gatherer(Generic[F]):
     found: list[F] = field(default_factory=list, init=False)
 
     def add(self, unit: Unit, result: Result) -> Result:
-        """Takes the finding of a unit, and returns the result with the output that the user sees."""
+        """Adds the finding of a unit; returns the result with the output that the user sees."""
         found = self.read(unit, result)
         if found is None:
             return result
@@ -258,7 +258,7 @@ class Gatherer(Generic[F]):
         return replace(result, output=encode(text), status=self.status(found, result))
 
     def read(self, unit: Unit, result: Result) -> F | None:
-        """Returns the finding that a unit printed, None where its output is shown as it is."""
+        """Returns the finding that a unit printed, None where its output is shown unchanged."""
         raise NotImplementedError
 
     def text(self, found: F) -> str:
@@ -303,7 +303,7 @@ def read_finding(kind: type[T], said: Any) -> T:
 
 
 def with_conclusion(execute: Execute, conclusion: Gatherer[Any]) -> Execute:
-    """Returns `execute` with the output that a conclusion makes of each unit's, or of what is recorded of it."""
+    """Returns `execute` with the output of each unit, new or recorded, replaced by that of a conclusion."""
 
     def run(job: Job, units: Sequence[Unit]) -> Generator[Result]:
         with closing(execute(job, units)) as results:
@@ -357,3 +357,38 @@ def files_or_input(files: Sequence[str]) -> Sequence[str]:
     if not files and sys.stdin.isatty():
         raise usage_error("expected a FILE", "- reads standard input")
     return files or [STANDARD_INPUT]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EachModule(Command):
+    """A command that works on each module of its FILEs by itself."""
+
+    prints_files: ClassVar[bool] = True
+
+    files: tuple[str, ...] = argument("FILE", MODULES, "*")
+    selection: InputOptions = group(InputOptions)
+    limits: LimitOptions = group(LimitOptions)
+
+    def plan(self, console: Console) -> Sequence[Unit]:
+        inputs = self.selection.find(files_or_input(self.files), console)
+        files = self.targets(inputs)
+        return [Unit((each,), files.get(each.path), self.seconds(each)) for each in inputs]
+
+    def seconds(self, read: Input) -> float:
+        """Returns the time budget of a module."""
+        return self.limits.seconds([read], REWRITING_SECONDS_PER_MEGABYTE)
+
+    def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
+        """Returns the output file of each input by its path, empty for standard output."""
+        return {}
+
+    def work(self, unit: Unit, console: Console) -> int:
+        [read] = unit.inputs
+        return self.run(read, unit.target, console)
+
+    def run(self, read: Input, target: str | None, console: Console) -> int:
+        """Works on one module for an output file (None: standard output), and returns the exit code."""
+        raise NotImplementedError
+
+    def failed(self, unit: Unit) -> Callable[[str], None] | None:
+        return partial(print_failure, {"file": unit.inputs[0].path}) if self.json else None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from dialect_utils.io.files import TEXT_KINDS, decode, encode, find_kind
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
 
-# Strings and block comments match first: `//` inside them starts no comment. Both may be unclosed.
+# Strings and block comments, closed or not, match first: `//` inside them starts no comment.
 _PIECE = re.compile(
     r'(?P<kept>"(?:\\.|[^"\\\n]++)*+"?|/\*.*?(?:\*/|\Z))|^[ \t]*+//[^\n]*(?:\n|\Z)|(?<![ \t])[ \t]*+//[^\n]*',
     re.DOTALL | re.MULTILINE,

@@ -37,7 +37,7 @@ _EXECUTION_SECONDS = 15.0
 # Modules that prove, execute and compare, for `Command.shared`.
 SHARED = (
     "dialect_utils.execution.process",
-    "dialect_utils.hlo.verification.signatures",
+    "dialect_utils.hlo.verification.attributes",
     "dialect_utils.verdict.examination",
     "dialect_utils.verdict.replay",
     "numpy.random",
@@ -128,7 +128,7 @@ WITHOUT_EXECUTION = excludes(
 
 
 def comparison_seconds(limits: LimitOptions, files: Iterable[Input]) -> float:
-    """Returns the time budget of the comparison of files: --timeout, or one by their sizes, with time for execution."""
+    """Returns the time budget for comparing files: --timeout, or a default for their sizes that includes execution."""
     return limits.timeout or limits.seconds(files, CHECKING_SECONDS_PER_MEGABYTE) + _EXECUTION_SECONDS
 
 

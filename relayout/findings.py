@@ -38,7 +38,7 @@ Find: TypeAlias = "Callable[[Sequence[Module]], Cause | Crash | None]"
 
 @dataclass(frozen=True, slots=True)
 class Finder:
-    """A search for a difference (`keep` is `different`) or a crash (`crash`) of modules, or of a pass on a module."""
+    """A search for modules that differ (`keep` is `different`) or crash an engine (`crash`), or for such a pass."""
 
     worker: Worker
     keep: str
@@ -79,7 +79,7 @@ class Finder:
 
 
 def is_kept(wanted: Cause | Crash, found: Cause | Crash | None, modules: Sequence[Module]) -> bool:
-    """Is true where reduced modules show the finding that was wanted: the same crash, or a difference of like cause.
+    """Is true where reduced modules show the wanted finding: the same crash, or a difference of a similar cause.
 
     Once the output that differs is the only one of the modules, its number is 0.
     """

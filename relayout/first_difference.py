@@ -48,11 +48,11 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class FirstDifference:
-    """The values of a program at which it parts from its source, most likely ones first; none where no output differs.
+    """The values at which a program departs from its source, the most likely first; none where no output differs.
 
-    `origin` gives the location of a value in the user's program. `right` and `compared` count the program's values,
-    `known` those of the source. `distances` are lower bounds of the distance to the nearest value of the source.
-    `is_exact`: both programs ran in 64 bits without roundings.
+    `origin` gives the location of a value in the user's program. `right` of the program's `compared` values match one
+    of the `known` values of the source. `distances` are lower bounds of the distance to the nearest value of the
+    source. `is_exact`: both programs ran in 64 bits without roundings.
     """
 
     source: str

@@ -104,7 +104,7 @@ def argument(metavar: str, text: str, number: str | int | None = None) -> Any:
 
 
 def group(kind: type[T], **texts: str) -> T:
-    """Returns a field of a group of options, some of which have another help here."""
+    """Returns a field that holds a group of options; `texts` replace the help of some of them."""
     return field(default=kind(), metadata={_GROUP: kind, "texts": texts})
 
 
@@ -181,7 +181,7 @@ def given(command: object) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Options that have no effect for a `reason`, such as `without --target`: it is wrong to give one of them.
+    """Options that have no effect for a `reason`, such as `without --target`: giving one of them is an error.
 
     They have no effect with one of `others`, or only with it if they `need` it. `value`: only this value of the option
     counts. With `names` of None all options but the `kept` ones, and those of every command, have no effect.

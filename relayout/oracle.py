@@ -17,8 +17,7 @@ from dialect_utils.io.files import encode
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout.reduction import Reduction
-from relayout.supervisor.frames import CANDIDATES
-from relayout.supervisor.host import current
+from relayout.supervisor.host import CANDIDATES, current
 
 # Exit codes of a shell for a command that it cannot run (POSIX).
 _NOT_RUN = {126: "cannot be executed", 127: "is not found"}
@@ -132,7 +131,7 @@ class Oracle:
     def _run(self, module: Module) -> Outcome:
         """Runs the command once; raises TimeIsUpError where the time of the reduction ends before the run."""
         host = current()
-        assert host is not None  # commands work in a child
+        assert host is not None  # a command works in a sandboxed child, which has a host
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimeIsUpError

@@ -1,15 +1,22 @@
-"""Writing of results: a file is written whole or not at all."""
+"""Output files: their names, and writing of results, where a file is written whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from dialect_utils.io.files import Emit, decode, encode, is_url, write_file
+from dialect_utils.io.files import STANDARD_INPUT, Emit, decode, encode, is_url, write_file
+from dialect_utils.io.inputs import Input
 from dialect_utils.io.remote import write_url
 from dialect_utils.text import printable
+from relayout.options import usage_error
 from relayout.supervisor.host import current
+
+# Endings of files; a directory for several results has none of these.
+_SUFFIXES = (".hlo", ".mlir", ".mlirbc", ".txt", ".pb")
 
 STANDARD_OUTPUT = "-"
 
@@ -36,7 +43,7 @@ def output_name(name: str, emit: Emit) -> str:
 
 
 def is_name_of(name: str, emit: Emit) -> bool:
-    """Is false for the ending of a compressed file, and where text is written for that of a proto or bytecode."""
+    """Is false for the ending of a compressed file, and for text under the ending of a proto or bytecode."""
     return not name.endswith((*COMPRESSED, *(_BINARY if emit == "text" else ())))
 
 
@@ -77,3 +84,38 @@ def write_output(path: str | None, data: bytes) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
+
+
+def check_uncompressed(output: str) -> None:
+    """Raises UsageError for the name of a compressed file."""
+    if output.endswith(COMPRESSED):
+        raise usage_error(f"-o {output}: what is written is not compressed", "leave the ending out")
+
+
+def output_files(
+    inputs: Sequence[Input], output: str, name_of: Callable[[str], str], check: Callable[[], None]
+) -> dict[str, str]:
+    """Returns the output file of each input, by the input's path: `output`, or a file in it if it is a directory.
+
+    `name_of` returns the name in a directory for the relative path of an input; `check` raises for a wrong name of one
+    file. Raises UsageError where two inputs have the same output file.
+    """
+    if not (output.endswith(os.sep) or len(inputs) > 1 or Path(output).is_dir()):
+        check()
+        return {each.path: output for each in inputs}
+    if any(each.path == STANDARD_INPUT for each in inputs):
+        raise usage_error(f"-o {output} is a directory, and standard input has no name for a file in it")
+    if Path(output).is_file() or (Path(output).suffix in _SUFFIXES and not Path(output).is_dir()):
+        raise usage_error(f"{len(inputs)} modules need a directory, but -o {output} is not one", "-o NAME/ makes one")
+    names = [name_of(each.relative) for each in inputs]
+    check_unique(names, output)
+    if is_url(output):
+        return {each.path: f"{output.rstrip('/')}/{name}" for each, name in zip(inputs, names, strict=True)}
+    return {each.path: os.path.join(output, name) for each, name in zip(inputs, names, strict=True)}
+
+
+def check_unique(names: Sequence[str], directory: str | Path) -> None:
+    """Raises UsageError where two inputs have the same output file in a directory."""
+    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
+    if repeated is not None:
+        raise usage_error(f"several FILEs would be written to {os.path.join(directory, repeated)}")

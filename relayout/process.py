@@ -161,7 +161,7 @@ def leave_session(kept: Iterable[int] = ()) -> None:
 
 
 def reset_signals() -> None:
-    """Lets signals end this process, in which they were blocked; those of the terminal go to the command's process."""
+    """Unblocks the signals that end a process; the terminal sends its signals to the command's process."""
     for number in ENDING_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
@@ -196,7 +196,7 @@ class Clock:
         self._seen, self._queued = time.monotonic(), _queued_seconds(self.pid)
 
     def look(self) -> None:
-        """Adds the time since the last look."""
+        """Adds the time since the last update."""
         now = time.monotonic()
         step = max(0.0, min(now - self._seen, _LONGEST_STEP))
         self._seen = now
@@ -206,7 +206,7 @@ class Clock:
             self._waited += step
 
     def restart(self) -> None:
-        """Gives the whole time again, for another item of the unit."""
+        """Restarts the clock with the full time, for the next item of the unit."""
         self.look()
         self._spent, self._queued = 0.0, _queued_seconds(self.pid)
 

@@ -33,7 +33,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Source
 from passes.dumps.executable import Known, Runnable, runnable, with_given_data
 from relayout.supervisor.host import current
 
-# Executables shrink to a fifth even so.
+# Even this level compresses executables to a fifth.
 _FASTEST = 1
 _END_OF_HEADER = b"\n"
 # An entry of the cache comes from a child that this file may have taken over.
@@ -42,7 +42,7 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Forms:
-    """The forms of one file, each made when it is needed: as it is written, as its user knows it, as it is executed."""
+    """The forms of one file, built on demand: the written module, the same without transfers, the executable module."""
 
     data: bytes
     name: str
@@ -52,7 +52,7 @@ class Forms:
 
     @cached_property
     def written(self) -> Module:
-        """Returns the module as it is written."""
+        """Returns the module as the file has it."""
         return parse_bytes(self.data, self.name, self.wanted)
 
     @cached_property
@@ -62,7 +62,7 @@ class Forms:
 
     @property
     def dump(self) -> Module:
-        """Returns the module as it is written, with parameters and results in place of transfers."""
+        """Returns the module as the file has it, with parameters and results in place of transfers."""
         return self._given[0]
 
     @cached_property

@@ -91,7 +91,7 @@ class Reduction:
         return range(max(len(output_values(module)) for module in self.modules))
 
     def _carries(self, before: Sequence[Module], numbers: Sequence[int]) -> bool:
-        """Is true where a value may replace the output: constant in all modules, it leaves no such difference."""
+        """Is true where a value carries the difference: none is left once the value is constant in all modules."""
         if self.output is None:
             return True
         constant = _replaced(before, numbers, _by_constant)
@@ -136,7 +136,7 @@ class Reduction:
     def _by_operand(self, pairs: Sequence[tuple[int, ...]], numbers: tuple[int, ...]) -> list[Module] | None:
         """Returns copies in which the first operand of the same type replaces an operation of each.
 
-        Exchanged operands replace none: they would differ by themselves.
+        Operands that the modules have exchanged replace no operation: they would cause a difference of their own.
         """
         operations = [list(module.operations()) for module in self.modules]
         found = [own[number] for own, number in zip(operations, numbers, strict=True)]
@@ -161,7 +161,7 @@ class Reduction:
             return None
 
     def _shrink(self) -> None:
-        """Replaces a size of dimensions by a smaller one wherever it is written."""
+        """Replaces a dimension size by a smaller one, 64 by 1 for example, wherever the modules have it."""
         for size in sorted(_sizes(self.modules), reverse=True):
             for smaller in dict.fromkeys((1, 2, size // 2, size - 1)):
                 if 0 < smaller < size and self._keep(self._resized(size, smaller)):
@@ -193,7 +193,7 @@ def reduce_modules(
     """Returns smaller modules for which `shows` is still true, of one module (the input of a pass) or of a pair.
 
     `trials` limits the calls of `shows`. `output` is the number of the output that stays; None: any output or inner
-    value may become the only result. The modules given stay as they are.
+    value may become the only result. The given modules do not change.
     """
     return Reduction(tuple(module.clone() for module in modules), shows, trials, output).run()
 
@@ -214,7 +214,7 @@ def _remove_dead_operations(module: Module) -> None:
 
 
 def _is_pure(operation: Operation) -> bool:
-    """Is true for an operation without side effects, in the functions that it calls either."""
+    """Is true where neither an operation nor the functions that it calls have side effects."""
     if has(operation.opcode, Trait.PURE):
         return True
     calls = has(operation.opcode, Trait.CALLS) and operation.opcode != "custom-call" and bool(operation.called)
@@ -291,7 +291,7 @@ def _sizes(modules: Sequence[Module]) -> set[int]:
 def _are_exchanged(
     values: Sequence[Value], operations: Sequence[Sequence[Operation]], pairs: Sequence[tuple[int, ...]]
 ) -> bool:
-    """Is true for values that correspond to others: parameters to those of their number, results to results."""
+    """Is true where values do not correspond: parameters of different numbers, or results of different pairs."""
     known: set[tuple[str, int]] = set()
     for side, (value, own) in enumerate(zip(values, operations, strict=True)):
         if value.operation is None:

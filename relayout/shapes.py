@@ -49,7 +49,7 @@ def read_typed_array(text: Text, console: Console) -> ArrayShape:
 
 
 def input_lines() -> Iterator[Text]:
-    """Yields every line of standard input that is not blank, as soon as it is read."""
+    """Yields every non-blank line of standard input as soon as the line is read."""
     for number in count(1):
         with waiting(None):
             data = sys.stdin.buffer.readline()

@@ -89,7 +89,7 @@ def broken_guarantees(step: Pass, text: str, name: str) -> list[str]:
 
 
 def _is_modified(step: Pass, module: Module) -> bool:
-    """Returns whether a pass changes a module; one that a pass rejects stays as it is."""
+    """Returns whether a pass changes a module; a module that the pass rejects counts as unchanged."""
     try:
         return step.run(module).modified
     except DiagnosticError:
@@ -147,7 +147,7 @@ def _with_text(step: Pass, spec: str) -> Pass:
 
 
 def examples(step: Pass) -> Iterator[tuple[Pass, str, str]]:
-    """Yields (pass, before, after) of a docstring; `After name{a=b}:` sets options."""
+    """Yields (pass, before, after) for each example of a docstring; `After name{a=b}:` sets options."""
     parts = re.split(r"^(Before|After)(?: (\S.*))?:\n", step.doc, flags=re.MULTILINE)[1:]
     before = ""
     for word, spec, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):

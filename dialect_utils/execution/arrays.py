@@ -106,7 +106,7 @@ def as_array(value: object, shape: ArrayShape | None) -> Array:
     wanted = None if hasattr(value, "dtype") or shape is None else dtype_of(shape.element_type)
     try:
         array = None if value is None or isinstance(value, str | bytes) else np.asarray(value, wanted)
-    except (TypeError, ValueError, OverflowError):  # ragged lists, objects that are no numbers, too large ones
+    except (TypeError, ValueError, OverflowError):  # ragged lists, objects that are not numbers, too large numbers
         array = None
     if array is None or array.dtype == np.object_:
         needed = "an array" if shape is None else f"an array or numbers for {shape.without_layout}"
@@ -154,7 +154,7 @@ def from_plain_all(
 
 
 def _other_count(arrays: Sequence[Array | SavedArray], shapes: Sequence[ArrayShape], prefix: str) -> DiagnosticError:
-    """Returns the error about more or fewer arrays than the entry has; its hint lists those of the entry."""
+    """Returns the error about more or fewer arrays than the entry has; its hint lists the entry's arrays."""
     given, entry = ("inputs", "parameters") if prefix == "in" else ("outputs", "results")
     file = next((f"{each.file}: " for each in arrays if isinstance(each, SavedArray) and each.file), "")
     listed = [f"{prefix}{i} {shape.without_layout}" for i, shape in enumerate(shapes[:_LISTED])]
@@ -213,5 +213,5 @@ def readable(path: str, kind: str = "NPZ file of plain arrays") -> Iterator[None
 
 
 def damaged(path: str, reason: str, kind: str = "NPZ file of plain arrays") -> DiagnosticError:
-    """Returns the error for a file that is not of a kind."""
+    """Returns the error for a file without the expected content: `x.npz: no NPZ file: ...`."""
     return DiagnosticError(Diagnostic(f"{path}: no {kind}: {reason.splitlines()[0][:_LONGEST_REASON]}"))

@@ -114,7 +114,7 @@ def _dtypes() -> dict[str, np.dtype[Any]]:
 
 
 def _leaves(tree: Any, path: Path) -> Iterator[tuple[Path, SavedArray]]:
-    """Yields the arrays and numbers of a tree; texts and None are no data of a program."""
+    """Yields the arrays and numbers of a tree; texts and None are skipped."""
     if isinstance(tree, dict) and _CHUNKED in tree:
         yield path, _joined(tree)
     elif isinstance(tree, dict):

@@ -27,7 +27,7 @@ _DECIMAL = re.compile(r"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?", re.ASCII)
 def contents(operation: Operation) -> bytes | None:
     """Returns the elements of a constant in row-major order, each little-endian in whole bytes.
 
-    None where the text does not hold them, or in a way that is not read.
+    None where the text elides them or writes them in an unsupported form.
     """
     shape = operation.results[0].shape
     if not isinstance(shape, ArrayShape) or not shape.is_static:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 Run = Callable[[Sequence[Array]], list[tuple[ElementType, Array]]]
 
 _BYTE = 8
-# Executables that are kept, and the length of the longest program of one.
+# The number of cached executables, and the length of the longest program that is cached.
 _MOST_KEPT, _MOST_KEPT_CHARACTERS = 8, 1 << 16
 
 
@@ -61,7 +61,7 @@ def _compiled(program: str | bytes, options: tuple[tuple[str, Any], ...], device
     return run_on_xla(executable, [shape.element_type for shape in results], devices)
 
 
-# A reduction, and a search for roundings, run one program again and again beside others: the last ones stay compiled.
+# A reduction or a search for roundings repeats a program among others, so the latest executables are cached.
 _kept = lru_cache(maxsize=_MOST_KEPT)(_compiled)
 
 
@@ -211,7 +211,7 @@ def _collect(outputs: list[Array], results: Sequence[ArrayShape]) -> list[tuple[
 
 
 def prepare_reference(program: str | bytes, dialect: Dialect) -> tuple[Run, list[ArrayShape]]:
-    """Returns the function that evaluates a program by definition, read as it is written, and main's parameters."""
+    """Returns the function that evaluates a program, unchanged, by definition, and main's parameters."""
     # Imported here: no other engine needs the readers and the definitions.
     from dialect_utils import hlo
     from dialect_utils.execution.reference import UnsupportedOperationError, evaluate

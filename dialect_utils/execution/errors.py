@@ -146,7 +146,7 @@ def _location(source: Source | None, line: int, column: int) -> Location | None:
 
 
 def _definition(source: Source | None, name: str) -> Location | None:
-    """Returns the location of the only instruction with a name, or with it before it was made unique."""
+    """Returns the location of the only instruction with a name, or with its base name: `dot` of `dot.3`."""
     if source is None:
         return None
     for candidate in (name, _NUMBER_OF_COPY.sub("", name)):

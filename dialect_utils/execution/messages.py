@@ -136,7 +136,7 @@ class Channel:
 
         def write(view: memoryview) -> int:
             self._wait(self.requests, select.POLLOUT, deadline)
-            # A pipe that is not empty takes less than is asked.
+            # A write to a pipe that is not empty may write fewer bytes than asked.
             return os.write(self.requests, view[:_CHUNK])
 
         _write_all(write, message)
@@ -172,7 +172,7 @@ class Channel:
                 poll.unregister(self.errors)
 
     def _listen(self) -> bool:
-        """Keeps the readable bytes of standard error; is false where there are none, now or for ever."""
+        """Stores the readable bytes of standard error; is false where none are readable, and at its end."""
         try:
             part = os.read(self.errors, _CHUNK)
         except BlockingIOError:
@@ -221,7 +221,7 @@ def encode_request(
     limit: float,
     with_checks: bool,
 ) -> Message:
-    """Returns the request that executes a program on each list of arrays, None: the one that the worker has loaded."""
+    """Returns the request that runs a program (None: the program that the worker has loaded) on each list of arrays."""
     header = {
         "dialect": "stablehlo" if program is None else program.dialect,
         "engine": engine,

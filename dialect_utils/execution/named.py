@@ -117,7 +117,7 @@ def inputs_of_tree(tree: Mapping[str, object], arguments: Sequence[Argument]) ->
     """Returns the arrays of a tree of dicts, lists and tuples in the order of the arguments.
 
     A key is the name of an argument, a part of its path, or several parts: `params`, `w`, `params/w`. A named tuple has
-    its fields as keys. Raises DiagnosticError for arguments without a value, and for values that are no arrays.
+    its fields as keys. Raises DiagnosticError for arguments without a value, and for values that are not arrays.
     """
     found = [next(filter(_is_value, (_value_at(tree, path) for path in _names(each))), None) for each in arguments]
     missing = [each for each, value in zip(arguments, found, strict=True) if value is None]
@@ -198,7 +198,7 @@ def _missing(
 
 
 def _outer(argument: Argument, given: Mapping[Path, _Given]) -> str | None:
-    """Returns the name of the argument a part of which is what a file holds under the rest of the path."""
+    """Returns the part of an argument's path before a key of the file: `params` of `params['w']` for `w`."""
     path = path_of(argument.name)
     found = next((i for i in range(1, len(path)) if path[i:] in given), None)
     return None if found is None else written_path(path[:found])
@@ -225,9 +225,9 @@ def split_all_among_devices(
 def split_among_devices(array: Array | SavedArray, shape: ArrayShape, name: str) -> Array | SavedArray:
     """Returns the parts of a whole array, stacked; the first dimension of `shape` counts the devices.
 
-    An array that has the dimensions of `shape` is returned as it is. A whole array of one part's dimensions is the same
-    on every device; one that is split along one dimension into as many parts as devices goes to these in their order.
-    Raises DiagnosticError for any other split, whose order the program does not say.
+    An array that has the dimensions of `shape` is returned unchanged. A whole array of one part's dimensions is the
+    same on every device; one that is split along one dimension into as many parts as devices goes to these in their
+    order. Raises DiagnosticError for any other split, whose order the program does not say.
     """
     found, devices, part = np.shape(array), shape.dimensions[0], shape.dimensions[1:]
     if found == shape.dimensions or len(found) != len(part):

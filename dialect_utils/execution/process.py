@@ -45,7 +45,7 @@ _REWRITTEN: dict[Rewriting, str] = {
     "join": "joined",
 }
 
-# A module in what XLA prints with `xla_dump_to=-`.
+# One module in the output of XLA with `xla_dump_to=-`.
 _PRINTED_MODULE = re.compile(
     r"^\*\*\* Begin (?P<name>.+) \*\*\*\n(?P<text>[\s\S]*?)^\*\*\* End (?P=name) \*\*\*$", re.MULTILINE
 )
@@ -191,9 +191,9 @@ class Worker:
 
         `widen`: the number of noise elements. `order` (option `nan_first`): the number of operations with an open
         order, and of sorts that are not stable. `observe` (options `first`, `most_elements`, `iterations`): the number
-        of values that the program returns more, and of all that it may return. `round` (option `operands`, a bit for
-        each): for each product whose operands a TPU may round, the first that is equal to it. `unround`, `repeat`
-        (option `count`): none. Raises ExecutionError.
+        of additional results, and of all values that could be additional results. `round` (option `operands`, a bit for
+        each): for each product whose operands a TPU may round, the number of the first equal product. `unround`,
+        `repeat` (option `count`): no numbers. Raises ExecutionError.
         """
         return self._rewritten(rewriting, [program], options)
 

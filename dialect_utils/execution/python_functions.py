@@ -29,7 +29,7 @@ def imported_function(text: str) -> Callable[..., Any]:
         sys.path.insert(0, here)
     try:
         found = getattr(importlib.import_module(name), attribute)
-    except Exception as error:  # whatever the user's module raises
+    except Exception as error:  # the user's module may raise anything
         raise DiagnosticError(Diagnostic(f"{text} cannot be imported: {type(error).__name__}: {error}")) from error
     if not callable(found):
         raise DiagnosticError(Diagnostic(f"{text} is {type(found).__name__}, not a function"))
@@ -51,7 +51,7 @@ def traced_function(text: str, operands: Sequence[ArrayShape], results: Sequence
             found = jax.tree.leaves(jax.eval_shape(function, *specs))
             traced = jax.jit(function, keep_unused=True).trace(*specs)
             lowered = traced.lower(lowering_platforms=("cpu",)).as_text(dialect="hlo")
-        except Exception as error:  # whatever the user's function raises
+        except Exception as error:  # the user's function may raise anything
             message = f"{text} cannot be traced: {type(error).__name__}: {str(error).splitlines()[0]}"
             raise DiagnosticError(Diagnostic(message, hint="JAX traces it: write it with jax.numpy")) from error
     expected = [(shape.dimensions, dtype_of(shape.element_type)) for shape in results]

@@ -17,7 +17,7 @@ from dialect_utils.ops import Trait, has
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
 
-# An input is drawn, packed, written to the worker, copied to a device, and compared with that of another run.
+# The copies of an input: as drawn, packed, written to the worker, copied to a device, and compared between runs.
 _COPIES = 6
 # XLA inlines calls, and a proof walks through them; the largest dumps have some hundred thousand instructions.
 _MOST_INSTRUCTIONS = 2_000_000

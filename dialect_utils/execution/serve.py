@@ -226,7 +226,7 @@ PREPARE: dict[Engine, Callable[[str | bytes, dict[str, Any]], Prepared]] = {
 def _check_custom_calls(program: str | bytes) -> None:
     """Raises UnsupportedError for forbidden calls, because XLA's parser may find more calls than the parent's.
 
-    Gives LAPACK's calls their function pointers, which no client does.
+    Registers the function pointers of LAPACK's calls, which no client does.
     """
     data = program.encode() if isinstance(program, str) else program
     if b"custom_call" not in data:

@@ -77,7 +77,7 @@ class _Worker:
         if self.channel is None:
             self._process = processes.start(processes.TPU_FIGURES, self._topology)
             self.channel = Channel(self._process.stdin, self._process.stdout, self._process.stderr)
-        # A process that has ended is noticed by `finish`.
+        # `finish` reports a process that has ended.
         with suppress(TimeoutError, OSError):
             self.channel.send(Message({}, [text.encode()]), self.deadline)
 
@@ -141,7 +141,7 @@ class FigureCompiler:
                     idle.append(worker)
                 yield done.pop(number)
         finally:
-            # The caller has stopped: an answer that is still to come is for a program of the past.
+            # The caller has stopped early: the next answer would be that of an earlier program.
             for worker in running:
                 worker.close()
 
@@ -150,7 +150,7 @@ def _first_done(running: Iterable[_Worker]) -> _Worker:
     """Waits until a worker answers, or its time is over; all may write to standard error meanwhile."""
     poll, by_descriptor = select.poll(), {}
     for worker in running:
-        assert worker.channel is not None  # it was given a program
+        assert worker.channel is not None  # it runs a program
         by_descriptor[worker.channel.answers] = worker
         for descriptor in (worker.channel.answers, worker.channel.errors):
             poll.register(descriptor, select.POLLIN)

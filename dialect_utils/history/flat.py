@@ -19,11 +19,11 @@ class FlatGraph:
     """The values of a module without the borders of fusions: the operands and users of each one.
 
     A node is the value of an operation that is not a fusion and not a call, or a parameter of the entry, of a loop or
-    of a branch. `source` returns the node that makes any value.
+    of a branch. `source` returns the defining node of a value.
     """
 
     def __init__(self, module: Module) -> None:
-        """Makes the graph of a module."""
+        """Builds the graph of a module."""
         self.module = module
         self._callers: dict[Function, Operation] = {}
         for operation in module.operations():
@@ -66,7 +66,7 @@ class FlatGraph:
         }
 
     def source(self, value: Value) -> Value:
-        """Returns the node that makes a value: it enters fusions and calls, and leaves their parameters."""
+        """Returns the defining node of a value: the root in a fusion or call, the caller's operand for a parameter."""
         path = []
         while (known := self._sources.get(value)) is None:
             path.append(value)
@@ -104,7 +104,7 @@ class FlatGraph:
         return self._users.get(node, [])
 
     def carried(self, node: Value) -> list[tuple[Value, int]]:
-        """Returns the loops that a node is the whole state of, or whose body returns it: each with the number 0."""
+        """Returns the loops whose whole state, or whose body's result, is the node, each with the number 0."""
         return [(loop, 0) for loop in self._loops_of(node)]
 
     def carried_by(self, state: Value, node: Value) -> list[tuple[Value, int]]:
@@ -122,7 +122,7 @@ class FlatGraph:
         return list(dict.fromkeys(found))
 
     def is_inlined(self, function: Function) -> bool:
-        """Is true for the body of a fusion or a call, which is a part of the function around it."""
+        """Is true for the body of a fusion or a call, which belongs to the function that contains the operation."""
         return function in self._callers
 
     def is_fused(self, node: Value) -> bool:
@@ -135,13 +135,13 @@ class FlatGraph:
         return self._callers.get(function) or next(iter(function.callers), None)
 
     def unmoved(self, node: Value) -> Value:
-        """Returns the node that a chain of moves begins with."""
+        """Returns the first node of the chain of moves that ends in a node."""
         while (operation := node.operation) is not None and has(operation.opcode, Trait.MAY_BE_BITCAST):
             node = self.source(operation.operands[0])
         return node
 
     def readers(self, node: Value) -> Sequence[Value]:
-        """Returns the nodes beyond moves, tuples and their elements that use a node, each once."""
+        """Returns the users of a node, each once; moves, tuples and get-tuple-elements are passed over."""
         known = self._readers.get(node)
         if known is None:
             known = self._readers[node] = self._find_readers(node)
@@ -164,6 +164,6 @@ class FlatGraph:
 
 
 def _is_inner_tuple(node: Value) -> bool:
-    """Is true for a tuple that is no result of its function."""
+    """Is true for a tuple that is not a result of its function."""
     operation = node.operation
     return operation is not None and operation.opcode == "tuple" and node not in node.function.results

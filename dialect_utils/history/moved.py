@@ -59,7 +59,7 @@ def find_moved(graph: FlatGraph, usage: MemoryUsage) -> list[Moved]:
 
 
 def describe(graph: FlatGraph, node: Value, usage: MemoryUsage) -> Moved | None:
-    """Returns any node as a value without a move; None for one that is not an array."""
+    """Returns an array that is not moved, with its padding, as `Moved`; None for a node without an array."""
     shape = node.shape
     if not isinstance(shape, ArrayShape):
         return None
@@ -111,7 +111,7 @@ def _name_of_caller(graph: FlatGraph, node: Value) -> str:
 
 
 def _function(graph: FlatGraph, node: Value) -> Function:
-    """Returns the function that runs a node: for the body of a fusion the one around the fusion."""
+    """Returns the function that runs a node; the body of a fusion runs in the function that contains the fusion."""
     function = node.function
     while graph.is_inlined(function) and (caller := graph.caller(function)) is not None:
         function = caller.function
@@ -193,7 +193,7 @@ def result_numbers(graph: FlatGraph, node: Value) -> list[int]:
 
 
 def _reading(graph: FlatGraph, node: Value) -> Iterator[tuple[Value, int | None]]:
-    """Yields the nodes that read the bytes of a node, a loop with the number of the element of its state."""
+    """Yields the nodes that read the bytes of a node, a loop together with the number of the state's element."""
     yield from graph.carried(node)
     for user in graph.users(node):
         opcode = opcode_of(user)

@@ -19,7 +19,7 @@ from dialect_utils.layout.moves.bitcast import classify_bitcast
 from dialect_utils.ops import IN_PLACE, named
 
 Action = Literal["argument layout", "result layout", "donation"]
-# Operands that have any layout for free.
+# Operands that may have any layout at no cost.
 _FREE = named("broadcast constant iota")
 
 
@@ -61,7 +61,7 @@ def removal(found: Introduced) -> Removal | None:
         for node, before in pairwise(back):
             order = _through(order, before, node, forward=False)
         return _changed("argument layout", argument, back[-1], order)
-    # An argument that is a result without a change is copied in any layout.
+    # An argument that the program returns unchanged is copied in any layout.
     if len(after) == 1 and _argument(through_same_bytes(graph, back[0])) is None:
         [(number, path)] = after
         order = _order(graph.operands(copy)[0])
@@ -83,7 +83,7 @@ def _is_tiled(copy: Value) -> bool:
 
 
 def _path_back(graph: FlatGraph, node: Value) -> list[Value]:
-    """Returns the nodes from one back to the first that neither keeps the bytes nor computes each element by itself."""
+    """Returns the path back from a node through elementwise and byte-preserving operations to the first other one."""
     path = [node]
     while (before := _carried(graph, path[-1])) is not None:
         path.append(before)
@@ -91,7 +91,7 @@ def _path_back(graph: FlatGraph, node: Value) -> list[Value]:
 
 
 def _carried(graph: FlatGraph, node: Value) -> Value | None:
-    """Returns the one operand whose layout an operation may keep, None for operations without one."""
+    """Returns the operand whose layout an operation may keep, None for operations without such an operand."""
     if node.operation is None:
         return None
     if keeps_bytes(node):
@@ -115,7 +115,7 @@ def _paths_to_results(graph: FlatGraph, copy: Value) -> list[tuple[int, list[Val
 
 
 def _is_only_read_so(graph: FlatGraph, back: list[Value], copy: Value) -> bool:
-    """Is true where an argument and what is made of it are only read by copies into one order."""
+    """Is true where every reader of an argument, or of a value on the path from it, is a copy into the same order."""
     wanted, path = _order(copy), set(back)
     for node in back:
         for user in graph.users(node):
@@ -138,7 +138,7 @@ def _order(node: Value) -> tuple[int, ...]:
 
 
 def _through(order: tuple[int, ...] | None, before: Value, after: Value, *, forward: bool) -> tuple[int, ...] | None:
-    """Returns an order of dimensions on the other side of an operation, None where its dimensions are others."""
+    """Returns an order of dimensions on the other side of an operation, None where the sizes differ there."""
     permutation = _permutation(before, after)
     if order is None or permutation is None:
         return None

@@ -1,6 +1,6 @@
 """Follows instructions of the final program back through the modules of all passes to the first that has each.
 
-Counterparts say which instruction of a module is which instruction of the module before a pass. Names decide only
+Counterparts pair each instruction of a module with the same instruction of the module before a pass. Names decide only
 between candidates that nothing else distinguishes: passes number instructions again.
 """
 
@@ -21,9 +21,9 @@ _UNSTABLE = frozenset({"metadata", "backend_config", "sharding", "frontend_attri
     | {"operand_precision", "cross_program_prefetch_index", "dim_labels", "window"}
 )
 _LONGEST_LITERAL = 64
-# The least likeness of two moves that are one instruction; the largest is 17.
+# The least similarity score of two moves that count as the same instruction; the maximum is 17.
 _LEAST = 6
-# The same for moves of arrays without counterparts: dimensions, order and readers agree.
+# The least score for moves of arrays without counterparts: dimensions, order and readers agree.
 _LEAST_WITHOUT_SOURCE = 12
 
 _Key = Callable[[FlatGraph, Value], Hashable]
@@ -31,7 +31,7 @@ _Key = Callable[[FlatGraph, Value], Hashable]
 
 @dataclass(slots=True)
 class Counterparts:
-    """The nodes of a module before a pass for the nodes of the module after it; a node without one is new."""
+    """A map from the nodes of the module after a pass to those before the pass; a node without an entry is new."""
 
     before: FlatGraph
     after: FlatGraph
@@ -79,9 +79,10 @@ class Counterparts:
         self._pair(lambda _, node: _loose_label(node))
 
     def _pair(self, of_before: _Key, of_after: _Key | None = None) -> None:
-        """Pairs the nodes without counterparts that have one key, in the order of the text.
+        """Pairs the nodes without counterparts that have equal keys, in the order of the text.
 
-        Equal keys of several nodes need equal numbers of them, but for equal expressions: a pass may duplicate these.
+        Nodes that share a key are paired only if both modules have equally many of them. Equal expressions are exempt:
+        a pass may duplicate them.
         """
         left, right = (
             _grouped(key, graph, (each for each in graph.nodes if each not in done and not _is_move(each)))
@@ -105,7 +106,7 @@ class Counterparts:
             self._reached.add(old)
 
     def _among_operands(self, label: Callable[[Value], Hashable], is_before: bool) -> _Key:
-        """Returns the key that has a label and the operands, each as its counterpart before the pass."""
+        """Returns a key of a label and the operands' counterparts before the pass."""
 
         def key(graph: FlatGraph, node: Value) -> Hashable:
             operands = [graph.unmoved(each) for each in graph.operands(node)]
@@ -153,7 +154,7 @@ class Counterparts:
                 self._reached.add(old)
 
     def _likeness(self, old: Value, new: Value, readers: set[Value | None]) -> int:
-        """Returns how much two moves of one array agree, 0 for those that cannot be one instruction."""
+        """Returns the similarity score of two moves of one array, 0 for moves that cannot be the same instruction."""
         one, other = _array(old.shape), _array(new.shape)
         if _opcode(old) != _opcode(new) or one is None or other is None or _size(one) != _size(other):
             return 0
@@ -259,7 +260,7 @@ class Introduced:
     """The first module with an instruction: its number in the compilation, and its node there.
 
     `before` is the last module without the instruction, with its number; None: the compiler's input has it. `replaced`
-    is the move in that module whose place a new move takes.
+    is the move in that module that a new move replaces.
     """
 
     number: int
@@ -276,7 +277,7 @@ class History:
     """
 
     def __init__(self, loads: Sequence[Load]) -> None:
-        """Takes the modules in the order of compilation."""
+        """Stores the loaders of the modules, in the order of compilation."""
         self._loads = loads
         self._graphs: dict[int, FlatGraph | None] = {}
         self.unread: list[int] = []
@@ -303,7 +304,7 @@ class History:
     def trace(self, nodes: Mapping[Value, Layout | None]) -> dict[Value, Introduced]:
         """Returns the earliest stage in which each node of the final program exists.
 
-        For a node with a layout that is where the instruction first has this layout.
+        For a node with a layout this is the first stage in which the instruction has the layout.
         """
         found: dict[Value, Introduced] = {}
         waiting: dict[Value, Value] = {}
@@ -332,7 +333,7 @@ class History:
         nodes: Mapping[Value, Layout | None],
         found: dict[Value, Introduced],
     ) -> dict[Value, Value]:
-        """Returns the places of the nodes in a module; those that begin after it are `found`."""
+        """Returns the counterparts of nodes that an earlier module has; adds all other nodes to `found`."""
         counterparts = Counterparts.of(graph, after[1])
         left: dict[Value, Value] = {}
         for node, place in waiting.items():

@@ -19,10 +19,11 @@ from dialect_utils.hlo.text.attributes import (
     renamed,
 )
 from dialect_utils.hlo.text.header import Header
-from dialect_utils.ir import Builder, Function, Module, Operation, Value, collector_paused
+from dialect_utils.ir import Builder, Function, Module, Operation, Value
 from dialect_utils.ir.control_flow import in_role_order
 from dialect_utils.layout import Shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, elided, error_at, nearest
+from dialect_utils.text.input_file import collector_paused
 
 
 class Maker(Protocol):

@@ -26,8 +26,8 @@ from dialect_utils.hlo.text.grammar import (
 from dialect_utils.hlo.text.header import Header, end_of_tables
 from dialect_utils.hlo.text.provenance import BodyText, Frame
 from dialect_utils.hlo.text.tokens import RESERVED, Scanner
-from dialect_utils.ir import collector_paused
 from dialect_utils.text import DiagnosticError, Source, Span
+from dialect_utils.text.input_file import collector_paused
 
 _BEGINNING = "an HLO module begins with HloModule NAME, StableHLO with module or func.func"
 

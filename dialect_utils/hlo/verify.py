@@ -15,10 +15,16 @@ from dialect_utils.hlo.computation import MAIN_THREAD, Computation
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule, callees_first
 from dialect_utils.hlo.reading import interface_of
-from dialect_utils.hlo.verification.attributes import check_sharding, find_inconsistent_shardings, value_problem
+from dialect_utils.hlo.verification.attributes import (
+    Signature,
+    Signatures,
+    check_sharding,
+    find_inconsistent_shardings,
+    shapes_of,
+    value_problem,
+)
 from dialect_utils.hlo.verification.entry import find_entry_problems, find_header_problems
 from dialect_utils.hlo.verification.literals import literal_problem
-from dialect_utils.hlo.verification.signatures import Signature, Signatures, shapes_of
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.index.index_map import physical_element_count
 from dialect_utils.layout.shape import UNBOUNDED

@@ -15,12 +15,10 @@ Longer than most files: the protocols name each other.
 
 from __future__ import annotations
 
-import functools
-import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
 
 from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
     from dialect_utils.layout.moves.plan import Plan
 
 Dialect = Literal["hlo", "stablehlo"]
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 @runtime_checkable
@@ -212,7 +208,7 @@ class Function(Protocol):
 
     @property
     def outermost(self) -> Function:
-        """Returns the function that contains a region, however deep; itself for a function that is no region."""
+        """Returns the function that contains a region, however deep; the function itself if it is not a region."""
 
     @property
     def is_entry(self) -> bool:
@@ -236,7 +232,7 @@ class Operand:
         return self.operation.operands[self.index]
 
     def replace(self, value: Value) -> None:
-        """Passes another value as the operand."""
+        """Replaces the operand by another value."""
         self.operation.set_operand(self.index, value)
 
 
@@ -253,7 +249,7 @@ class Yielded:
         return self.function.results[self.index]
 
     def replace(self, value: Value) -> None:
-        """Yields another value as the result."""
+        """Replaces the function's result by another value."""
         results = list(self.function.results)
         results[self.index] = value
         self.function.set_results(results)
@@ -285,7 +281,7 @@ class Join:
 
 
 class NewScalar(NamedTuple):
-    """A scalar constant with these bits that is made before the pad that it fills."""
+    """A padding value with these bits, built as a scalar constant before its pad."""
 
     name: str
     bits: int
@@ -311,34 +307,34 @@ class Builder(Protocol):
     def apply_plan(
         self, plan: Plan, value: Value, names: Sequence[str], *, like: Value, paddings: Sequence[Padding]
     ) -> Sequence[Value]:
-        """Makes the ops of all steps of a plan, each on the result of the one before; returns their results.
+        """Builds the ops of all steps of a plan, each on the result of the one before; returns their results.
 
         `names` and `paddings` have one entry for each step. Raises ValueError as `apply` does.
         """
 
     def constant(self, element_type: ElementType, bits: int, *, name: str, like: Value) -> Value:
-        """Makes a scalar constant with exactly these bits (two's complement for integers)."""
+        """Builds a scalar constant with exactly these bits (two's complement for integers)."""
 
     def broadcast(self, value: Value, dimensions: Sequence[int], *, name: str, like: Value) -> Value:
-        """Makes an array of `dimensions` whose elements all equal a scalar."""
+        """Builds an array of `dimensions` whose elements all equal a scalar."""
 
     def concatenate(self, values: Sequence[Value], dimension: int, shape: Shape, *, name: str, like: Value) -> Value:
         """Makes an array of this shape from several, which are joined in one dimension."""
 
     def convert(self, value: Value, element_type: ElementType, *, name: str, like: Value) -> Value:
-        """Makes an element type conversion."""
+        """Builds an element type conversion."""
 
     def copy(self, value: Value, shape: Shape, *, name: str, like: Value) -> Value:
-        """Makes an HLO `copy` into another layout; raises ValueError in StableHLO, which has no copy."""
+        """Builds an HLO `copy` into another layout; raises ValueError in StableHLO, which has no copy."""
 
     def bitcast(self, value: Value, shape: Shape, *, name: str, like: Value) -> Value:
-        """Makes an HLO `bitcast`, which reads the bytes of a value as `shape`; raises ValueError in StableHLO."""
+        """Builds an HLO `bitcast`, which reads the bytes of a value as `shape`; raises ValueError in StableHLO."""
 
     def flatten(self, value: Value, *, name: str) -> list[Value]:
         """Returns the arrays and tokens of a nested tuple: operands of its `tuple` op, else new get-tuple-elements."""
 
     def make_tuple(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> Value:
-        """Makes a tuple that nests like `shape`, with the leaves' own shapes."""
+        """Builds a tuple that nests like `shape`, with the leaves' own shapes."""
 
     def clone(
         self, operation: Operation, operands: Sequence[Value], shapes: Sequence[Shape], *, name: str
@@ -410,19 +406,3 @@ class Module(Protocol):
     @property
     def attributes(self) -> Mapping[str, str]:
         """Returns the module's attributes as text, by name."""
-
-
-def collector_paused(function: Callable[P, R]) -> Callable[P, R]:
-    """Runs a function with the garbage collector paused, which would walk the growing graph again and again."""
-
-    @functools.wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        was_enabled = gc.isenabled()
-        gc.disable()
-        try:
-            return function(*args, **kwargs)
-        finally:
-            if was_enabled:
-                gc.enable()
-
-    return run

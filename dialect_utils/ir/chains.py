@@ -216,7 +216,7 @@ def emit_plan(
     contents: Contents = "zero",
     scalar_name: str = "padding",
 ) -> list[Value]:
-    """Makes the ops of a plan and returns their values in order.
+    """Builds the ops of a plan and returns their values in order.
 
     Ops are named `<base>.<opcode>`, the last one `<base>.<last>` if that is given; metadata and location come from
     `like`. `scalars` holds the scalar of every padding value. A pad with undefined padding uses any scalar of the right
@@ -255,7 +255,7 @@ def emit_chain(
     like: Value,
     scalars: Mapping[PaddingValue, Value] | None = None,
 ) -> Value:
-    """Makes the ops of a plan, marks pads with undefined padding, and returns the last value (or `source`)."""
+    """Builds the ops of a plan, marks pads with undefined padding, and returns the last value (or `source`)."""
     made = emit_plan(builder, plan, source, base=base, like=like, scalars=scalars)
     for value, step, padding in zip(made, plan.steps, plan.paddings, strict=True):
         if step.adds_elements and padding is None:

@@ -1,4 +1,4 @@
-"""Operations on arrays whose dimensions are in another order, or joined: what follows from the factors of operations.
+"""Operations on arrays with permuted or merged dimensions, such as f32[8,3] -> f32[3,8], derived from factors.
 
 An order lists dimensions: dimension `order[i]` of a value becomes dimension i. Groups list lists of dimensions: the
 dimensions `groups[i]` become dimension i.
@@ -52,7 +52,7 @@ def positions_of(operation: Operation, value: Value) -> Iterator[Position]:
 
 
 def factors_of(operation: Operation) -> Sequence[Factor] | None:
-    """Returns the factors of an operation that can be made again on arrays of other dimensions; None for others."""
+    """Returns the factors of an operation that can be rebuilt on permuted or merged arrays, else None."""
     rule = opcode_of(operation.opcode).factors
     return tuple(rule(operation)) if not isinstance(rule, str) and _can_be_remade(operation) else None
 
@@ -78,12 +78,13 @@ def _can_be_remade(operation: Operation) -> bool:
 def orders_of(
     operation: Operation, factors: Sequence[Factor], known: Mapping[Position, Order]
 ) -> Mapping[Position, Order] | None:
-    """Returns the order of each array at which an operation computes where some of its arrays have known orders.
+    """Returns the order of every operand and result of an operation, given the known orders of some of them.
 
-    Orders that are not known move the least data. Scalars have none. Returns None where no known order concerns it.
+    The unknown orders are those that move the least data. Scalars have none. Returns None where no known order concerns
+    it.
     """
     if operation.opcode == "transpose":
-        # It computes nothing: another order of its result is made from its operand.
+        # A movement computes nothing: each order of its result can be built from its operand.
         source = known.get(0) or _carried(operation, factors, RESULT, known[RESULT])
         return {0: source, RESULT: _carried(operation, factors, 0, source)}
     if operation.opcode == "reshape":
@@ -99,10 +100,9 @@ def orders_of(
 
 
 def orders_for_result(operation: Operation, order: Order) -> Mapping[Position, Order] | None:
-    """Returns the order of each array at which an operation computes its result in an order.
+    """Returns the order of every operand and result with which an operation computes its result in a given order.
 
-    None for operations that may not, as their dimensions have different roles, or combined elements would be in
-    another order.
+    None where the dimensions have different roles, or where the operation would combine elements in another sequence.
     """
     is_aligned = operation.opcode in _ALIGNED or is_elementwise(operation)
     factors = factors_of(operation) if is_aligned else None
@@ -128,7 +128,7 @@ def _positions(operation: Operation) -> Iterator[Position]:
 def _projected(
     operation: Operation, factors: Sequence[Factor], leading: Position, order: Order, position: Position
 ) -> Order:
-    """Returns the order of an array in which the dimensions that it shares with another one are in its sequence."""
+    """Returns the order of an array whose dimensions shared with a second array have the second array's sequence."""
     if leading == position:
         return order
     found = {
@@ -140,7 +140,7 @@ def _projected(
 
 
 def _carried(operation: Operation, factors: Sequence[Factor], position: Position, order: Order) -> Order:
-    """Returns the order of the other side of a transpose or reshape in which nothing moves, else its own order.
+    """Returns the order of the other side of a transpose or reshape under which no element moves, else the identity.
 
     Dimensions of one index come first, as in ShapeUtil::AlignLayouts (xla/shape_util.cc).
     """
@@ -183,7 +183,7 @@ def _of_operands(
 def _with_sequences(operation: Operation, factors: Sequence[Factor], position: Position, order: Order) -> Order:
     """Returns an order in which a reduction reads the reduced dimensions in their own sequence, so sums stay in order.
 
-    A reduction of several arrays keeps that of the other dimensions, too: a proof knows no other order of these.
+    A reduction of several arrays also keeps the sequence of the other dimensions: a proof supports no other sequence.
     """
     if operation.opcode != "reduce":
         return order
@@ -213,8 +213,8 @@ def _of_windows(
 ) -> Mapping[Position, Order] | None:
     """Returns the orders of a gather or scatter of one array; the batch and the indices keep their order.
 
-    The array decides. The batch stays where it is among the windows, or goes where the array has the dimensions that no
-    window has.
+    The array decides. The batch keeps its position among the windows, or takes the position of the array's dimensions
+    that no window has.
     """
     is_gather = operation.opcode == "gather"
     if not is_gather and len(operation.operands) != len(("array", "indices", "updates")):
@@ -237,9 +237,9 @@ def _of_windows(
 
 
 def _interleaved(rank: int, order: Order, pairs: Mapping[int, int]) -> Order:
-    """Returns an order in which the paired dimensions are in the sequence of another one, and where they are there.
+    """Returns an order whose paired dimensions have the sequence and the positions that they have in a given order.
 
-    The other dimensions stay together, after as many paired dimensions as in the other order.
+    The unpaired dimensions stay together, after as many paired dimensions as in the given order.
     """
     sequence = [pairs[dim] for dim in order if dim in pairs]
     own = identity(rank)
@@ -259,7 +259,7 @@ def _rank(operation: Operation, position: Position) -> int:
 
 
 def _refilled(order: Order, sequence: Sequence[int]) -> Order:
-    """Returns an order whose dimensions that `sequence` has are in that sequence, at the places that they take."""
+    """Returns an order with the dimensions of `sequence` rearranged into that sequence at the positions they occupy."""
     following = iter(sequence)
     return tuple(next(following) if dim in sequence else dim for dim in order)
 

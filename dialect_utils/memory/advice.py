@@ -22,11 +22,11 @@ from dialect_utils.memory.usage import MemoryUsage
 from dialect_utils.ops import Trait, named, with_trait
 from dialect_utils.text import format_bytes
 
-# As many single gathers or scatters as a program may well hold.
+# The most gathers or scatters of single columns that advice proposes in place of one operation.
 _MOST_COLUMNS = 32
 # The operations that ask for the layout of their operands and results.
 _DEMANDING = named("gather scatter dot convolution")
-# The operations between an array and the one that asks for its layout.
+# Operations that the search passes on its way from an array to the operation that demands its layout.
 _PASSED = with_trait(Trait.ALIASES) | with_trait(Trait.MAY_BE_BITCAST) | {"convert", "copy-start", "copy-done"}
 _MOST_PASSED = 4
 _PRODUCT = "dot_general"
@@ -91,7 +91,7 @@ def demanding_operation(value: Value) -> Operation | None:
 
 
 def _demanding_in(operation: Operation) -> Operation | None:
-    """Returns an operation itself if it asks for layouts, or the one in the body of a fusion, else None."""
+    """Returns the operation that demands layouts: the operation itself or one in its fusion's body, else None."""
     if operation.opcode in _DEMANDING:
         return operation
     if operation.opcode != "fusion":

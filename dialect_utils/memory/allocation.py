@@ -44,7 +44,7 @@ def guess_target(module: Module) -> str | None:
 
 
 def _different_arrays(module: Module) -> Iterator[ArrayShape]:
-    """Yields the arrays of the different shapes of a module's operations."""
+    """Yields the arrays of the results of a module's operations, equal shapes once."""
     seen: set[Shape] = set()
     for operation in module.operations():
         for result in operation.results:

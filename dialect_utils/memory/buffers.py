@@ -88,7 +88,7 @@ class _Collection:
         self._allocation = allocation
 
     def run(self, function: Function, schedule: Schedule) -> None:
-        """Notes when the operations of a function write and read their values."""
+        """Records the times at which the operations of a function write and read their values."""
         (start, end), branch = schedule.spans[function], schedule.branches[function]
         for parameter in function.parameters:
             self.define(parameter, start, branch)
@@ -191,7 +191,7 @@ def _is_constant(each: _Collected) -> bool:
 
 
 def _computed(schedule: Schedule) -> Iterator[Value]:
-    """Yields the entry's parameters and the results of operations, without constants and what only passes them on."""
+    """Yields the entry's parameters and the results of operations, without constants and forwarding operations."""
     for function in schedule.spans:
         yield from function.parameters if function.is_entry else ()
         for operation in function.operations:
@@ -208,7 +208,7 @@ def _widen(found: _Collected, now: int, branch: Function | None) -> None:
 
 
 def _merged(spans: Collection[Sequence[int]]) -> tuple[tuple[int, int], ...]:
-    """Returns spans in order; those that overlap become one."""
+    """Returns spans in order, overlapping spans merged."""
     if len(spans) == 1:
         [(start, end)] = spans
         return ((start, end),)
@@ -222,7 +222,7 @@ def _merged(spans: Collection[Sequence[int]]) -> tuple[tuple[int, int], ...]:
 
 
 def _is_alias(value: Value) -> bool:
-    """Is true for a value that only passes another value's buffer on, so that the other value names the buffer."""
+    """Is true for a value that forwards the buffer of another value, which names the buffer."""
     operation = value.operation
     if operation is None:
         return not value.function.is_entry

@@ -196,7 +196,7 @@ def _is_free(operation: Operation) -> bool:
 
 
 def _is_renaming(operation: Operation) -> bool:
-    """Is true for a transpose that changes the numbers of dimensions and no place in memory (TransposeIsBitcast)."""
+    """Is true for a transpose that renumbers dimensions and moves no byte (TransposeIsBitcast)."""
     source, result = operation.operands[0].shape, operation.results[0].shape
     order = operation.ints("dimensions") or ()
     if not isinstance(source, ArrayShape) or not isinstance(result, ArrayShape):
@@ -213,7 +213,7 @@ def _first_elements(shape: Shape) -> int:
 def _applications(operation: Operation) -> tuple[int, ...] | None:
     """Returns how often an operation applies each of its functions, None where it applies none."""
     operands = operation.operands
-    # Each operation applies its functions to other numbers of elements.
+    # The elements to which a function is applied depend on the opcode.
     match operation.opcode:
         case "map":
             return (operation.results[0].shape.element_count,)
@@ -338,7 +338,7 @@ def _random(operation: Operation) -> Cost:
     return Cost(transcendentals=operation.results[0].shape.element_count)
 
 
-# One rule for each opcode whose cost is neither of its elements nor of its bytes alone.
+# One rule for each opcode whose cost does not follow from the number of elements, or from the bytes, alone.
 _RULES: Mapping[str, Callable[[Operation], Cost]] = by_opcode(
     {
         "all-reduce": _all_reduce,

@@ -17,7 +17,7 @@ from dialect_utils.text import DiagnosticError
 
 _SIZE = r"\d+(?:\.\d+)?\s?(?:[KMGTP]i?B?|B|bytes)?(?![\w.])"
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
-# Each states what is too large (`needed`), and most what the memory has (`available`).
+# Each pattern captures the requested size (`needed`), and most also the size of the memory (`available`).
 _FORMS = tuple(
     re.compile(form, re.DOTALL)
     for form in (
@@ -98,7 +98,7 @@ class MessageAllocation:
 
     @property
     def padded(self) -> tuple[PaddedDimension, ...]:
-        """Returns the dimensions that the tile enlarges; the size tells the tile where the message leaves it out."""
+        """Returns the dimensions that the tile enlarges; the tile follows from the size where the message omits it."""
         shape = _array(self.shape)
         if shape is None or shape.layout is None:
             return ()
@@ -144,7 +144,7 @@ def memory_messages(text: str) -> tuple[OutOfMemory, ...]:
 
 
 def _most_complete(messages: list[OutOfMemory]) -> Iterator[OutOfMemory]:
-    """Yields the messages without those that only begin another one: logs cut what tracebacks print in full."""
+    """Yields the messages without prefixes of other messages: logs truncate messages that tracebacks print in full."""
     for each in messages:
         bare = replace(each, allocations=(), totals=(), unpadded_temporaries=None)
         if each.allocations or not any(

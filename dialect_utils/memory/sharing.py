@@ -202,7 +202,7 @@ def _share_in_place(leaves: Leaves, operation: Operation) -> None:
 
 
 def _reused(operation: Operation) -> Iterator[tuple[Value, tuple[int, ...]]]:
-    """Yields (operand, result path) of writes over an operand that the TPU compiler recorded."""
+    """Yields (operand, result path) of each in-place write that the TPU compiler recorded."""
     config = operation.attribute("backend_config")
     found = _REUSE.search(config) if config else None
     if found is None:
@@ -218,7 +218,7 @@ def _reused(operation: Operation) -> Iterator[tuple[Value, tuple[int, ...]]]:
 
 
 def _written_in_place(operation: Operation) -> Iterator[tuple[Value, tuple[int, ...], tuple[int, ...]]]:
-    """Yields (operand, operand path, result path) of writes over an operand that the operation implies."""
+    """Yields (operand, operand path, result path) of each in-place write that the operation implies."""
     if (aliasing := operation.attribute("output_to_operand_aliasing")) is not None:
         operands = _all_operands(operation)
         for output, number, path in _ALIAS.findall(aliasing):
@@ -262,7 +262,7 @@ def _updated_parameters(body: Function) -> Iterator[tuple[tuple[int, ...], int]]
 
 
 def behind(value: Value, opcodes: Collection[str]) -> Value:
-    """Returns the value that a chain of these opcodes, through their first operands, begins with."""
+    """Returns the first value of a chain of these opcodes, followed through first operands."""
     while (operation := value.operation) is not None and operation.opcode in opcodes:
         value = operation.operands[0]
     return value

@@ -13,7 +13,7 @@ from dialect_utils.memory.allocation import HOST_MEMORY_SPACE, Allocation, guess
 from dialect_utils.memory.buffers import Buffer, assign_buffers
 from dialect_utils.memory.schedule import Schedule, schedule_module
 
-# Bytes that are held from a time to another one, both included.
+# Bytes that are held between two times, both included.
 _Held = tuple[int, int, int]
 # A tuple in the results takes a table of addresses: one granule of the allocator.
 _TABLE_BYTES = 512

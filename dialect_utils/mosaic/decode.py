@@ -58,13 +58,13 @@ def kernels_of(calls: Sequence[Operation]) -> list[Kernel]:
 def _body(call: Operation) -> bytes:
     try:
         return base64.b64decode(str(_config(call)[_BODY].get("body", "")), validate=True)
-    except ValueError:  # also of characters beyond ASCII
+    except ValueError:  # b64decode raises it for characters beyond ASCII, too
         message = f"custom call {call.results[0].name} calls {TARGET}, but its body is not base64"
         raise DiagnosticError(Diagnostic(message, call.location)) from None
 
 
 def _read_all(bodies: Mapping[bytes, Operation]) -> None:
-    """Makes the reader decode new bodies, equal ones once."""
+    """Decodes the bodies that are not cached, equal bodies once."""
     if len(_READINGS) > _KEPT_READINGS:
         _READINGS.clear()
     unknown = {body: call for body, call in bodies.items() if body not in _READINGS}
@@ -83,7 +83,7 @@ def _read_all(bodies: Mapping[bytes, Operation]) -> None:
 
 
 def _read(bodies: Sequence[bytes], name: str = "a kernel") -> None:
-    """Makes the reader decode bodies, and keeps its answers."""
+    """Decodes bodies with the reader, and caches its answers."""
     if not bodies:
         return
     _READINGS.update(zip(bodies, json.loads(_described(bodies, name)), strict=True))

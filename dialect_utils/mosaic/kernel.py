@@ -19,7 +19,7 @@ Kind = Literal["scalar", "vector", "memref", "other"]
 
 # ShapedType::kDynamic of MLIR: a grid bound that is an operand of the call.
 DYNAMIC = -(2**63)
-# By MLIR's names. Integers without a sign are read as signed; an index is 32 bits wide on a TPU.
+# Element types of XLA by MLIR's names. Integers without a sign are read as signed; an index is 32 bits wide on a TPU.
 _FLOATS = "f16 bf16 f32 f64 f8E4M3FN f8E4M3 f8E4M3FNUZ f8E4M3B11FNUZ f8E5M2 f8E5M2FNUZ f8E3M4 f8E8M0FNU f4E2M1FN"
 _SIGNS = (("i", "s"), ("si", "s"), ("ui", "u"))
 _ELEMENTS = {

@@ -41,7 +41,7 @@ def _plain_text(data: bytes) -> str:
 
 
 def _functions(module: ir.Module) -> list[dict[str, Any]]:
-    """Describes the functions of a module that was read from text, to which its locations refer."""
+    """Describes the functions of a module that was parsed from text, so that its locations refer to the text."""
     describer = _Describer()
     return [describer.function(view.operation) for view in module.body.operations]
 

@@ -59,7 +59,7 @@ class UnknownOpcodeError(ValueError):
 def opcode_of(name: str) -> Opcode:
     """Returns the table's entry for an opcode; a form such as `slice-start` follows from its opcode.
 
-    A name that the table lacks, as an operation of another dialect has, gives an opcode of no traits.
+    An unknown name, such as that of another dialect's operation, gives an opcode without traits.
     """
     found = OPCODES.get(name)
     return found if found is not None else _derived(name)
@@ -99,13 +99,13 @@ def split_asynchronous(name: str) -> tuple[str, str]:
 
 
 def is_opcode(name: str) -> bool:
-    """Is true for what XLA reads as an opcode, `slice-start` included; `async` alone is none."""
+    """Is true for a name that XLA parses as an opcode, `slice-start` included; `async` alone is not an opcode."""
     return split_asynchronous(name)[0] in HLO_NAMES and name != "async"
 
 
 def has(name: str, traits: Trait) -> bool:
     """Is true where an opcode, by its name, has all of the traits."""
-    # Flags themselves take a microsecond to compare.
+    # Comparing the Flag objects themselves takes a microsecond.
     wanted = traits._value_
     return opcode_of(name).traits._value_ & wanted == wanted
 
@@ -132,7 +132,7 @@ def named(names: str) -> frozenset[str]:
 
 
 def by_opcode(table: Mapping[str, _T]) -> Mapping[str, _T]:
-    """Returns a table whose keys are opcodes; raises UnknownOpcodeError for a key that is none."""
+    """Returns a table whose keys are opcodes; raises UnknownOpcodeError for any other key."""
     unknown = [name for name in table if name not in OPCODES and not is_opcode(name)]
     if unknown:
         raise UnknownOpcodeError(f"no opcode is called {', '.join(unknown)}")

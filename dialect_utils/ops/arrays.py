@@ -1,6 +1,6 @@
 """Primitives that only select positions, for arrays of anything: bits, terms of a proof, or words of a finite field.
 
-Here is the index arithmetic of each operation, once. A domain adds what happens to elements: sums of products,
+This module has the index arithmetic of each operation. A domain adds the arithmetic on elements: sums of products,
 combinations, numbers.
 """
 
@@ -31,7 +31,7 @@ Make = Callable[..., NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Patches:
-    """A convolution as a contraction: what becomes of both operands and of the result, and the products that count.
+    """A convolution as a contraction: functions that reshape both operands and the result, and a mask of the products.
 
     `left` makes [groups, batch x results, features x offsets], `right` [groups, features of a group, features x
     offsets]. Where `present`, of the last two dimensions of the left operand, is false, the left operand is padding, 0;
@@ -50,7 +50,7 @@ class ArrayDomain(Generic[V]):
 
     @abstractmethod
     def select(self, make: Make, *arrays: V) -> V:
-        """Returns the array that `make`, which selects elements by their positions, makes of numpy arrays."""
+        """Returns the result of `make`, a function of numpy arrays that only selects elements by position."""
 
     @abstractmethod
     def dimensions(self, array: V) -> tuple[int, ...]:
@@ -68,7 +68,7 @@ class ArrayDomain(Generic[V]):
         """
 
     def spend(self, count: int) -> None:
-        """Receives the number of window elements before they are made; a domain may raise an error of its own."""
+        """Checks the number of window elements before they are built; a domain may raise an error."""
 
     def move(self, array: V, step: Step, padding: V | None = None) -> V:
         """Returns an array after one step that keeps the elements; `padding` is a scalar."""

@@ -9,7 +9,7 @@ from dialect_utils.ops import Trait, named, with_trait
 
 
 class Choice(Enum):
-    """One thing that a definition leaves open; the value says what, in one sentence."""
+    """One choice that a definition leaves open; the value describes it in one sentence."""
 
     COMBINATION_ORDER = "The order in which elements are summed or combined."
     FUNCTION_ROUNDING = "How exactly a function such as a sine is rounded."

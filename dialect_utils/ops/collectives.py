@@ -290,7 +290,7 @@ def check_outfeed(instance: Instance) -> None:
 
 
 def define_alone(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
-    """Returns the operands: on one device an exchange gives what it takes."""
+    """Returns the operands: on one device an exchange is the identity."""
     shapes = [leaf for value in operation.results for leaf in value.shape.arrays()]
     if [shape.dimensions for shape in shapes] != [domain.dimensions(each) for each in operands]:
         raise UndefinedError(f"{operation.opcode} among several devices")
@@ -313,12 +313,12 @@ def define_device(domain: Domain[V], operation: Operation, operands: Sequence[V]
 
 
 def resharded_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions of each array, of which devices exchange those in `dimensions` as a whole."""
+    """Yields the dimensions of each array; an exchange needs those in `dimensions` as a whole."""
     return of_each_array(operation, "dimensions")
 
 
 def all_to_all_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions; devices exchange the one that is split and the one that is joined as a whole."""
+    """Yields the dimensions; the exchange needs the split dimension and the joined dimension as a whole."""
     joined = operation.attribute("concat_dimension")
     whole = (*(operation.ints("dimensions") or ()), *([] if joined is None else [int(joined.split(" : ")[0])]))
     positions = (*range(len(operation.operands)), *result_positions(operation))
@@ -326,7 +326,7 @@ def all_to_all_factors(operation: Operation) -> Iterator[Factor]:
 
 
 def permuted_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions of each array; none of an exchange of slices, whose offsets are operands."""
+    """Yields the dimensions of each array; no factor for an exchange of slices, whose offsets are operands."""
     return iter(()) if operation.attribute("slice_sizes") is not None else of_each_array(operation)
 
 

@@ -42,7 +42,7 @@ def summed_in(result: ElementType, *operands: ElementType) -> ElementType | None
 
 
 def dot(instance: Instance) -> Shape:
-    """Returns the batch dimensions, then the dimensions that are left of the left side, then of the right."""
+    """Returns the batch dimensions, then the free dimensions of the left side, then those of the right side."""
     lhs, rhs = instance.array(0), instance.array(1)
     batch, lhs_summed, rhs_summed = _joined(instance, lhs, rhs)
     (lhs_batch, rhs_batch), kind = batch, wider(lhs.element_type, rhs.element_type)
@@ -76,7 +76,7 @@ def _joined(
 
 
 def ragged_dot(instance: Instance) -> Shape:
-    """Returns the result of a dot one of whose dimensions is cut into groups of rows.
+    """Returns the result of a dot with a ragged dimension, which group sizes cut into groups.
 
     The ragged dimension is one of the left side: a free one, whose groups the right side has as `rhs_group_dims`; a
     contracting one, which gives one result for each group; or a batch dimension.
@@ -208,7 +208,7 @@ class _RaggedDot(Generic[V]):
     ragged: int
 
     def of_batches(self, left: V, right: V, sizes: Positions, number: int) -> V:
-        """Returns the result where group sizes have leading dimensions, of which `number` are taken apart already."""
+        """Returns the result for group sizes with leading dimensions, the first `number` of which are unrolled."""
         if sizes.ndim == 1:
             return self.of_groups(left, right, [int(size) for size in sizes])
         batch, other_batch, *_ = self.numbers
@@ -287,7 +287,7 @@ def _scaled(domain: Domain[V], kind: ElementType, array: V, scale: V) -> V:
 
 
 def _rest(sizes: Sequence[int], *taken: Sequence[int]) -> list[int]:
-    """Returns the dimensions that no group takes."""
+    """Returns the dimensions in none of the groups: the free dimensions of a dot."""
     return [i for i in range(len(sizes)) if not any(i in group for group in taken)]
 
 

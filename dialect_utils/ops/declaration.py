@@ -51,7 +51,7 @@ class Trait(Flag):
     PASSES_OPERANDS = auto()
     # Applies the computations that it names to elements (XLA's CallContext::kEmbedded).
     APPLIES = auto()
-    # Makes a tuple or takes one apart.
+    # Builds a tuple or extracts an element.
     TUPLES = auto()
     # Waits for another program or the host, or sends to one.
     COMMUNICATES = auto()
@@ -79,7 +79,7 @@ class Trait(Flag):
     BITWISE = auto()
     # Moves the bits of an integer by a number of positions.
     SHIFTS = auto()
-    # The quotient of a division or what it leaves; engines differ on integers divided by 0.
+    # A quotient or a remainder; engines differ on integers divided by 0.
     DIVIDES = auto()
     # The result of a real number is a whole number.
     WHOLE = auto()
@@ -285,6 +285,43 @@ def op(
     known = factors or next((each for trait, each in _FACTORS.items() if trait in traits), "")
     rules = takes, result, check, on_start, on_done, check_start, define, known
     return Opcode(name, counts, traits, attributes, mnemonics, typed, aligned, indices, started, *rules)
+
+
+def ops(
+    names: str,
+    operands: int,
+    traits: Trait,
+    *attributes: Attribute,
+    mlir: str | None = None,
+    typed: tuple[int, ...] = (),
+    takes: ElementTypes | None = None,
+    result: Result | None = None,
+    check: Check | None = None,
+    define: Define | None = None,
+) -> list[Opcode]:
+    """Declares operations that differ in their names alone, which spaces separate."""
+    return [
+        op(
+            name,
+            operands,
+            traits,
+            *attributes,
+            mlir=mlir,
+            typed=typed,
+            takes=takes,
+            result=result,
+            check=check,
+            define=define,
+        )
+        for name in names.split()
+    ]
+
+
+def only_in(
+    dialect: str, traits: Trait, names: str, define: Define | None = None, factors: FactorRule | str = ""
+) -> list[Opcode]:
+    """Declares operations of StableHLO or CHLO alone, by their full names."""
+    return [op(f"{dialect}.{name}", ANY, traits, mlir=name, define=define, factors=factors) for name in names.split()]
 
 
 def texts(names: str, *, needed: bool = False) -> tuple[Attribute, ...]:

@@ -45,7 +45,7 @@ def check_iota(kind: str, sizes: list[int], reshaped: list[int], name: str) -> N
 def group_sizes(instance: Instance) -> Mapping[int, int]:
     """Returns the number of replica groups of each size, {} for one group of all; raises ShapeError for invalid ones.
 
-    A list of sizes could be long: `[1000000000,1]<=[1000000000]`.
+    Returns counts, because a list of all sizes could be long: `[1000000000,1]<=[1000000000]`.
     """
     text = instance.attribute(_GROUPS)
     if text is None:

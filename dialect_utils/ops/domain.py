@@ -1,4 +1,4 @@
-"""The protocol that definitions of operations are written against, and the error of what has no definition.
+"""The protocol of the domains in which definitions of operations compute, and the error for a missing definition.
 
 A definition is a function `define(domain, operation, operands)`. It turns the attributes of an operation into a few
 primitives, with all dimensions in one canonical order, and returns one array for each result; the elements of a tuple

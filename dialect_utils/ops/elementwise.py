@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape, parse_element_type
@@ -20,22 +21,22 @@ from dialect_utils.ops.declaration import (
     NUMBERS,
     REAL_NUMBERS,
     SIGNED,
-    Attribute,
-    ElementTypes,
     Opcode,
     Trait,
     choice,
     integers,
     op,
+    ops,
     texts,
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, V
 from dialect_utils.ops.inference import (
     Instance,
     ShapeError,
+    check_same_kind,
     first_operand,
-    is_same_kind,
     of_type,
+    same,
     same_sizes,
     wider,
 )
@@ -52,24 +53,6 @@ _FLOAT_COMPARISONS, _ACCURACY_MODES = ("FLOAT", "TOTALORDER"), ("mode=default", 
 
 
 # Results (ShapeInference::InferUnaryOpShape, InferBinaryOpShape, InferTernaryOpShape)
-
-
-def same(instance: Instance) -> ArrayShape:
-    """Returns the shape of the operands, which have one shape and one kind of elements."""
-    first = instance.array(0)
-    kind = first.element_type
-    for other in instance.arrays(1):
-        if not same_sizes(first.dimensions, other.dimensions):
-            raise ShapeError(f"{instance.opcode} of {first} and {other}: the dimensions differ", "operands")
-        if kind != other.element_type:
-            _require_kind(instance, first, other)
-            kind = wider(kind, other.element_type)
-    return of_type(first, kind)
-
-
-def _require_kind(instance: Instance, first: ArrayShape, other: ArrayShape) -> None:
-    if not instance.is_lenient and not is_same_kind(first.element_type, other.element_type):
-        raise ShapeError(f"{instance.opcode} of {first} and {other}: the element types differ", "operands")
 
 
 def predicate(instance: Instance) -> Shape:
@@ -97,7 +80,7 @@ def clamp(instance: Instance) -> Shape:
     for bound in (low, high):
         if bound.rank and not same_sizes(bound.dimensions, value.dimensions):
             raise ShapeError(f"clamp of {value} to {bound}: the dimensions differ", "operands")
-        _require_kind(instance, value, bound)
+        check_same_kind(instance, value, bound)
     return value
 
 
@@ -106,7 +89,7 @@ def select(instance: Instance) -> Shape:
     condition, first, second = instance.arrays()
     if not same_sizes(first.dimensions, second.dimensions):
         raise ShapeError(f"select of {first} or {second}: the dimensions differ", "operands")
-    _require_kind(instance, first, second)
+    check_same_kind(instance, first, second)
     if condition.element_type != _PRED and not instance.is_lenient:
         raise ShapeError(f"select chooses by truth values, found {condition.element_type}", "operand 0")
     if condition.rank and not same_sizes(condition.dimensions, first.dimensions):
@@ -253,37 +236,14 @@ def define_copy(domain: Domain[V], operation: Operation, operands: Sequence[V]) 
     return list(operands[:1])
 
 
-def _each(
-    names: str,
-    operands: int,
-    traits: Trait,
-    *attributes: Attribute,
-    takes: ElementTypes | None = None,
-    mlir: str | None = None,
-) -> list[Opcode]:
-    """Declares operations whose operands and result have one type."""
-    check = check_accuracy if attributes else None
-    return [
-        op(
-            name,
-            operands,
-            traits,
-            *attributes,
-            mlir=mlir,
-            typed=ALL_OPERANDS,
-            takes=takes,
-            result=same,
-            check=check,
-            define=define_each,
-        )
-        for name in names.split()
-    ]
-
-
 _ACCURACY = texts("result_accuracy")
 _FUNCTION = EACH_ROUNDED | Trait.TRANSCENDENTAL
 _SHIFT = EACH | Trait.ORDERED | Trait.SHIFTS
 _DIRECTIONS = "EQ GE GT LE LT NE"
+
+# Operations whose operands and result have one type; the rounding of some may be chosen.
+_each = partial(ops, typed=ALL_OPERANDS, result=same, define=define_each)
+_rounded = partial(_each, check=check_accuracy)
 
 OPERATIONS: tuple[Opcode, ...] = (
     *_each("ceil floor round-nearest-afz round-nearest-even", 1, EACH | Trait.WHOLE | Trait.JUMPS, takes=FLOATS),
@@ -291,16 +251,16 @@ OPERATIONS: tuple[Opcode, ...] = (
     *_each("not", 1, EACH | Trait.BITWISE, takes=LOGICAL),
     *_each("sign", 1, EACH | Trait.WHOLE | Trait.JUMPS | Trait.ODD, takes=SIGNED),
     *_each("negate", 1, EACH_BOUNDED, takes=NUMBERS),
-    *_each("exponential exponential-minus-one logistic", 1, _FUNCTION, *_ACCURACY, takes=INEXACT),
-    *_each("sine tan tanh", 1, _FUNCTION | Trait.ODD, *_ACCURACY, takes=INEXACT),
-    *_each("cosine", 1, _FUNCTION | Trait.EVEN, *_ACCURACY, takes=INEXACT),
-    *_each("log log-plus-one rsqrt sqrt", 1, _FUNCTION | Trait.CUT, *_ACCURACY, takes=INEXACT),
-    *_each("cbrt", 1, _FUNCTION | Trait.CUT | Trait.ODD, *_ACCURACY, takes=INEXACT),
-    *_each("acos acosh", 1, _FUNCTION | Trait.CUT, *_ACCURACY, takes=INEXACT, mlir=""),
-    *_each("asin asinh atanh", 1, _FUNCTION | Trait.CUT | Trait.ODD, *_ACCURACY, takes=INEXACT, mlir=""),
-    *_each("cosh", 1, _FUNCTION | Trait.EVEN, *_ACCURACY, takes=INEXACT, mlir=""),
-    *_each("sinh", 1, _FUNCTION | Trait.ODD, *_ACCURACY, takes=INEXACT, mlir=""),
-    *_each("erf", 1, _FUNCTION | Trait.ODD, *_ACCURACY, takes=FLOATS, mlir=""),
+    *_rounded("exponential exponential-minus-one logistic", 1, _FUNCTION, *_ACCURACY, takes=INEXACT),
+    *_rounded("sine tan tanh", 1, _FUNCTION | Trait.ODD, *_ACCURACY, takes=INEXACT),
+    *_rounded("cosine", 1, _FUNCTION | Trait.EVEN, *_ACCURACY, takes=INEXACT),
+    *_rounded("log log-plus-one rsqrt sqrt", 1, _FUNCTION | Trait.CUT, *_ACCURACY, takes=INEXACT),
+    *_rounded("cbrt", 1, _FUNCTION | Trait.CUT | Trait.ODD, *_ACCURACY, takes=INEXACT),
+    *_rounded("acos acosh", 1, _FUNCTION | Trait.CUT, *_ACCURACY, takes=INEXACT, mlir=""),
+    *_rounded("asin asinh atanh", 1, _FUNCTION | Trait.CUT | Trait.ODD, *_ACCURACY, takes=INEXACT, mlir=""),
+    *_rounded("cosh", 1, _FUNCTION | Trait.EVEN, *_ACCURACY, takes=INEXACT, mlir=""),
+    *_rounded("sinh", 1, _FUNCTION | Trait.ODD, *_ACCURACY, takes=INEXACT, mlir=""),
+    *_rounded("erf", 1, _FUNCTION | Trait.ODD, *_ACCURACY, takes=FLOATS, mlir=""),
     *_each("add multiply", 2, EACH_ROUNDED | Trait.COMMUTATIVE),
     *_each("atan2", 2, _FUNCTION | Trait.ORDERED | Trait.JUMPS, takes=INEXACT),
     *_each("divide", 2, EACH_ROUNDED | Trait.ORDERED | Trait.DIVIDES, takes=NUMBERS),

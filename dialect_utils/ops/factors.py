@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -92,11 +91,6 @@ def of_equal_arrays(operation: Operation, name: str = "", kind: Kind = Kind.WHOL
     return aligned(operation, positions, dict.fromkeys(listed, kind))
 
 
-def along(name: str, kind: Kind = Kind.WHOLE) -> FactorRule:
-    """Returns the rule of operations on arrays of one rank whose attribute `name` lists the dimensions of a kind."""
-    return partial(of_equal_arrays, name=name, kind=kind)
-
-
 def of_elements(operation: Operation) -> Iterator[Factor]:
     """Yields the factors of an elementwise operation; a scalar operand, as the bound of a clamp, has none."""
     sizes = sizes_at(operation, RESULT)
@@ -119,7 +113,7 @@ def of_matrices(operation: Operation, count: int) -> Iterator[Factor]:
 
 
 def of_broadcast(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions of the result; one that repeats the only index of the operand's uses it as a whole."""
+    """Yields the dimensions of the result; one that repeats a dimension of size 1 uses that dimension as a whole."""
     sizes, source = sizes_at(operation, RESULT), sizes_at(operation, 0)
     given = {dimension: index for index, dimension in enumerate(operation.ints("dimensions") or ())}
     if operation.attribute("broadcast_sizes") is not None:
@@ -133,7 +127,7 @@ def of_broadcast(operation: Operation) -> Iterator[Factor]:
 
 
 def of_constant(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions of the result, whose elements may all be equal."""
+    """Yields the dimensions of the result, kept if all elements are equal, else used as a whole."""
     kind = Kind.WHOLE if operation.splat_bits is None else Kind.KEPT
     return aligned(operation, [RESULT], dict.fromkeys(range(len(sizes_at(operation, RESULT))), kind))
 
@@ -154,7 +148,7 @@ def of_step(operation: Operation) -> Iterator[Factor]:
 
 
 def _of_other_elements(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions that both sides have; the last one of narrower elements is part of the wider ones."""
+    """Yields the dimensions that both sides have; a last dimension of narrower elements is inside the wider ones."""
     before, after = sizes_at(operation, 0), sizes_at(operation, RESULT)
     for dimension in range(min(len(before), len(after))):
         yield shared(operation, {0: dimension, RESULT: dimension})
@@ -179,7 +173,7 @@ _Sized = tuple[int, int]
 
 
 def _leading_groups(before: list[_Sized], after: list[_Sized]) -> tuple[list[_Sized], list[_Sized]]:
-    """Takes the fewest leading dimensions, with their sizes, that have as many elements on both sides."""
+    """Removes the fewest leading dimensions, with their sizes, that have equally many elements on both sides."""
     first, second = [before.pop(0)], [after.pop(0)]
     counts = [first[0][1], second[0][1]]
     while counts[0] != counts[1]:
@@ -190,7 +184,7 @@ def _leading_groups(before: list[_Sized], after: list[_Sized]) -> tuple[list[_Si
 
 
 def _divided(before: list[_Sized], after: list[_Sized]) -> list[Factor]:
-    """Returns the factors of two groups of dimensions; none where one cuts a dimension of the other in between."""
+    """Returns the factors of two groups with equal products: 2, 6 of [12] -> [2,6], none of [4,6] -> [6,4]."""
     found = []
     (source, left), (result, right) = before.pop(0), after.pop(0)
     while max(left, right) > 1:

@@ -74,7 +74,7 @@ def _numbers(operation: Operation, names: Sequence[str]) -> _Numbers:
 def _columns(domain: Domain[V], indices: V, numbers: _Numbers) -> tuple[dict[int, V], int]:
     """Returns a vector of start indices for each indexed dimension of the array, and the number of index vectors.
 
-    The column of a batching dimension counts.
+    The column of a batching dimension holds 0, 1, 2, ...: the position along that dimension.
     """
     sizes = domain.dimensions(indices)
     batch = [i for i in range(len(sizes)) if i != numbers.vector]

@@ -253,12 +253,12 @@ def _scalars(domain: Domain[V], starts: Sequence[V]) -> Sequence[V]:
 
 
 def dynamic_slice_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions; a slice that spans one begins at 0, whatever its start index is."""
+    """Yields the dimensions; the start index of a slice that spans a whole dimension is clamped to 0."""
     return _moved(operation, [0, RESULT], sizes_at(operation, RESULT))
 
 
 def dynamic_update_slice_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions; an update that spans one begins at 0, whatever its start index is."""
+    """Yields the dimensions; the start index of an update that spans a whole dimension is clamped to 0."""
     return _moved(operation, [0, 1, RESULT], sizes_at(operation, 1))
 
 
@@ -295,7 +295,7 @@ class _Windowed:
     def _of_indices(self, rank: int, offsets: str, batched: Mapping[int, int]) -> Iterator[Factor]:
         """Yields the dimensions of the indices; those of index vectors are needed as a whole.
 
-        A scatter combines the updates of all other ones, unless they are batching dimensions.
+        A scatter combines updates along all other dimensions of the indices, but not along batching dimensions.
         """
         batch = (i for i in range(rank) if i not in (self.operation.ints(offsets) or ()))
         for dimension, _ in enumerate(sizes_at(self.operation, self.indices)):

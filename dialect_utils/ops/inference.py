@@ -54,7 +54,7 @@ class Called(NamedTuple):
 class Instance:
     """One operation with the shapes around it.
 
-    `shape` is the result as it is written, None while it is inferred. `is_lenient` is true in a module that a compiler
+    `shape` is the written result shape, None while it is inferred. `is_lenient` is true in a module that a compiler
     has rewritten: the TPU compiler mixes element types inside instructions. `is_layout_sensitive` asks for equal
     layouts on both sides of calls. `replicas` and `partitions` are the counts in the module's header.
     """
@@ -347,3 +347,22 @@ def one_or_tuple(instance: Instance) -> Shape:
     if not found:
         raise ShapeError(f"{instance.opcode} needs an array", "operands")
     return found[0] if len(found) == 1 else TupleShape(tuple(found))
+
+
+def same(instance: Instance) -> ArrayShape:
+    """Returns the shape of the operands, which have one shape and one kind of elements."""
+    first = instance.array(0)
+    kind = first.element_type
+    for other in instance.arrays(1):
+        if not same_sizes(first.dimensions, other.dimensions):
+            raise ShapeError(f"{instance.opcode} of {first} and {other}: the dimensions differ", "operands")
+        if kind != other.element_type:
+            check_same_kind(instance, first, other)
+            kind = wider(kind, other.element_type)
+    return of_type(first, kind)
+
+
+def check_same_kind(instance: Instance, first: ArrayShape, other: ArrayShape) -> None:
+    """Raises ShapeError where two operands have elements of different kinds."""
+    if not instance.is_lenient and not is_same_kind(first.element_type, other.element_type):
+        raise ShapeError(f"{instance.opcode} of {first} and {other}: the element types differ", "operands")

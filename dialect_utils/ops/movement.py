@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import (
@@ -30,7 +31,7 @@ from dialect_utils.ops.declaration import (
     texts,
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, reshaped, result_array
-from dialect_utils.ops.factors import Kind, along, of_broadcast, of_constant
+from dialect_utils.ops.factors import Kind, of_broadcast, of_constant, of_equal_arrays
 from dialect_utils.ops.inference import (
     Instance,
     ShapeError,
@@ -287,7 +288,7 @@ def define_dimension_size(domain: Domain[V], operation: Operation, operands: Seq
 
 
 def define_known_reshape(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
-    """Returns the operand in the sizes of the result's type, which are known; other operands say the same."""
+    """Returns the operand in the static sizes of the result's type; operands that give sizes repeat them."""
     return [reshaped(domain, operands[0], result_array(operation).dimensions)]
 
 
@@ -317,7 +318,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         aligned=ALL,
         result=concatenated,
         define=define_concatenate,
-        factors=along("dimensions", Kind.CUT),
+        factors=partial(of_equal_arrays, name="dimensions", kind=Kind.CUT),
     ),
     op(
         "dynamic-reshape",
@@ -347,7 +348,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         aligned=1,
         result=flipped,
         define=define_reverse,
-        factors=along("dimensions"),
+        factors=partial(of_equal_arrays, name="dimensions"),
     ),
     op("slice", 1, _STEP, *texts("slice"), typed=(0,), aligned=1, result=sliced, define=define_step),
     op(
@@ -367,7 +368,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         dims("iota_dimension", None, needed=True),
         result=counted,
         define=define_iota,
-        factors=along("iota_dimension"),
+        factors=partial(of_equal_arrays, name="iota_dimension"),
     ),
     op("parameter", 0, Trait.PURE | Trait.FREE, mlir="", result=written_only, factors="the caller gives the value"),
     op(

@@ -160,7 +160,7 @@ def define_rng_bit_generator(domain: Domain[V], operation: Operation, operands: 
 def _threefry(words: _Words[V], state: V, sizes: tuple[int, ...], is_long: bool) -> tuple[V, V]:
     """Returns the state (key, counter) and the bits; a step of the counter gives one 64-bit or two 32-bit elements."""
     domain, whole = words.domain, list(sizes) or [1]
-    # The two elements of a step are neighbours along the first dimension of even size, else along the largest one.
+    # The two 32-bit elements of a counter step are adjacent along the first dimension of even size, else the largest.
     even = next((i for i, size in enumerate(whole) if size % 2 == 0), None)
     split = whole.index(max(whole)) if even is None else even
     steps = [size if is_long or i != split else -(-size // 2) for i, size in enumerate(whole)]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape, parse_element_type
 from dialect_utils.ops.declaration import ANY, COMBINED, TO_APPLY, Opcode, Trait, dims, flags, integers, op, texts
 from dialect_utils.ops.domain import Domain, V, grouped, only_function, required_ints, reshaped, section
-from dialect_utils.ops.factors import Factor, Kind, aligned, along, of_equal_arrays, result_positions, shared, sizes_at
+from dialect_utils.ops.factors import Factor, Kind, aligned, of_equal_arrays, result_positions, shared, sizes_at
 from dialect_utils.ops.inference import (
     Called,
     Instance,
@@ -55,7 +56,7 @@ def _returned(called: Sequence[Called], index: int, default: ElementType) -> Ele
 
 
 def reduce(instance: Instance) -> Shape:
-    """Returns the dimensions that are left."""
+    """Returns the operands' shape without the reduced dimensions."""
     found = reduced_arrays(instance)
     removed = instance.dims("dimensions", found[0].rank)
     return reduced_result(instance, found, [size for dim, size in enumerate(found[0].dimensions) if dim not in removed])
@@ -272,7 +273,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=one_or_tuple,
         check=check_sort,
         define=define_sort,
-        factors=along("dimensions"),
+        factors=partial(of_equal_arrays, name="dimensions"),
     ),
     op(
         "topk",

@@ -20,7 +20,7 @@ _GROUPS = ("feature_group_count", "batch_group_count")
 
 
 def integers(operation: Operation, name: str) -> tuple[int, ...] | None:
-    """Returns the integers of an attribute as it is written: `2`, `{0,1}`, `array<i64: 1, 2>`, `dense<[[0, 1]]>`."""
+    """Returns the integers in the text of an attribute: `2`, `{0,1}`, `array<i64: 1, 2>`, `dense<[[0, 1]]>`."""
     text = operation.attribute(name)
     if text is None:
         return None

@@ -25,21 +25,19 @@ from dialect_utils.ops import (
     windows,
 )
 from dialect_utils.ops.declaration import (
-    ANY,
     EACH,
     EACH_ROUNDED,
     EXCHANGED,
     NO_TRAITS,
     Attribute,
-    Define,
     Opcode,
     Trait,
     note,
-    op,
+    only_in,
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, reshaped, result_array, section
 from dialect_utils.ops.elementwise import CHLO_EACH, CHLO_ROUNDED, define_compare, define_each
-from dialect_utils.ops.factors import FactorRule, of_constant, of_elements
+from dialect_utils.ops.factors import of_constant, of_elements
 from dialect_utils.ops.gathering import gathered
 from dialect_utils.ops.movement import define_iota
 from dialect_utils.ops.reductions import define_topk, topk_factors
@@ -73,7 +71,7 @@ GENERAL_MLIR_ATTRIBUTES = tuple(
     note(name) for name in ("mhlo.frontend_attributes", "mhlo.sharding", "result_layout", "sdy.sharding", "xla_shape")
 )
 
-# Attributes that the `-start` of an opcode has besides its own; that of most opcodes wraps a computation.
+# Additional attributes of an opcode's own `-start`; the `-start` of an opcode not listed wraps a computation.
 WRAPPED = (note("async_execution_thread"),)
 STARTED: dict[str, tuple[Attribute, ...]] = {
     "all-gather": (),
@@ -186,13 +184,6 @@ def define_broadcasting(domain: Domain[V], operation: Operation, operands: Seque
     return [domain.each(opcode, result.element_type, spread)]
 
 
-def _only(
-    dialect: str, traits: Trait, names: str, define: Define | None = None, factors: FactorRule | str = ""
-) -> list[Opcode]:
-    """Declares operations by their full names."""
-    return [op(f"{dialect}.{name}", ANY, traits, mlir=name, define=define, factors=factors) for name in names.split()]
-
-
 _SIZED = "its sizes are operands"
 _LEGACY = "programs have other operations in its place"
 _REPEATED = "the ranks of its operands say how it repeats them"
@@ -200,26 +191,28 @@ _REPEATED = "the ranks of its operands say how it repeats them"
 
 # StableHLO's and CHLO's operations without an HLO instruction of the same meaning.
 OTHER_OPERATIONS: tuple[Opcode, ...] = (
-    *_only("stablehlo", Trait.PURE, "dynamic_broadcast_in_dim", define_broadcast_to, _SIZED),
-    *_only("stablehlo", Trait.PURE, "dynamic_conv", define_dynamic_convolution, _SIZED),
-    *_only("stablehlo", Trait.PURE, "dynamic_gather", define_dynamic_gather, _SIZED),
-    *_only("stablehlo", Trait.PURE, "dynamic_iota", define_iota, _SIZED),
-    *_only("stablehlo", Trait.PURE, "dynamic_pad", define_dynamic_pad, _SIZED),
-    *_only("stablehlo", Trait.PURE, "real_dynamic_slice", define_dynamic_slice, _SIZED),
-    *_only("stablehlo", Trait.PURE, "torch_index_select", factors=_LEGACY),
-    *_only("stablehlo", Trait.CALLS | Trait.PASSES_OPERANDS, "composite"),
-    *_only("stablehlo", NO_TRAITS, "collective_reduce einsum unary_einsum", factors=_LEGACY),
-    *_only("stablehlo", NO_TRAITS, "return", factors="it ends a function"),
-    *_only("stablehlo", EXCHANGED, "cross-replica-sum", factors=_LEGACY),
-    *_only("stablehlo", NO_TRAITS, "uniform_dequantize uniform_quantize", factors="quantized types are not supported"),
-    *_only("chlo", EACH, CHLO_EACH, define_each),
-    *_only("chlo", EACH_ROUNDED, CHLO_ROUNDED, define_each),
-    *_only("chlo", Trait.PURE, "broadcast_add", define_broadcasting, _REPEATED),
-    *_only("chlo", Trait.PURE, "constant", factors=of_constant),
-    *_only("chlo", Trait.PURE, "top_k", define_topk, topk_factors),
-    *_only("chlo", NO_TRAITS, "_asin_acos_kernel constant_like ragged_dot scan", factors=_LEGACY),
-    *_only("chlo", NO_TRAITS, "mulhi", define_each, of_elements),
-    *_only(
+    *only_in("stablehlo", Trait.PURE, "dynamic_broadcast_in_dim", define_broadcast_to, _SIZED),
+    *only_in("stablehlo", Trait.PURE, "dynamic_conv", define_dynamic_convolution, _SIZED),
+    *only_in("stablehlo", Trait.PURE, "dynamic_gather", define_dynamic_gather, _SIZED),
+    *only_in("stablehlo", Trait.PURE, "dynamic_iota", define_iota, _SIZED),
+    *only_in("stablehlo", Trait.PURE, "dynamic_pad", define_dynamic_pad, _SIZED),
+    *only_in("stablehlo", Trait.PURE, "real_dynamic_slice", define_dynamic_slice, _SIZED),
+    *only_in("stablehlo", Trait.PURE, "torch_index_select", factors=_LEGACY),
+    *only_in("stablehlo", Trait.CALLS | Trait.PASSES_OPERANDS, "composite"),
+    *only_in("stablehlo", NO_TRAITS, "collective_reduce einsum unary_einsum", factors=_LEGACY),
+    *only_in("stablehlo", NO_TRAITS, "return", factors="it ends a function"),
+    *only_in("stablehlo", EXCHANGED, "cross-replica-sum", factors=_LEGACY),
+    *only_in(
+        "stablehlo", NO_TRAITS, "uniform_dequantize uniform_quantize", factors="quantized types are not supported"
+    ),
+    *only_in("chlo", EACH, CHLO_EACH, define_each),
+    *only_in("chlo", EACH_ROUNDED, CHLO_ROUNDED, define_each),
+    *only_in("chlo", Trait.PURE, "broadcast_add", define_broadcasting, _REPEATED),
+    *only_in("chlo", Trait.PURE, "constant", factors=of_constant),
+    *only_in("chlo", Trait.PURE, "top_k", define_topk, topk_factors),
+    *only_in("chlo", NO_TRAITS, "_asin_acos_kernel constant_like ragged_dot scan", factors=_LEGACY),
+    *only_in("chlo", NO_TRAITS, "mulhi", define_each, of_elements),
+    *only_in(
         "chlo",
         NO_TRAITS,
         "broadcast_and broadcast_atan2 broadcast_compare broadcast_complex broadcast_divide broadcast_maximum "

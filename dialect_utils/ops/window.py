@@ -145,7 +145,7 @@ def classify(dim: WindowDimension, lhs_size: int, out_size: int) -> tuple[Role, 
 
     `batch`: o, k and i are one index. `contracting`: k and i are one index that is summed over,
     o has size 1. `lhs`: o and i are one, k has size 1. `rhs`: o and k are one, i has size 1.
-    `window`: none of these, a convolution proper.
+    `window`: any other window, as of a proper convolution.
     """
     sizes = (out_size, dim.size, lhs_size)
     count = max(sizes)
@@ -166,7 +166,7 @@ def classify(dim: WindowDimension, lhs_size: int, out_size: int) -> tuple[Role, 
 
 def _role(out_size: int, kernel_size: int, lhs_size: int) -> Role:
     if kernel_size == 1:
-        # Sizes of 1 everywhere are no more than a further row of the left side.
+        # If all sizes are 1, the dimension only adds rows to the left side.
         return "lhs" if out_size == lhs_size else "window"
     if out_size == 1:
         return "contracting" if lhs_size == kernel_size else "window"

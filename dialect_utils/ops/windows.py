@@ -330,13 +330,13 @@ def convolution_factors(operation: Operation) -> Iterator[Factor]:
 
 
 def reduce_window_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions, of which those are kept where each element is a window."""
+    """Yields the dimensions; a dimension in which each element is a window of its own is kept."""
     arrays = range(len(operation.operands) // 2)
     return _in_windows(operation, [*arrays, *result_positions(operation)])
 
 
 def select_and_scatter_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions, of which those are kept where each element is a window."""
+    """Yields the dimensions; a dimension in which each element is a window of its own is kept."""
     return _in_windows(operation, [0, 1, RESULT])
 
 

@@ -1,13 +1,19 @@
-"""Opening of input files: regular files of a bounded size, and nothing that could block."""
+"""Reading of input files: regular files of a bounded size, and nothing that could block; and the collector paused."""
 
 from __future__ import annotations
 
 import errno
+import functools
+import gc
 import os
 import stat
-from typing import BinaryIO
+from collections.abc import Callable
+from typing import BinaryIO, ParamSpec, TypeVar
 
 from dialect_utils.text.diagnostics import Diagnostic, DiagnosticError, nearest
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # The largest known dumps have a few hundred thousand lines, about ten million bytes.
 LARGEST_TEXT = 256 << 20
@@ -136,3 +142,19 @@ def _check(path: str, status: os.stat_result, largest: int) -> None:
             raise DiagnosticError(Diagnostic(f"{path}: {kind}, not a file", hint=hint))
     if status.st_size > largest:
         raise DiagnosticError(Diagnostic(f"{path}: has {status.st_size} bytes, more than the {largest} that are read"))
+
+
+def collector_paused(function: Callable[P, R]) -> Callable[P, R]:
+    """Runs a function with the garbage collector paused, which would walk the growing graph again and again."""
+
+    @functools.wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            if was_enabled:
+                gc.enable()
+
+    return run

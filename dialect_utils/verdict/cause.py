@@ -16,7 +16,7 @@ from dialect_utils.verdict.differences import Mask, MovedElement
 from dialect_utils.verdict.outcome import OutputProof
 from dialect_utils.verdict.rounding.floats import wide
 
-# Forms of a difference that are not found element by element.
+# Forms of a difference that no comparison of elements finds.
 PADDING: Final = "values that depend on padding"
 SELF_CHECK: Final = "a check of the module itself that fails"
 MOVED: Final = "elements of an input from different positions"
@@ -68,11 +68,11 @@ class Cause:
 
 
 def cause_in(output: int, data: object, pair: tuple[Array, Array], element_type: ElementType, differs: Mask) -> Cause:
-    """Returns the cause of a difference in the elements of a mask, of which one at least is true."""
+    """Returns the cause of a difference in the elements that a mask selects; the mask selects at least one."""
     first, second = (wide(array[differs]) for array in pair)
     if not element_type.is_inexact:
         return Cause(output, str(data), *_of_integers(first, second, element_type))
-    # Of two forms with equally many elements, that of the first element, which a counterexample shows.
+    # Ties go to the form of the first element, because a counterexample shows this element.
     forms = {form: (int(mask.sum()), bool(mask[0])) for form, mask in _forms(first, second)}
     form = max(forms, key=forms.__getitem__)
     return Cause(output, str(data), form, _size(first, second) if form == _FLOATS else None)
@@ -98,7 +98,7 @@ def _of_integers(first: NDArray[Any], second: NDArray[Any], element_type: Elemen
 
 
 def _forms(first: NDArray[Any], second: NDArray[Any]) -> Iterator[tuple[str, Mask]]:
-    """Yields each form with the elements that have it; every element has one."""
+    """Yields each form of difference with a mask of the elements that differ in this form."""
     nan, inf = (np.isnan(first), np.isnan(second)), (np.isinf(first), np.isinf(second))
     rest = ~(nan[0] | nan[1])
     finite = rest & ~(inf[0] | inf[1])

@@ -36,7 +36,7 @@ class Step:
 
     @property
     def where(self) -> str:
-        """Returns the location of the operation; empty where the step belongs to none."""
+        """Returns the location of the operation; empty for a step without an operation."""
         return place_of(self.place) if isinstance(self.place, Operation) else self.place or ""
 
 
@@ -44,7 +44,7 @@ class Step:
 class Reading:
     """A loop's state as a proof reads it.
 
-    `order` lists the elements of the state that count, `changed` those that the body changes. `plans` has for each
+    `order` lists the live elements of the state, `changed` the elements that the body changes. `plans` has for each
     element the plan from its logical value to its physical array, or None where the state holds the logical value.
     """
 
@@ -57,8 +57,8 @@ class Reading:
 class Certificate:
     """A proof that two modules are equal: its steps, and how the loops of the first and of the last module are read.
 
-    The key of a reading is the number of the loop among the operations of its module. With `is_decomposed` the modules
-    are those without CHLO operations. Loops of up to `iterations` are unrolled.
+    The key of a reading is the number of the loop among the operations of its module. With `is_decomposed` the proof is
+    about the modules with CHLO operations decomposed. Loops of up to `iterations` are unrolled.
     """
 
     steps: tuple[Step, ...]
@@ -165,7 +165,7 @@ class _Table:
 
 
 def read_certificate(text: str) -> Certificate:
-    """Reads a certificate; raises DiagnosticError where the text is none."""
+    """Reads a certificate; raises DiagnosticError for any other text."""
     try:
         found = json.loads(text)
         written = found.get("format") if isinstance(found, dict) else None

@@ -1,4 +1,4 @@
-"""Proofs that count: every output that a proof calls equal is so only after a replay of the certificate."""
+"""Replayed proofs: an output is `equal` only if a replay of the certificate confirms it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def prove(
     field_seed: int | None = None,
     seconds: float = inf,
 ) -> ProofResult:
-    """Decides as `try_prove` does whether modules are equal; only what a replay of the certificate confirms counts.
+    """Decides whether modules are equal, as `try_prove` does, and keeps only results that a replay confirms.
 
     The replay shares no code with the proof but the definitions of operations, the layout algebra and the rules.
     The answer is `unknown` if search and replay together take more than `seconds` of this process's CPU time.
@@ -67,7 +67,7 @@ def _replayed(stages: Sequence[Module], over_reals: bool, field_seed: int | None
 
 
 def _confirmed(output: OutputProof, replayed: Replayed, refusal: str) -> OutputProof:
-    """Returns the proof of an output with the choices that it leaves open, no proof where the replay confirms none."""
+    """Returns the proof of an output with the engine's choices, or an unproved result if the replay rejects it."""
     if replayed.outputs[output.output] is None:
         return OutputProof(output.output, is_equal=False, reason=refusal)
     return replace(output, choices=replayed.choices(output.output))

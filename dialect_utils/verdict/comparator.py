@@ -37,7 +37,7 @@ class Finding:
     """The result on one set of data, or on one engine, and the reason where it is not a plain agreement.
 
     `differing`: the outputs with a bit that differs, whether equal bits were guaranteed or not; `undecided`:
-    those of them that only the scale of the original's error can decide.
+    the subset that only the scale of the original's error can decide.
     """
 
     answer: Answer = "agrees"
@@ -140,7 +140,7 @@ class Comparator:
     def _doubt(
         self, data: DataSet, output: int, x: Array, y: Array, differs: Mask, scale: Scale | None
     ) -> Finding | None:
-        """Returns the finding of a difference that is neither wrong for certain nor rounding; None where it is."""
+        """Returns `unknown` if rounding may have flipped the differing elements (`x < y` near x = y), else None."""
         element_type = self.element_types[output]
         if scale is None or not self.may_flip(output):
             return None
@@ -183,7 +183,7 @@ class Comparator:
         return (differs, lean) if lean else (np.zeros_like(differs), "")
 
     def compared(self) -> str:
-        """Returns a text that says how outputs are compared, and which outputs have a weaker guarantee."""
+        """Describes how outputs are compared, and which outputs have a weaker guarantee."""
         if self.compare != AUTO:
             return str(Tolerance.parse(self.compare))
         parts = ["bits"] if Guarantee.ALWAYS in self.guarantees or not self.guarantees else []

@@ -154,15 +154,16 @@ class _Execution:
                 verdict = _with_rounded_operands(examination, verdict, stages[-1])
         if not unseen or not (verdict.found_no_difference or verdict.verdict == "close"):
             return verdict
-        # No execution can show that attributes are equal which every engine ignores.
+        # Every engine ignores these attributes, so no execution can show that they are equal.
         answer: Answer = "agrees" if verdict.found_no_difference else verdict.verdict
         return replace(verdict, verdict=answer, reason="; ".join(filter(None, [unseen, verdict.reason])))
 
     def _of_part(self, stages: Sequence[Module], reason: str) -> Verdict:
-        """Executes outputs of modules that no engine executes as they are; `reason` says why.
+        """Executes some outputs of modules that no engine executes as a whole; `reason` says why.
 
-        The first part are the outputs that do not depend on the reason, the second part those that do if ones replace
-        the data of other programs. The verdict is `different` where a part differs, else `unknown`.
+        The first run covers the outputs that do not depend on the unsupported operation. The second run covers the
+        outputs that do, with ones in place of the data that other programs send. The verdict is `different` where a
+        part differs, else `unknown`.
         """
         from dialect_utils.verdict.executable_part import executable_part, with_ones_received
 
@@ -215,7 +216,7 @@ def _with_rounded_operands(examination: Examination, verdict: Verdict, dump: Mod
         # The verdict without roundings is the answer.
         return verdict
     if found.found_no_difference:
-        # The programs are not equal, even if the data leaves nothing open.
+        # The original alone, without roundings, is not equal to the dump, even if all possible data was run.
         return replace(found, verdict="agrees", rounding=rounding)
     if found.counterexample is None:
         return verdict
@@ -227,7 +228,7 @@ def _ignores_nan(proved: ProofResult) -> bool:
     # Imported here: only programs that are compared over the reals need it.
     from dialect_utils.verdict.field.conventions import Convention
 
-    # By these a program that tests for NaN or infinities equals one that does not.
+    # Under these conventions `x == x` is true, so a program that tests for NaN equals a program that does not.
     without_nan = {each.value for each in (Convention.NOT_NAN, Convention.FINITE, Convention.NAN)}
     reals = [each.over_reals for each in proved.outputs if each.over_reals is not None]
     return any(not without_nan.isdisjoint(each.conventions) for each in reals)
@@ -294,7 +295,7 @@ def unseen_differences(first: Module, last: Module) -> str:
 
 
 def _values(module: Module, name: str) -> Counter[str]:
-    """Returns the values of an attribute, without values that mean the same as its absence."""
+    """Returns the values of an attribute, without values that equal the default of an absent attribute."""
     texts = (operation.attribute(name) for operation in module.operations())
     return Counter(text for text in texts if text is not None and not _is_default(text))
 

@@ -37,7 +37,7 @@ def values_behind(roots: Iterable[Value]) -> set[Value]:
 
 
 def _sources(value: Value) -> list[Value]:
-    """Returns the direct sources of a value; for one element of a loop's state, only the same element."""
+    """Returns the direct sources of a value; element i of a loop's result depends on element i of the state."""
     operation = value.operation
     if operation is None:
         return [source for caller in value.function.callers for source in _passed(caller, value)]

@@ -1,7 +1,8 @@
 """Compares the results of XLA:CPU with the definition of a module, which the reference evaluator follows.
 
 The reference evaluator and XLA share no code, so their rounding may differ where a definition leaves it open
-(`ops/choices.py`). There an output of floats may be as far off as the module's own error, as for another module.
+(`ops/choices.py`). Such an output may be as far off as the module's own rounding error, as in a comparison of two
+modules.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ _ROUNDINGS = (Choice.FUNCTION_ROUNDING, Choice.DOT_PRECISION)
 _NARROW_BITS = 32
 # Other choices, which may change a result by any amount.
 _OPEN = (Choice.EQUAL_KEYS, Choice.UPDATE_ORDER, Choice.RANDOM_NUMBERS, Choice.UNDEFINED_ELEMENTS)
-# Data without special values first: a difference there owes nothing to the choices about NaN and zeros.
+# Data without special values comes first: the choices about NaN and zeros do not affect it.
 _CALM = ("given", "own", "whole", "random", "tagged")
-# Rounding explains so small a difference without an estimate of the module's own error.
+# Rounding explains differences up to this, without an estimate of the module's own error.
 _NEAR = Tolerance(ulp=4)
 # The reference evaluator is slow: later sets of data are left out once it has taken so long, in seconds.
 _REFERENCE_SECONDS = 20.0
@@ -55,7 +56,7 @@ class ByDefinition:
     def of(
         cls, module: Module, options: Options, worker: Worker, name: str, most_sets: int | None = None
     ) -> ByDefinition:
-        """Evaluates a module by the reference evaluator on sets of data, at most so many.
+        """Evaluates a module by the reference evaluator on as many sets of data as its time limit allows.
 
         Raises DiagnosticError and ExecutionError.
         """
@@ -72,12 +73,12 @@ class ByDefinition:
             if time.monotonic() > end:
                 break
         runs = replace(examination.runs, data=data[: len(expected)])
-        # Another compilation must not have the compiler's mistake.
+        # A later compilation must not repeat a mistake of the compiler.
         higher = _remembered(replace(runs, engine="reference").widened())
         return cls(program, replace(examination, runs=runs), expected, higher)
 
     def finding(self, worker: Worker, options: Mapping[str, bool | int | str]) -> Finding:
-        """Compares the results of XLA, compiled with its own options, with those by definition.
+        """Compares the results of XLA, compiled with its own options, with the results by definition.
 
         Raises ExecutionError where XLA does not execute the module.
         """
@@ -99,9 +100,10 @@ class ByDefinition:
         return judge.joined(results, self.higher)
 
     def _without_rounding(self, data: DataSet, output: int, expected: Array, actual: Array) -> Array:
-        """Returns an output with the expected elements where it is a few units in the last place off.
+        """Returns an output in which elements a few units in the last place off are replaced by the expected elements.
 
-        XLA divides by multiplying with a reciprocal, for example. Tags are numbers that are as near as that.
+        XLA divides by multiplying with a reciprocal, for example. Tagged inputs may differ by as little, so tags are
+        compared exactly.
         """
         element_type = self.examination.judge.comparator.element_types[output]
         if data.kind == "tagged" or not element_type.is_inexact:
@@ -134,7 +136,7 @@ def _remembered(widened: HigherPrecision) -> HigherPrecision:
 
 
 def _sorted(data: Sequence[DataSet]) -> list[DataSet]:
-    """Returns sets of data without subnormal numbers, those without special values first."""
+    """Returns sets of data without subnormal numbers; sets without special values come first."""
     # XLA counts subnormal numbers as zeros, so a quotient or a logarithm of one may be anything.
     flushed = [replace(each, arrays=[*map(without_subnormals, each.arrays)]) for each in data]
     return sorted(flushed, key=lambda each: each.kind not in _CALM)

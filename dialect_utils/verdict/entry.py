@@ -1,4 +1,4 @@
-"""Converts the entry arrays of one module to those of another module: unchanged, or packed by the index formula.
+"""Converts the entry arrays of one module to the entry arrays of another: unchanged, or packed by the index formula.
 
 Packing by the index formula is the oracle of every check: it writes each element to its index in `linear_indices`,
 and shares no code with plans and passes.

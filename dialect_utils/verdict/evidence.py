@@ -31,7 +31,7 @@ class Verdict:
 
     `equal`: proved, or executed on data that leaves nothing open. `agrees`: executed, no difference found. `close`:
     some bits differ by a few units in the last place, as `closeness` states, and both are equal over the reals.
-    `methods` are those that decided (`proof`, `xla`, `interpreter`), `compared` says how outputs were compared,
+    `methods` are the methods that decided (`proof`, `xla`, `interpreter`), `compared` says how outputs were compared,
     `reason` adds remarks, `proof` names what a proof used or why there is none. `data` describes the data, `power`
     the injected faults that it detects. `outputs` says for each executed output whether all of its bits were equal,
     `unreached` lists values that the data lacks. `proved` has the result of the proof for each output, `rules` the
@@ -192,7 +192,7 @@ def _of_agreement(verdict: Verdict) -> str:
 
 
 def _of_reals(verdict: Verdict) -> str:
-    """Returns a phrase on outputs whose bits are not proved: equal over the reals, or the outputs that are not."""
+    """Returns a phrase: all outputs without a proof of their bits are equal over the reals, or which are not."""
     open_ = [each for each in verdict.proved if not each.is_equal]
     reals = [each.over_reals for each in open_ if each.over_reals is not None]
     if not open_ or len(reals) < len(open_):

@@ -53,7 +53,7 @@ class Examination:
     # Approximate number of elements that a run of both computes; None where the interpreter lacks an operation.
     work: int | None
     unreached: tuple[str, ...] = ()
-    # Decided by a proof over the reals that left bits open.
+    # True where a proof over the reals says `equal` and bits may still differ.
     is_equal_over_reals: bool = False
 
     @classmethod
@@ -98,7 +98,7 @@ class Examination:
                 reasons += [f"{engine}: {error.failure}: {error.message}"] if is_asked else []
                 continue
             if found.answer == "different" or (found.answer == "unknown" and found.counterexample is not None):
-                # Of an unknown difference only rounding is the explanation, which no other engine decides.
+                # Only rounding explains an undecided difference, and no other engine can decide that.
                 return self._of_difference(engine, found)
             reasons += [f"{engine}: {found.reason}"] if found.reason or found.answer == "unknown" else []
             if found.answer == "unknown":
@@ -128,7 +128,7 @@ class Examination:
         return whole or replace(verdict, power=self._measured(decided))
 
     def of_proved(self) -> Examination:
-        """Returns the comparison of modules proved equal, with code that is worth being compiled for few runs."""
+        """Returns the comparison of modules proved equal, with little optimization where runs are few."""
         modules = (self.original, self.last)
         work = len(self.runs.data) * sum(work_of(module, by_xla=True) for module in modules)
         count = sum(_OPERATIONS_OF_MODULE + sum(1 for _ in module.operations()) for module in modules)
@@ -145,7 +145,7 @@ class Examination:
         """Returns `close` for a difference of a few units in the last place between equal functions of reals."""
         if found.answer != "different" or not self.is_equal_over_reals or self.options.compare != AUTO:
             return found
-        # Imported here, as below: few checks end so.
+        # Imported here, as below: few checks end with `close`.
         from dialect_utils.verdict.rounding.closeness import close_finding, narrows
 
         if narrows(self.original, self.last):
@@ -153,7 +153,7 @@ class Examination:
         return close_finding(runs, self.judge, found) or found
 
     def _completed(self, verdict: Verdict, findings: Sequence[Finding]) -> Verdict | None:
-        """Returns the verdict where exhaustive or tagged data decides it; None where there is no such data."""
+        """Returns the verdict that exhaustive or tagged data decides; None without such data."""
         if not all(found.exact for found in findings):
             return None
         if any(data.kind == "tagged" for data in self.runs.data):
@@ -247,7 +247,8 @@ class Examination:
         runs, found = self._in_every_order(replace(self.runs, engine=engine))
         if runs.code != "plain" or found.answer == "agrees":
             return runs, found
-        # XLA's emitters of plain code convert some types of 8 bits wrongly: they alone do not contradict a proof.
+        # XLA's emitters of plain code convert some 8-bit types wrongly, so a difference on them does not refute a
+        # proof.
         return self._in_every_order(replace(self.runs, engine=engine, code="optimized"))
 
     def _in_every_order(self, runs: Runs) -> tuple[Runs, Finding]:

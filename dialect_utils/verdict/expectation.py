@@ -27,12 +27,12 @@ from dialect_utils.verdict.rounding.floats import wide
 # The share of the largest output of a program by which any output may be off.
 _OF_PROGRAM = 1e-6
 _NARROW_BITS = 16
-# With a larger error nothing is left of the output that could be compared.
+# With a larger error the output has no significant digits to compare.
 _MOST_OWN_ERROR = 0.5
 # The number of elements of the sorted arrays that are compared first. Sorted arrays differ by at most as much as the
 # arrays, whatever the order of their elements.
 _QUANTILES = 33
-# The most dimensions, without those of size 1, of arrays that are compared in every order of these.
+# The most dimensions (sizes above 1) of arrays that are compared in every order of dimensions.
 _MOST_DIMENSIONS = 5
 
 
@@ -150,7 +150,7 @@ class Distance:
         return ", ".join(parts) if tolerance == BITS else f"{answer}, {tolerance}{told}: {', '.join(parts)}"
 
     def row(self) -> dict[str, object]:
-        """Returns its values for JSON; an infinite difference is a text."""
+        """Returns the distance's values for JSON; an infinite difference is a text."""
         described: dict[str, object] = {"equal": self.equal, "differing": self.differing}
         if self.allowance.tolerance.of_largest is not None:
             described |= {"allowed": self.allowance.tolerance.of_largest, "reason": self.allowance.reason}
@@ -273,7 +273,7 @@ def _limit(given: _Numbers, other: _Numbers, share: float) -> float:
 
 
 def _least_difference(a: NDArray[Any], b: NDArray[Any], limit: float) -> float:
-    """Returns the largest difference of two elements in the first order with none above the limit, or in the best."""
+    """Returns the largest difference in the first order of dimensions that stays within the limit, or in the best."""
     least = np.inf
     for x, y in _arrangements(a, b):
         least = min(least, float(_differences(x, y).max()))
@@ -283,7 +283,7 @@ def _least_difference(a: NDArray[Any], b: NDArray[Any], limit: float) -> float:
 
 
 def _arrangements(a: NDArray[Any], b: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-    """Yields the elements of two arrays, as they are and in every order of the dimensions of one of them."""
+    """Yields the elements of two arrays, with every order of the dimensions of one of them."""
     yield a.ravel(), b.ravel()
     for fixed, moved in ((a, b), (b, a)):
         if 1 < moved.ndim <= _MOST_DIMENSIONS:

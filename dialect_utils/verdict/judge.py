@@ -68,13 +68,13 @@ class Judge:
         return not leaks and self._self_checks(results.expected, results.zeros).answer != "different"
 
     def differing(self, results: Results) -> list[int]:
-        """Returns the outputs with a bit that differs, as far as the engine's bits mean anything."""
+        """Returns the outputs with a bit that differs; for sums in the interpreter see `is_heard`."""
         flushes = results.engine == "xla"
         outputs = self.comparator.differing_outputs(results.expected, results.zeros, flushes=flushes)
         return [output for output in outputs if self.is_heard(results, output)]
 
     def is_heard(self, results: Results, output: int) -> bool:
-        """Is false for sums in the interpreter, which loses bits that XLA keeps, unless it was asked for."""
+        """Is false for sums that the interpreter rounds coarsely, unless the interpreter was requested."""
         return not self._abstains(results) or self.comparator.is_guaranteed(output, results.data)
 
     def _abstains(self, results: Results) -> bool:
@@ -93,7 +93,7 @@ class Judge:
         """Decides outputs that depend on the scale of the original's error, which costs another compilation."""
         open_sets = [number for number, finding in enumerate(findings) if finding.undecided]
         if not open_sets or self._abstains(results[0]):
-            # The interpreter adds narrow floats one by one and loses bits that XLA keeps.
+            # The interpreter rounds each addition of narrow floats; XLA sums them in f32.
             return list(findings)
         try:
             samples = widened([results[number].data for number in open_sets])
@@ -144,7 +144,7 @@ class Judge:
 def joined(findings: Sequence[Finding]) -> Finding:
     """Returns the most severe finding, with the tolerated differences of all sets of data.
 
-    Of several differences it is one of numbers, if there is any, rather than of zeros and subnormal numbers.
+    Of several differences it prefers a difference of normal numbers to one of zeros and subnormal numbers.
     """
     worst = max(findings, key=lambda finding: (_BY_SEVERITY.index(finding.answer), not _is_flushed(finding)))
     if worst.answer == "different" or (worst.answer == "unknown" and worst.counterexample is not None):

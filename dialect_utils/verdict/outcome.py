@@ -8,7 +8,7 @@ from math import ceil, sqrt
 from typing import Any, Final, Literal
 
 Answer = Literal["equal", "agrees", "close", "different", "unknown"]
-# Part of the reason for a difference that is tolerated, or that leaves the verdict open.
+# Marker in the reason of a difference that is tolerated, or that leaves the verdict open.
 NOT_GUARANTEED: Final = "which is not guaranteed to be equal"
 # The quantile of the normal distribution for an interval of 95 %.
 _QUANTILE = 1.959964
@@ -60,7 +60,7 @@ class Power:
 class Closeness:
     """The largest distance of the results of both programs from a run in higher precision.
 
-    `is_of_largest`: the unit is that of the largest number of an output, else of each number by itself.
+    `is_of_largest`: the unit is one unit in the last place of an output's largest number, else of each number.
     """
 
     is_of_largest: bool
@@ -100,8 +100,8 @@ class RealEquality:
     `is_equal` is None where that was not decided; `reason` says why. `log_error` is the decimal logarithm of the
     probability that different functions are called equal. Different formulas may still compute equal numbers, because
     only a few laws of functions such as `log` are known. `has_fractions`: the terms are equal only if each constant
-    stands for the simplest fraction that rounds to it (0.33333334 for 1/3). `conventions` are the equations that were
-    used and are no theorems of real numbers (x/x = 1). The same `seed` gives the same answer again.
+    stands for the simplest fraction that rounds to it (0.33333334 for 1/3). `conventions` are the used equations that
+    do not hold for all real numbers (x/x = 1). The same `seed` gives the same answer again.
     """
 
     is_equal: bool | None
@@ -162,7 +162,7 @@ class OutputProof:
     """The result for one output: equal bits, or the operations that differ and whether they are equal over the reals.
 
     `over_reals` is None where the bits are equal, or where equality over the reals was not asked for. `choices` lists
-    what the proof leaves to the engine; without any the bits are equal, those of a NaN included.
+    what the proof leaves to the engine; without any choice all bits are equal, also the bits of a NaN.
     """
 
     output: int

@@ -82,8 +82,8 @@ class Runs:
     def of_others(self, programs: Sequence[Program]) -> list[list[list[Array]] | None]:
         """Returns the outputs of other forms of the original, with the same orders of sorts.
 
-        None for a form that the engine rejects. XLA compiles many forms together, and fewer where it rejects one.
-        Raises ExecutionError where no time is left.
+        None for a form that the engine rejects. XLA compiles many forms together; if it rejects them, it compiles
+        smaller groups. Raises ExecutionError where no time is left.
         """
         try:
             if self.engine == "xla" and self.worker.devices == 1 and len(programs) > 1:
@@ -152,7 +152,7 @@ class Runs:
         return [Unrounded(exact, numbers, finite, near) for exact, numbers, finite, *near in of_sets]
 
     def ordered(self, *, nan_first: bool) -> tuple[Runs, tuple[int, ...], tuple[int, ...]]:
-        """Returns the runs of programs whose last input says in which order they sort.
+        """Returns the runs of programs that take their sort order as last input.
 
         Also returns for each program the number of operations that left an order open, and the number of sorts
         that are not stable. Raises ExecutionError.

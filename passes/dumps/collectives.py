@@ -52,9 +52,9 @@ def reduce_elements_of_words(module: HloModule) -> None:
 
 
 def combine_scalars(module: HloModule) -> None:
-    """Gives each reduction among devices whose combiner takes arrays the same combiner of scalars, in place.
+    """Replaces each combiner of arrays in a reduction among devices by its scalar form, in place.
 
-    XLA computes the same with both; StableHLO has the latter only. A combiner that does more than that stays.
+    XLA computes the same with both; StableHLO has the latter only. A combiner that is not elementwise stays.
     """
     combiners = {item: item.called[0] for item in instructions(module, "all-reduce", "reduce-scatter") if item.called}
     made: dict[Computation, str | None] = {}
@@ -68,7 +68,7 @@ def combine_scalars(module: HloModule) -> None:
 
 
 def _of_scalars(combiner: Computation) -> str | None:
-    """Makes the scalar form of an elementwise computation on arrays; returns its name, or None for any other one."""
+    """Adds the scalar form of an elementwise computation on arrays; returns its name, else None."""
     shapes = [item.shape for item in combiner.instructions]
     arrays = [shape for shape in shapes if isinstance(shape, ArrayShape)]
     if len(arrays) < len(shapes) or len({shape.dimensions for shape in arrays}) > 1 or not arrays[0].rank:
@@ -85,7 +85,7 @@ def _of_scalars(combiner: Computation) -> str | None:
 
 
 def _reduce_elements(item: Instruction, opcode: str, kind: ElementType) -> None:
-    """Reduces the operands of the bitcasts before `item`, and makes the bitcasts after it read that."""
+    """Reduces the operands of the bitcasts before `item`, and makes the bitcasts after it read the reduced array."""
     readers = _readers(item)
     ends = [*item.operands, *(reader for _, reader in readers)]
     if item.is_root or not all(value.opcode == "bitcast" for value in ends):

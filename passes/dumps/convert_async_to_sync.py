@@ -134,7 +134,7 @@ def _updates(start: Instruction) -> Iterator[Instruction]:
 
 
 def _perform(ops: Ops, start: Instruction, shape: Shape, late: Sequence[Instruction] = ()) -> Instruction:
-    """Makes the synchronous op of a start, with the done's shape (rules 1 and 2), and `late` operands of updates."""
+    """Builds the synchronous op of a start, with the done's shape (rules 1 and 2), and `late` operands of updates."""
     opcode = start.opcode.removesuffix("-start")
     operands = [*start.operands, *late]
     if has(opcode, Trait.PASSES_OPERANDS):

@@ -19,10 +19,10 @@ def is_elided(item: Instruction) -> bool:
 
 
 def take_constants(module: HloModule, other: HloModule) -> None:
-    """Gives every elided constant of a module the value of that constant in another dump of the module, in place.
+    """Replaces every elided constant of a module by the constant in another dump of the module, in place.
 
-    Constants correspond by name, computation, type and dimensions. Raises DiagnosticError that names each one that the
-    other dump lacks, elides too, or has with another shape.
+    Constants correspond by name, computation, type and dimensions. Raises DiagnosticError that names each elided
+    constant that the other dump lacks, elides, or has with another shape.
     """
     errors = []
     elided = list(elided_constants(module))

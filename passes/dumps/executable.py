@@ -136,7 +136,7 @@ def checked_form(module: Module) -> Module:
     """Returns `executable_form` with poison in memory that kernels do not write, so that no result may depend on it."""
     if not is_optimized_dump(module):
         return executable_form(module)
-    # A local import, because modules that are no dumps need no pass.
+    # A local import, because only dumps need a pass.
     from passes.dumps.make_portable import make_portable
 
     return executable_form(module, make_portable.with_options(unwritten="poison"))
@@ -167,7 +167,7 @@ class Runnable:
         """Raises DiagnosticError where a watched call ran, since the outputs are then undefined."""
         from passes.dumps.host_callbacks import ran
 
-        # They count from 1.
+        # The numbers of watched calls begin at 1.
         if self.watched and (number := int(outputs[-1].max())):
             raise DiagnosticError(ran(self.watched[number - 1]))
 
@@ -183,7 +183,7 @@ def runnable(program: Module, known: Known, told: Callable[[Sequence[Diagnostic]
         raise DiagnosticError(Diagnostic(message))
     if not (isinstance(program, HloModule) and (is_stated or is_optimized_dump(program))):
         return Runnable(program, executable_form(program), ())
-    # Imported here: a program that is no dump needs no pass.
+    # Imported here: only dumps need a pass.
     from passes.dumps.host_callbacks import watched_callbacks
     from passes.dumps.make_portable import make_portable
 

@@ -148,7 +148,7 @@ def _unknown(call: Instruction) -> Diagnostic:
 
 
 def _spliced(ops: Ops, given: HloModule) -> Instruction:
-    """Makes the instructions of another module's entry for a call, and adds the computations that they call."""
+    """Builds the instructions of another module's entry for a call, and adds the computations that they call."""
     call, entry = ops.replaced, given.entry
     expected = [parameter.shape.without_layout for parameter in entry.parameters], entry.root.shape.without_layout
     found = [operand.shape.without_layout for operand in call.operands], call.shape.without_layout

@@ -22,7 +22,7 @@ _NUMBER = ArrayShape(ELEMENT_TYPES["s32"], ())
 def return_executed(module: HloModule, numbers: Mapping[Computation, int]) -> None:
     """Adds a last result to the entry, s32[]: the largest number of the computations that ran, 0 if none did; in place.
 
-    Each computation returns its number beside its result, and conditionals, loops and calls pass it on. Raises
+    Each computation returns its number beside its result, and conditionals, loops and calls forward the number. Raises
     DiagnosticError for a computation that something else calls.
     """
     changed: set[Computation] = set()
@@ -56,7 +56,7 @@ def _return_also(computation: Computation, number: int, found: list[Instruction]
 
 
 def _passed_on(call: Instruction, changed: Container[Computation]) -> Instruction:
-    """Replaces a call of changed computations by one that gives their number, too, and returns that number."""
+    """Replaces a call of changed computations by a call that also returns their number; returns that number."""
     ops = Ops(call)
     attributes, operands = dict(call.attributes), call.operands
     if call.opcode == "while":
@@ -93,7 +93,7 @@ def _branches(call: Instruction, names: list[str]) -> dict[str, str]:
 
 
 def _quiet(branch: Computation) -> str:
-    """Makes a computation that gives the result of a branch, and 0; returns its name."""
+    """Adds a computation that returns (result of a branch, 0), for one without watched calls; returns its name."""
     (taken,) = branch.parameters
     result = branch.root.shape
     return add_computation(
@@ -107,7 +107,7 @@ def _quiet(branch: Computation) -> str:
 
 
 def _condition_of(condition: Computation) -> str:
-    """Makes the condition of a loop whose state has a number beside it; returns its name."""
+    """Adds the condition of a loop over the tuple (state, number); returns its name."""
     (state,) = condition.parameters
     return add_computation(
         condition.module,
@@ -119,7 +119,7 @@ def _condition_of(condition: Computation) -> str:
 
 
 def _body_of(body: Computation) -> str:
-    """Makes the body of a loop that keeps the largest number that its changed body gives; returns its name."""
+    """Adds the body of a loop over the tuple (state, number), which keeps the largest number; returns its name."""
     (state,) = body.parameters
     both = _with_number(state.shape)
     return add_computation(
@@ -139,7 +139,7 @@ def _body_of(body: Computation) -> str:
 # JAX's kind of call: the op's type or, where a dump prints only the op's name, the last part of that.
 _KINDS = (re.compile(r'op_type="(\w+)"'), re.compile(r'op_name="(?:[^"]*/)?(\w+)"'))
 _SIDES = ("send", "recv")
-# An option may say these in place of a function, and of a name.
+# The values of an option that stand for undefined results in place of a function, and for any name.
 UNDEFINED, ANY = "undefined", "*"
 
 
@@ -327,7 +327,7 @@ def _undefined(shape: ArrayShape) -> str:
 
 
 def _computed(call: HostCallback, function: str) -> list[Instruction]:
-    """Makes the ops of a Python function, before the first receive."""
+    """Builds the ops of a Python function, before the first receive."""
     # A local import, because JAX is large.
     from dialect_utils.execution.python_functions import traced_function
 

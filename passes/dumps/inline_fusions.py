@@ -94,7 +94,7 @@ def use_elements(value: Instruction) -> None:
 
 
 def inline_body(ops: Ops, body: Computation, operands: Sequence[Instruction]) -> Instruction:
-    """Makes the instructions of `body` on `operands`; returns the copy of the ROOT.
+    """Builds the instructions of `body` on `operands`; returns the copy of the ROOT.
 
     A `copy` converts an operand to the parameter's layout, on which bitcasts of the body depend. A get-tuple-element of
     a `tuple` becomes the element. Raises DiagnosticError if `body` takes another number of operands.
@@ -129,7 +129,7 @@ def _same_layout(shape: Shape, other: Shape) -> bool:
 
 
 def splice(ops: Ops, given: HloModule, operands: Sequence[Instruction]) -> Instruction:
-    """Makes the instructions of another module's entry on `operands`, and adds the computations that they call."""
+    """Builds the instructions of another module's entry on `operands`, and adds the computations that they call."""
     module, copy = ops.computation.module, given.clone()
     for body in copy.functions:
         if body is copy.entry:

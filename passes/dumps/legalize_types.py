@@ -174,7 +174,7 @@ def accumulator(types: Sequence[ElementType]) -> ElementType:
 
 
 def _legalize_applying(item: Instruction) -> None:
-    """Gives operands, computation and result the types that the computation returns (rule 4)."""
+    """Converts operands, computation and result to the types that the computation returns (rule 4)."""
     if item.opcode == "select-and-scatter":
         _legalize_select_and_scatter(item)
         return
@@ -191,7 +191,7 @@ def _legalize_applying(item: Instruction) -> None:
 
 
 def _legalize_map(item: Instruction) -> None:
-    """Gives operands and result of a map the types that the computation takes and returns (rule 4)."""
+    """Converts operands and result of a map to the types that the computation takes and returns (rule 4)."""
     body = item.called[0]
     takes = {index: array_shape(parameter).element_type for index, parameter in enumerate(body.parameters)}
     _legalize(item, takes, array_shape(body.root).element_type)

@@ -171,7 +171,7 @@ def _common(lhs: _Axes, rhs: _Axes, out: _Axes, windows: Sequence[str]) -> tuple
 def _dot(
     ops: Ops, found: _Convolution, left: tuple[Instruction, _Axes], right: tuple[Instruction, _Axes], out: _Axes
 ) -> Instruction:
-    """Makes the dot and transposes it to the result's order of dimensions (rule 2)."""
+    """Builds the dot and transposes it to the result's order of dimensions (rule 2)."""
     (lhs, lhs_axes), (rhs, rhs_axes) = left, right
     batch, contracting = _common(lhs_axes, rhs_axes, out, ())
     free = [*lhs_axes.sizes, *rhs_axes.sizes]
@@ -191,7 +191,7 @@ def _dot(
 def _convolve(
     ops: Ops, found: _Convolution, left: tuple[Instruction, _Axes], right: tuple[Instruction, _Axes], out: _Axes
 ) -> Instruction:
-    """Makes the convolution over the other spatial dimensions, with dim_labels b01f_01io->b01f (rule 3)."""
+    """Builds the convolution over the other spatial dimensions, with dim_labels b01f_01io->b01f (rule 3)."""
     (lhs, lhs_axes), (rhs, rhs_axes) = left, right
     windows = [str(index) for index in found.spatial("window")]
     batch, contracting = _common(lhs_axes, rhs_axes, out, windows)

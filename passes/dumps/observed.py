@@ -12,7 +12,7 @@ from dialect_utils.memory.trips import trip_count
 from dialect_utils.ops import Trait, has
 from passes.dumps.inline_fusions import body_of, inline_body, use_elements
 
-# The calls and loops of larger entries stay as they are.
+# The calls and loops of larger entries are not expanded.
 _MOST_INSTRUCTIONS = 20_000
 # A mistake in the state of a loop may show in the second iteration only.
 _ITERATIONS = 2
@@ -80,10 +80,11 @@ class Observed:
     def suspects(
         self, wrong: Iterable[Instruction], uniform: Container[Instruction], outputs: Sequence[int]
     ) -> list[Suspect]:
-        """Returns the first wrong values on the ways to wrong outputs, those that explain most outputs first.
+        """Returns the first wrong values on the paths to wrong outputs, those that explain most outputs first.
 
         `wrong` are the wrong values, `outputs` the numbers of the wrong outputs. The elements of a `uniform` value are
-        equal: that it is a value of the source says little, so it counts as wrong if it is computed from a wrong one.
+        equal, so that a match in the source is weak evidence: the value counts as wrong if it is computed from a wrong
+        one.
         """
         wrong = set(wrong)
         for value in self.arrays:
@@ -114,7 +115,7 @@ class Observed:
     def _first(
         self, wrong: Sequence[Instruction], result: Instruction
     ) -> Iterable[tuple[Instruction, tuple[Instruction, ...]]]:
-        """Yields each value whose wrong inputs, if any, only move elements of right values; and these inputs."""
+        """Yields each value whose wrong inputs, if any, are moved elements of right values, and those inputs."""
         among = set(wrong)
         moving: dict[Instruction, dict[Instruction, None]] = {}
         for value in wrong:

@@ -63,7 +63,7 @@ _APART = ".apart"
 
 
 def _first_index(ops: Ops, indices: Instruction) -> Instruction:
-    """Makes the first index as a scalar s32 (0 if the array is empty)."""
+    """Builds the first index as a scalar s32 (0 if the array is empty)."""
     shape = array_shape(indices)
     if shape.element_count == 0:
         return ops.constant(S32, "0")
@@ -72,7 +72,7 @@ def _first_index(ops: Ops, indices: Instruction) -> Instruction:
 
 
 def _always(ops: Ops, value: Instruction) -> Instruction:
-    """Makes a scalar condition that is true for every value."""
+    """Builds a scalar condition that is true for every value."""
     zero = ops.constant(S32, "0")
     return ops.compare("EQ", ops.like("maximum", ops.like("minimum", value, zero), zero), zero)
 
@@ -193,7 +193,7 @@ def _expand_high_product(item: Instruction) -> None:
 
 
 def _high_unsigned(ops: Ops, a: Instruction, b: Instruction) -> Instruction:
-    """Makes the upper 64 bits of the product of two u64 from the products of their halves."""
+    """Builds the upper 64 bits of the product of two u64 from the products of their halves."""
     low_mask = ops.filled(_U64, array_shape(a).dimensions, str(2**_HALF - 1))
     (a_low, a_high), (b_low, b_high) = (
         (ops.like("and", value, low_mask), _shifted(ops, value, _HALF)) for value in (a, b)

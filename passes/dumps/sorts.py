@@ -1,4 +1,4 @@
-"""Stable sorts, and `topk(..., is_stable=true)`, which not every jaxlib reads, as one of them."""
+"""Stable sorts, also in place of `topk(..., is_stable=true)`, which not every jaxlib reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAME = "is_stable"
 
 
 def with_stability(module: HloModule) -> list[Instruction]:
-    """Returns the topk instructions that say whether they are stable."""
+    """Returns the topk instructions with the attribute `is_stable`."""
     return [item for item in instructions(module, "topk") if item.attribute(_NAME) is not None]
 
 
@@ -48,7 +48,7 @@ def add_comparator(ops: Ops, operands: Sequence[Instruction], comparison: str, l
 
 
 def stable_sort(ops: Ops, operands: Sequence[Instruction], dimension: int, comparator: str) -> Iterator[Instruction]:
-    """Makes a stable sort along a dimension; yields the sorted operands."""
+    """Builds a stable sort along a dimension; yields the sorted operands."""
     attributes = {"dimensions": f"{{{dimension}}}", "is_stable": "true", "to_apply": f"%{comparator}"}
     is_alone = len(operands) == 1
     whole = operands[0].shape if is_alone else TupleShape(tuple(value.shape for value in operands))
@@ -57,7 +57,7 @@ def stable_sort(ops: Ops, operands: Sequence[Instruction], dimension: int, compa
 
 
 def first_elements(ops: Ops, value: Instruction, dimensions: tuple[int, ...]) -> Instruction:
-    """Makes the slice with the first elements in each dimension."""
+    """Builds the slice with the first elements in each dimension."""
     shape = array_shape(value)
     cut = Slice((0,) * len(dimensions), dimensions)
     return ops.steps(Plan(shape.element_type, shape.dimensions, (cut,)), value)

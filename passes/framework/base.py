@@ -21,8 +21,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
 
-from dialect_utils.ir import Module, collector_paused
+from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, kind_of
+from dialect_utils.text.input_file import collector_paused
 from passes.framework.options import OptionError, declared_options, format_options, option_value
 from passes.framework.spec import Option, OptionText, unknown_annotation
 
@@ -212,7 +213,7 @@ def _call(function: Callable[..., Any], module: object, report: Report, options:
 
 @cache
 def _takes_report(function: Callable[..., Any]) -> bool:
-    """Is true for a function whose second parameter is no option; raises TypeError for one that is no pass."""
+    """Is true for a function whose second parameter is a report; raises TypeError for one that is not a pass."""
     parameters = list(inspect.signature(function).parameters.values())
     given = [each for each in parameters if each.default is each.empty]
     wrong = next((each for each in given if each.kind not in _POSITIONAL), None) or next(iter(given[2:]), None)

@@ -95,7 +95,7 @@ class _Choice:
     interface: dict[Value, list[ArrayShape]] = field(default_factory=dict)
     # The arrays of values that the entry layout or control flow joins with a value that has a layout.
     kept: dict[Value, list[ArrayShape]] = field(default_factory=dict)
-    # The shapes with the target's layouts, if nothing else decides.
+    # Default: the target's layouts.
     by_target: dict[Shape, Shape] = field(default_factory=dict)
 
     def keep(self, module: Module) -> None:

@@ -126,7 +126,7 @@ class _Normalization:
     giving_back: set[Operation] = field(default_factory=set)
 
     def normalize(self, operation: Operation) -> None:
-        """Makes the normalized value of an op's result from normalized operands (rules 1 and 2)."""
+        """Builds the normalized value of an op's result from normalized operands (rules 1 and 2)."""
         if not _has_another_order(operation) or any(operation.attribute(name) for name in _ATTACHED):
             return
         result = operation.results[0]
@@ -165,7 +165,7 @@ class _Normalization:
         return self._move(operation) if permuted is None else self._resize(operation, permuted)
 
     def _permuted(self, operation: Operation) -> Value | None:
-        """Makes an op again, on operands whose dimensions are in the physical order of its result."""
+        """Rebuilds an op on operands whose dimensions are in the physical order of its result."""
         orders = orders_for_result(operation, order_of(operation.results[0]))
         if orders is None:
             return None
@@ -194,7 +194,7 @@ class _Normalization:
         return made.results[0]
 
     def _move(self, operation: Operation) -> Value:
-        """Makes a copy, reshape or transpose between normalized values, in the fewest steps."""
+        """Builds a copy, reshape or transpose between normalized values, in the fewest steps."""
         source, result = operation.operands[0], operation.results[0]
         moved = _Move(type_of(source), order_of(source), operation.step, type_of(result), order_of(result))
         plan = _normalized_plan(type_of(self.of(source)), moved)
@@ -220,7 +220,7 @@ class _Normalization:
         return self.module.before(operation).copy(operand, shape, name=f"{result.name}.normalized", like=result)
 
     def _resize(self, operation: Operation, step: Step) -> Value:
-        """Makes a pad or slice, `step`, whose dimensions are in the physical order of the result."""
+        """Builds a pad or slice, `step`, whose dimensions are in the physical order of the result."""
         result = operation.results[0]
         value = self.in_order(operation.operands[0], order_of(result))
         if is_descending(result):

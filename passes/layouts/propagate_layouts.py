@@ -210,7 +210,7 @@ def _both_stay(edge: Edge, shapes: Mapping[Node, ArrayShape]) -> tuple[str, Loca
 
 
 def insert_copies(module: Module, conflicting: Iterable[Edge], shapes: Mapping[Node, ArrayShape]) -> None:
-    """Gives the two ends of every edge the same layout, by copies in an HLO module; `shapes` has those of the nodes."""
+    """Makes the layouts at both ends of every edge equal, by copies in HLO; `shapes` has the shapes of the nodes."""
     wanted: dict[CopyPoint, dict[int, ArrayShape]] = {}
     for edge in conflicting:
         assert edge.copy_point is not None  # checked by the caller
@@ -244,7 +244,7 @@ class _Copies:
     made: dict[tuple[Value, Shape], Value] = field(default_factory=dict)
 
     def insert(self, copy_point: CopyPoint, leaves: Mapping[int, ArrayShape]) -> None:
-        """Gives a definition other layouts, with a copy in the old ones for the users, or copies the value at a use."""
+        """Changes the layouts of a definition, and copies it back for its users, or copies the value at a use."""
         if isinstance(copy_point, Definition):
             self._redefine(copy_point.value, leaves)
         else:

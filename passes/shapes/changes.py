@@ -1,4 +1,4 @@
-"""Changes of arrays: they get another form, in one part or several, and so do the operations around them."""
+"""Changes of arrays, such as f32[8,3,3] -> f32[8,9] or a cut into two parts, and of the operations around them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dialect_utils.ir.chains import is_pinned, is_plain, is_relayout
 from dialect_utils.ir.factors import NamedInts, factors_of, value_at
 from dialect_utils.layout import ArrayShape, Layout, Step
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import Trait, opcode_of, with_trait
+from dialect_utils.ops import Trait, named, opcode_of, with_trait
 from dialect_utils.ops.factors import Dimensions, Factor, Kind, Position, sizes_at
 
 F = TypeVar("F", bound=Hashable)
@@ -19,26 +19,26 @@ Parts = tuple[Value, ...]
 
 
 class Change(ABC, Generic[F]):
-    """A change of arrays. A form, of type F, says how one array changes: an order, or the dimension that is cut."""
+    """A change of arrays. A form, of type F, describes that of one array: an order, or the dimension that is cut."""
 
-    # The option of the pass that is a form.
+    # The name of the pass's option that gives the form.
     option: ClassVar[str]
     # Operations that may pass arrays in another form to their parameters and results.
     crossed: ClassVar[frozenset[str]] = with_trait(Trait.CONTROL_FLOW)
-    # Operations at which a conversion costs nothing, as they make any shape of their operand, or have none.
+    # Operations at which a conversion costs nothing: they build any shape from their operand, or have no operand.
     absorbing: ClassVar[frozenset[str]] = frozenset()
-    # Operations that compute nothing: alone they are no reason for another form.
+    # Operations that compute nothing: a region of only these gets no new form.
     idle: ClassVar[frozenset[str]] = frozenset()
     # Is true where arrays in another form are stored with descending layouts.
     is_descending: ClassVar[bool] = False
-    # Is true where an array that no operation computes in a form gets this form, too, by a conversion.
+    # Is true where a conversion also gives a form to arrays that no operation computes in this form.
     converts_all: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self._factors: dict[Operation, Sequence[Factor] | None] = {}
 
     def forget(self) -> None:
-        """Forgets what was found about operations; some read other values after a rewrite."""
+        """Clears the cached factors: after a rewrite some operations read other values."""
         self._factors.clear()
 
     def factors(self, operation: Operation) -> Sequence[Factor] | None:
@@ -49,7 +49,7 @@ class Change(ABC, Generic[F]):
 
     @abstractmethod
     def forms(self, operation: Operation, known: Mapping[Position, F]) -> Mapping[Position, F]:
-        """Returns the form of each array that changes where some arrays of an operation have known forms.
+        """Returns the form of each array of an operation that changes, given the known forms of some of its arrays.
 
         Empty for an operation that cannot compute in another form.
         """
@@ -68,21 +68,21 @@ class Change(ABC, Generic[F]):
 
     @abstractmethod
     def convert(self, builder: Builder, value: Value, parts: Parts, own: F | None, form: F) -> Parts:
-        """Makes the parts of a value, which are `parts` in the form `own`, in another form."""
+        """Builds the parts of a value in another form from its `parts` in the form `own`."""
 
     @abstractmethod
     def join(self, builder: Builder, parts: Parts, value: Value, form: F) -> Value:
-        """Makes a value of its parts; `value` gives name and shape."""
+        """Builds a value of its parts; `value` gives name and shape."""
 
     @abstractmethod
     def remake(
         self, builder: Builder, operation: Operation, forms: Mapping[Position, F], operands: Sequence[Parts]
     ) -> Sequence[Parts]:
-        """Makes an operation on parts; returns the parts of each result."""
+        """Builds an operation on parts; returns the parts of each result."""
 
 
 def factors_of_changeable(operation: Operation) -> Sequence[Factor] | None:
-    """Returns the factors of an operation on plain arrays; None for one that keeps its dimensions, as a sharded one."""
+    """Returns the factors of an operation on plain arrays; None for one with fixed dimensions, e.g. a sharded one."""
     is_fixed = is_pinned(operation) or operation.attribute("sdy.sharding")
     if is_fixed or not all(map(is_plain, (*operation.operands, *operation.results))):
         return None
@@ -93,14 +93,15 @@ class DimensionChange(Change[int]):
     """A change of one dimension of each array."""
 
     option = "dimension"
-    absorbing = frozenset(("reshape", "constant", "iota", "broadcast"))
+    # Reshapes and broadcasts make the changed shape of their operand; constants and iotas have no operand.
+    absorbing = named("reshape constant iota broadcast")
 
     @abstractmethod
     def match(self, operation: Operation, position: Position, dimension: int) -> Dimensions | None:
         """Returns the dimensions that change at all positions if one does; None where the operation cannot do so."""
 
     def factor_at(self, operation: Operation, position: Position, dimension: int) -> Factor | None:
-        """Returns the factor that a whole dimension of an array is, if it is kept, combined or cut."""
+        """Returns the factor that consists of a whole dimension of an array, if it is kept, combined or cut."""
         # The padding of a marked pad is undefined, which only its own operation says.
         if operation.opcode == "pad" and operation.frontend_attributes:
             return None
@@ -110,7 +111,7 @@ class DimensionChange(Change[int]):
         return None
 
     def forms(self, operation: Operation, known: Mapping[Position, int]) -> Mapping[Position, int]:
-        """Returns the dimensions that belong to a known one, if they agree with all that are known."""
+        """Returns the dimensions of the factor of a known dimension, if they agree with all known dimensions."""
         for position, dimension in known.items():
             found = self.match(operation, position, dimension)
             if found is not None and _agree(operation, found, known):
@@ -119,7 +120,7 @@ class DimensionChange(Change[int]):
 
 
 def _agree(operation: Operation, found: Dimensions, known: Dimensions) -> bool:
-    """Is true where known dimensions are the found ones, and a value at several positions has one dimension."""
+    """Is true where found dimensions match the known ones, and a value at several positions has one dimension."""
     of_values = {value_at(operation, position): dimension for position, dimension in found.items()}
     return all(
         known.get(position, dimension) == dimension == of_values[value_at(operation, position)]
@@ -135,7 +136,7 @@ def _is_of_ranges(operation: Operation, factor: Factor) -> bool:
 
 
 def with_size(sizes: Sequence[int], dimension: int, size: int) -> tuple[int, ...]:
-    """Returns sizes with another one for a dimension."""
+    """Returns sizes with the size of one dimension replaced."""
     return (*sizes[:dimension], size, *sizes[dimension + 1 :])
 
 
@@ -164,7 +165,7 @@ def remade(
     name: str,
     step: Step | None,
 ) -> Sequence[Value]:
-    """Makes an operation again with changed attributes, or as a `step` of data movement; returns the results.
+    """Rebuilds an operation with changed attributes, or as a `step` of data movement; returns the results.
 
     A constant of equal elements becomes a broadcast.
     """
@@ -185,7 +186,7 @@ def remade(
 
 
 def bypass(value: Value, source: Value, step: Step) -> None:
-    """Replaces users of a value that are equal to `step` by `source`, to which it leads; other reshapes read that."""
+    """Replaces users of a value that apply `step` by `source`, the result of that; other reshapes then read it."""
     for user in value.users:
         if user.step == step and is_relayout(user):
             user.results[0].replace_uses(source)

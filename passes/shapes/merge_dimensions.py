@@ -42,7 +42,7 @@ class Merged(DimensionChange):
         return Plan(shape.element_type, shape.dimensions, (Reshape(part.dimensions),))
 
     def convert(self, builder: Builder, value: Value, parts: Parts, own: int | None, form: int) -> Parts:
-        """Makes a reshape, of the array before it if the value is a reshape."""
+        """Builds a reshape, of the array before it if the value is a reshape."""
         (shape,) = self.shapes(array_shape(value), form)
         source, made = value, value.operation
         if made is not None and made.opcode == "reshape" and is_relayout(made):
@@ -52,7 +52,7 @@ class Merged(DimensionChange):
         return (builder.apply(Reshape(shape.dimensions), source, name=f"{value.name}.merged", like=value),)
 
     def join(self, builder: Builder, parts: Parts, value: Value, form: int) -> Value:
-        """Makes a reshape into the shape of a value; reshapes of the value read the merged array instead."""
+        """Builds a reshape into the shape of a value; reshapes of the value read the merged array instead."""
         (part,) = parts
         bypass(value, part, Reshape(array_shape(part).dimensions))
         return builder.apply(Reshape(array_shape(value).dimensions), part, name=f"{value.name}.split", like=value)
@@ -60,7 +60,7 @@ class Merged(DimensionChange):
     def remake(
         self, builder: Builder, operation: Operation, forms: Mapping[Position, int], operands: Sequence[Parts]
     ) -> Sequence[Parts]:
-        """Makes an operation on merged arrays."""
+        """Builds an operation on merged arrays."""
         groups: dict[Position, Groups] = {
             position: merged_groups(array_shape(value_at(operation, position)).rank, dimension)
             for position, dimension in forms.items()

@@ -42,7 +42,7 @@ class Narrowed(DimensionChange):
         raise NotImplementedError
 
     def convert(self, builder: Builder, value: Value, parts: Parts, own: int | None, form: int) -> Parts:
-        """Makes two slices."""
+        """Builds two slices."""
         shape, made = array_shape(value), []
         for number, bounds in enumerate(_bounds(shape, form)):
             step = Slice(with_size((0,) * shape.rank, form, bounds[0]), with_size(shape.dimensions, form, bounds[1]))
@@ -50,13 +50,13 @@ class Narrowed(DimensionChange):
         return tuple(made)
 
     def join(self, builder: Builder, parts: Parts, value: Value, form: int) -> Value:
-        """Makes a concatenation."""
+        """Builds a concatenation."""
         return builder.concatenate(parts, form, value.shape, name=f"{value.name}.joined", like=value)
 
     def remake(
         self, builder: Builder, operation: Operation, forms: Mapping[Position, int], operands: Sequence[Parts]
     ) -> Sequence[Parts]:
-        """Makes an operation twice, on both parts."""
+        """Builds an operation twice, on both parts."""
         made, name = list[Sequence[Value]](), operation.results[0].name
         for number in (0, 1):
             values = [parts[number] if position in forms else parts[0] for position, parts in enumerate(operands)]

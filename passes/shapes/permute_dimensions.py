@@ -47,7 +47,7 @@ class Permuted(Change[Order]):
         self._transposed: dict[tuple[Value, Order], Value] = {}
 
     def forget(self) -> None:
-        """Forgets transposes, too."""
+        """Clears the cached factors and transposes."""
         super().forget()
         self._transposed.clear()
 
@@ -70,7 +70,7 @@ class Permuted(Change[Order]):
         return Plan(shape.element_type, shape.dimensions, (Transpose(form),))
 
     def convert(self, builder: Builder, value: Value, parts: Parts, own: Order | None, form: Order) -> Parts:
-        """Makes a transpose of the value in the order that it has."""
+        """Builds the transpose of a value from its present order into another order."""
         (part,) = parts
         permutation = form if own is None else tuple(own.index(dim) for dim in form)
         key = part, permutation
@@ -80,7 +80,7 @@ class Permuted(Change[Order]):
         return (self._transposed[key],)
 
     def join(self, builder: Builder, parts: Parts, value: Value, form: Order) -> Value:
-        """Makes a transpose into the order of a value."""
+        """Builds a transpose into the order of a value."""
         (part,) = parts
         bypass(value, part, Transpose(form))
         step = Transpose(inverse_permutation(form))
@@ -89,7 +89,7 @@ class Permuted(Change[Order]):
     def remake(
         self, builder: Builder, operation: Operation, forms: Mapping[Position, Order], operands: Sequence[Parts]
     ) -> Sequence[Parts]:
-        """Makes an operation on permuted arrays; a transpose of a value is this value in another order."""
+        """Builds an operation on permuted arrays; a transpose is dropped: its operand has the new order already."""
         if operation.opcode == "transpose":
             return operands[:1]
         if operation.opcode == "reshape":

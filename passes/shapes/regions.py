@@ -32,7 +32,7 @@ def passing(module: Module, change: Change[F]) -> Passing:
 class Region(Generic[F]):
     """The values that get another form, and the operations that compute in it, with the form of each of their arrays.
 
-    `passed` are the arrays that calls, loops and branches pass in their forms.
+    `passed` are the arrays of the region that calls, loops and branches pass.
     """
 
     change: Change[F]
@@ -43,7 +43,7 @@ class Region(Generic[F]):
     _waiting: deque[Value] = field(default_factory=deque)
 
     def spread(self, value: Value, form: F) -> None:
-        """Gives a value a form, and with it each value that then needs no conversion; the first form decides."""
+        """Assigns a form to a value and to each value that then needs no conversion; the first form stays."""
         if is_plain(value):
             self._give(value, form)
         while self._waiting:
@@ -62,7 +62,7 @@ class Region(Generic[F]):
     def computed(self) -> dict[Value, F]:
         """Returns the values that operations compute or receive in another form.
 
-        Where values are not converted on their own, the first one counts, too, as if the program got it in its form.
+        Without conversions of other arrays, the first value counts, too, as if the program received it in its form.
         """
         if not self.change.converts_all:
             return self.forms
@@ -130,7 +130,7 @@ class Region(Generic[F]):
             self._offer(source.value, form)
 
     def _offer(self, value: Value, form: F) -> None:
-        """Gives a value a form if it has none yet, and if its definition computes in this form."""
+        """Assigns a form to a value without a form whose definition can compute in this form."""
         if value in self.forms:
             return
         is_received = any(value in array.received for array in self.passing.get(value, ()))

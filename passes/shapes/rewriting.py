@@ -1,4 +1,4 @@
-"""Makes the operations of a region again, on arrays in their new forms, with conversions at the border."""
+"""Rebuilds the operations of a region on arrays in their new forms, with conversions at the border."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dialect_utils.ir.passed_arrays import PassedArray
 from passes.shapes.changes import F, Parts, bypass
 from passes.shapes.regions import Region
 
-# An operation of these may be another value after the change, and no operation any more.
+# Operations that a change may replace by an existing value.
 _MOVING = ("reshape", "transpose")
 
 
 def rewrite(module: Module, region: Region[F]) -> None:
-    """Gives the values of a region their forms."""
+    """Rewrites the operations of a region so that its values have their forms, with conversions at the border."""
     work = _Rewrite(module, region)
     received = [value for array in region.passed for value in work.passed(array)]
     done = [operation for operation in in_program_order(module) if operation in region.operations]
@@ -44,7 +44,7 @@ class _Rewrite(Generic[F]):
     converted: dict[tuple[Value, F], Parts] = field(default_factory=dict)
 
     def passed(self, array: PassedArray) -> list[Value]:
-        """Passes an array in its form; returns the values that have what is received in its own form."""
+        """Passes an array in its form; returns the received values, converted back into their own form."""
         form, found = self.region.forms[array.received[0]], list[Value]()
         array.pack(self.module, self.region.change.plan(array_shape(array.received[0]), form))
         for value in array.received:
@@ -54,7 +54,7 @@ class _Rewrite(Generic[F]):
         return found
 
     def remake(self, operation: Operation) -> None:
-        """Makes an operation of the region on parts."""
+        """Builds an operation of the region on parts."""
         forms = self.region.operations[operation]
         operands = [
             self._in_form(value, forms[position]) if position in forms else (value,)

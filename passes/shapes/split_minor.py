@@ -100,7 +100,7 @@ def _split(module: Module, operation: Operation, row: Factor) -> None:
 
 
 def _column(builder: Builder, value: Value, dimension: int, number: int, like: Value) -> Value:
-    """Makes one column of an array."""
+    """Builds one column of an array."""
     sizes = array_shape(value).dimensions
     step = Slice(with_size((0,) * len(sizes), dimension, number), with_size(sizes, dimension, number + 1))
     return builder.apply(step, value, name=f"{value.name}.{number}", like=like)

@@ -61,7 +61,7 @@ _BYTE = 8
 
 
 def expand_concatenation(ops: Ops, call: Instruction) -> Instruction:
-    """Makes a concatenate along the most major dimension if that is equal, else one of the physical arrays.
+    """Builds a concatenate along the most major dimension if that is equal, else one of the physical arrays.
 
     Operands may have another element type than the result. Raises DiagnosticError if the operands have another size
     than the result, or if the result's elements contain padding.
@@ -95,7 +95,7 @@ def expand_concatenations(module: HloModule) -> None:
 
 
 def _read_as(ops: Ops, value: Instruction, kind: ElementType, count: int) -> Instruction:
-    """Makes an array of `count` elements of another type with the bytes of a one-dimensional array."""
+    """Builds an array of `count` elements of another type with the bytes of a one-dimensional array."""
     shape = array_shape(value)
     if shape.element_type == kind:
         return value

@@ -335,7 +335,7 @@ def _physical_shape(value: Value, shape: ArrayShape) -> ArrayShape:
 
 
 def _keep_memory_space(value: Value, shape: ArrayShape) -> None:
-    """Gives the physical array the memory space of the tiled one."""
+    """Copies the memory space of the tiled array to the physical array."""
     if shape.effective_layout.memory_space:
         value.set_shape(physical_shape(shape))
 

@@ -67,7 +67,7 @@ def fold_tiling(module: Module, report: Report) -> None:
 
 
 def _fold_value(module: Module, value: Value) -> set[Operation]:
-    """Gives a value the layout whose physical array it is packed into (rule 1); returns the removed ops."""
+    """Sets the layout of a value to that of the physical array it is packed into (rule 1); returns the removed ops."""
     if not is_plain(value) or not relayout_users(value):
         return set()
     packs = _packs(value)
@@ -140,7 +140,7 @@ def _tiled_shape(pack: _Pack) -> ArrayShape | None:
 
 
 def _fold_physical_parameter(module: Module, value: Value) -> set[Operation]:
-    """Gives an entry parameter that marked ops unpack its logical shape (rule 2)."""
+    """Restores the logical shape of an entry parameter that marked ops unpack (rule 2)."""
     if not value.function.is_entry or not is_plain(value):
         return set()
     for chain in chains_from(value, _LONGEST_PACK):
@@ -157,7 +157,7 @@ def _fold_physical_parameter(module: Module, value: Value) -> set[Operation]:
 
 
 def _fold_physical_elements(module: Module, value: Value) -> None:
-    """Gives the elements of a tuple parameter of the entry their logical shapes (rule 2)."""
+    """Restores the logical shapes of the elements of a tuple parameter of the entry (rule 2)."""
     if not value.function.is_entry or not isinstance(value.shape, TupleShape):
         return
     elements = list(value.shape.elements)
@@ -189,7 +189,7 @@ def _fold_untiled_bitcasts(module: Module, value: Value) -> set[Operation]:
 
 
 def restore_tuple_layouts(module: Module) -> None:
-    """Gives every tuple the tiled layouts of its operands and of its get-tuple-elements (rule 4).
+    """Sets the layouts of every tuple to the tiled ones of its operands and get-tuple-elements (rule 4).
 
     Marked ops get the marked shape. Layouts spread through calls, loops and branches to untiled leaves until nothing
     changes.

@@ -78,7 +78,7 @@ class Region:
         return sum(is_relayout(operation) for operation in dying - set(self.inner))
 
     def move(self, module: Module) -> set[Operation]:
-        """Makes the physical arrays and removes ops without users; returns the removed ops."""
+        """Builds the physical arrays and removes ops without users; returns the removed ops."""
         made = dict(self.sources)
         for value in self.splats:
             made[value] = self._make_splat(module, value)

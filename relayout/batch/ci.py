@@ -64,7 +64,7 @@ def with_files(execute: Execute) -> Execute:
         with closing(execute(job, units)) as results:
             for number, (unit, result) in enumerate(zip(units, results, strict=True), 1):
                 files.add(unit, result)
-                # Nobody asks for a result after the last one.
+                # After the last result this generator is not resumed, so the files are written before it.
                 if number == len(units):
                     files.write()
                 yield result

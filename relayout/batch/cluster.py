@@ -38,7 +38,7 @@ _SILENT_SECONDS = 2
 # Units sent to the cluster for each of its threads: one in progress, the others in transit.
 _UNITS_PER_THREAD = 4
 _LEAST_UNITS = 64
-# Results after one that is missing are held in memory, at most this many.
+# The most results that are held in memory while an earlier result is missing.
 _AHEAD = 4096
 # A module that has ended this many processes is not tried again.
 MOST_LOSSES = 2

@@ -30,10 +30,11 @@ Scalars = dict[str, Any]
 class Bisection:
     """The place where XLA:CPU departs from the definition of a module in a file; `somewhere`: it was not searched.
 
-    `passes` are those without which both agree: all such single passes (`alone`), or else one smallest set. `broken` is
-    the pass after which the module computes something else by definition, empty where that is not known. `tried` counts
-    the sets of passes that were disabled. `operation` is the opcode that computes the output that differs, in a module
-    of so many `operations`, which the file `reduced` holds. `versions` are those of the programs.
+    `passes` are passes whose removal makes XLA:CPU agree with the definition: every single such pass (`alone`), or else
+    one smallest set. `broken` is the pass after which the definition of the module gives other results, empty where
+    unknown. `tried` counts the sets of passes that were disabled. `operation` is the opcode that computes the output
+    that differs, in the smaller module in the file `reduced`, which has `operations` operations. `versions` are those
+    of the programs.
     """
 
     file: str
@@ -64,7 +65,7 @@ class Bisection:
 
     @property
     def step(self) -> str:
-        """Returns the pass after which the module computes something else, or the first without which it does not."""
+        """Returns the pass after which the module is wrong, or the first pass whose removal makes it right."""
         return self.broken or next(iter(self.passes), "")
 
     @property

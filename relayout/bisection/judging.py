@@ -25,7 +25,7 @@ _DISABLED = "xla_disable_hlo_passes"
 _OPEN = "the results differ, and the definition leaves that open"
 _EVALUATED = "by definition the optimized module computes what the module does"
 _NOT_EVALUATED = "the reference engine does not execute the optimized module"
-# Operations whose result is a value of another one.
+# Operations that forward a value of their operand.
 _FORWARDS = ("get-tuple-element", "copy", "bitcast")
 
 
@@ -54,7 +54,7 @@ class Bisector:
         self.defined = ByDefinition.of(checked_form(self.module), self.options, self.worker, self.name, self.most_sets)
 
     def run(self, disabled: Names = ()) -> Bisection:
-        """Returns the place of the difference; with `disabled` only whether it is without these passes."""
+        """Returns the place of the difference; with `disabled`, only whether one remains without these passes."""
         finding = self._finding(disabled)
         if finding is None:
             return Bisection(self.name, "unknown", reason=self._failed[disabled], data=self.defined.data, tried=1)
@@ -116,7 +116,7 @@ class Bisector:
     def stages(self) -> list[Stage]:
         """Returns the modules of a compilation with all passes, the input of XLA first."""
         printed = [(parse_dump_name(name), text) for name, text in self.worker.dump_passes(self.defined.program)]
-        # A pipeline within another one is a pass of it, and its own passes are better known.
+        # A nested pipeline is listed as a pass, but only its own passes count: they are more precise.
         pipelines = {name.change[0] for name, _ in printed}
         places = ((name, text) for name, text in printed if name.place_in_compilation is not None)
         return [Stage("" if name.change[1] in pipelines else name.change[1], text) for name, text in places]
@@ -137,7 +137,7 @@ class Bisector:
         return None if finding is None else finding.answer == "agrees"
 
     def _differs(self, stage: Stage) -> bool | None:
-        """Is true where a module computes something else by definition, None where that cannot be evaluated."""
+        """Is true where the definition of a module gives other results, None where it cannot be evaluated."""
         try:
             form = checked_form(parse_module(stage.text, self.name))
             program = prepare(form, self.name, engine="reference")
@@ -147,7 +147,7 @@ class Bisector:
 
 
 def reduced(bisector: Bisector, found: Bisection, trials: int) -> tuple[Module, Bisection]:
-    """Returns a smaller module with the same cause and the same place of it, or the module itself."""
+    """Returns a smaller module with the same cause at the same place, or the module itself."""
     module, options, worker = bisector.module, bisector.options, bisector.worker
     cause = bisector.difference()
     if cause is None:

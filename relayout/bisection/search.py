@@ -19,9 +19,9 @@ def single_passes(names: Sequence[str], is_right: IsRight) -> list[str]:
 
 
 def smallest_set(names: Sequence[str], is_right: IsRight) -> Names:
-    """Returns passes without which the compiler is right, none of which can stay; none where no set does that.
+    """Returns a minimal set of passes whose removal makes the compiler right, empty if no set does.
 
-    Where the compiler needs some passes, it is the largest compilable set that decides whether there is one.
+    If some passes are needed to compile, the largest set that can be disabled decides whether such a set exists.
     """
     found = _compilable(names, is_right)
     return _minimized(found, is_right) if is_right(found) else ()

@@ -14,14 +14,14 @@ from dialect_utils.io.inputs import Input
 from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_details, html_text
 
-# So many arrays are explained where no value is named.
+# The number of arrays that are explained where the user names none.
 SHOWN = 10
 _HINT = (
     "The most expensive arrays that the compiled program moves or pads, each with the pass of the compiler that "
     "introduced it. Open a line for the layouts on both sides, the line of the source and what removes the move."
 )
 _INPUT = "the compiler's input"
-# The module before a step that no pipeline has: after_optimizations_before_buffer_assignment.
+# The name of a module before a step outside of all pipelines: after_optimizations_before_buffer_assignment.
 _LAST_STEP = re.compile(r"after_optimizations_before_(\w+)")
 
 
@@ -29,7 +29,7 @@ _LAST_STEP = re.compile(r"after_optimizations_before_(\w+)")
 class PassName:
     """The pass between two modules: its name, its pipeline, and the part of the pass where the dump names one.
 
-    `is_or_later`: the files do not decide between the pass and those after it. `before` and `after` are the files of
+    `is_or_later`: from the files, a later pass is also possible. `before` and `after` are the files of
     the two modules; an instruction of the compiler's input has no pass and no `before`.
     """
 
@@ -58,7 +58,7 @@ def pass_between(modules: Sequence[Input], before: int | None, after: int) -> Pa
 
 
 def _named(dumps: Sequence[DumpName], before: int, after: int) -> tuple[str, str, str, bool]:
-    """Returns the name, the pipeline and the part of a pass, and whether a later pass may be meant."""
+    """Returns the name, the pipeline and the part of a pass, and whether a later pass is also possible."""
     first, second = dumps[before], dumps[after]
     pipeline, change = second.change
     if pipeline and second.is_part_of_pass:
@@ -74,7 +74,7 @@ def _named(dumps: Sequence[DumpName], before: int, after: int) -> tuple[str, str
 
 
 def _pass_of_part(dumps: Sequence[DumpName], number: int) -> tuple[str, str, str, bool]:
-    """Returns the pass that wrote a module while it ran: the one that both modules around its modules name.
+    """Returns the pass that dumped a module while it ran: the pass that the dumps before and after it name.
 
     A pass may also write its modules under its own name.
     """
@@ -91,7 +91,7 @@ def _pass_of_part(dumps: Sequence[DumpName], number: int) -> tuple[str, str, str
 
 
 def _after(first: DumpName, part: str) -> tuple[str, str, str, bool]:
-    """Returns the last pass that a module names, where the pass came later."""
+    """Returns the last pass that a module names, for a part of a later pass."""
     pipeline, change = first.change
     return (change, pipeline, part, True) if change else (first.step_name, "", part, True)
 
@@ -132,10 +132,10 @@ class Cause:
     """One array that is moved or padded, and why.
 
     `made_by` is the instruction whose array is moved, and `read_by` are those that read the moved array. Where the move
-    changes the layout, the first of these is `kept`: it has the array in its own layout, to which the one of `made_by`
-    had to be adapted. `introduced_as` is the name in the module after the pass, and `in_place_of` the operation that
-    stood there before. `op_name`, `source_file` and `source_line` belong to the array itself, or to the instruction
-    that `source_of` names. `padding_bytes` are those of the result.
+    changes the layout, the first reader is `kept`: its layout stayed, and the array of `made_by` was adapted to it.
+    `introduced_as` is the name in the module after the pass, and `in_place_of` the operation that it replaced.
+    `op_name`, `source_file` and `source_line` belong to the array itself, or to the instruction that `source_of` names.
+    `padding_bytes` are those of the result.
     """
 
     name: str

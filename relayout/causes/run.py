@@ -23,7 +23,7 @@ from relayout.causes.result import SHOWN, Cause, Change, End, Why, pass_between
 from relayout.validation.compilation import dump_module
 from relayout.validation.steps import find_programs
 
-# So many names like an unknown one are listed.
+# The most names that are listed as similar to an unknown name.
 _LISTED = 3
 _NOT_MOVED = ("padded array", "instruction")
 _SAME_LAYOUT = ("copy", "memory space")
@@ -91,7 +91,7 @@ def _values(graph: FlatGraph) -> list[Value]:
 
 
 def _started(graph: FlatGraph, node: Value) -> Value:
-    """Returns the start of a copy for its end, other nodes as they are."""
+    """Returns the copy-start of a copy-done, other nodes unchanged."""
     return graph.operands(node)[0] if opcode_of(node) == "copy-done" else node
 
 

@@ -11,11 +11,10 @@ from dialect_utils.io.files import decode
 from dialect_utils.io.inputs import Input
 from dialect_utils.tools.conversion import FORMS, Form, in_dialect_of, lost_layouts, write
 from passes.framework.pipeline import verify
-from relayout.command import BatchOptions
+from relayout.command import BatchOptions, EachModule
 from relayout.console import DONE, Console, print_json
 from relayout.options import choice, flag, group, option, usage_error
-from relayout.output import STANDARD_OUTPUT, write_output
-from relayout.per_module import EachModule, check_uncompressed, output_files
+from relayout.output import STANDARD_OUTPUT, check_uncompressed, output_files, write_output
 
 # The endings of files of each form; the first is that of new files.
 _ENDINGS: dict[Form, tuple[str, ...]] = {

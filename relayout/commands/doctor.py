@@ -308,7 +308,7 @@ def _self_test(broken: Sequence[str]) -> Iterator[Finding]:
         start = perf_counter()
         try:
             step(modules)
-        except Exception as error:  # whatever is wrong is the finding
+        except Exception as error:  # every error is a finding
             reason = "after a step that failed"
             message = f"{type(error).__name__}: {error}".splitlines()[0]
             yield Finding("self-test", name, "broken", message, perf_counter() - start)

@@ -10,11 +10,10 @@ from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Value
 from dialect_utils.tools.extraction import find_part, part_as_module
 from passes.framework.pipeline import verify
-from relayout.command import LimitOptions
+from relayout.command import EachModule, LimitOptions
 from relayout.console import DONE, Console, print_json
 from relayout.options import argument, count, flag, group, natural, option, usage_error
-from relayout.output import STANDARD_OUTPUT, write_output
-from relayout.per_module import EachModule, check_uncompressed
+from relayout.output import STANDARD_OUTPUT, check_uncompressed, write_output
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,7 +37,7 @@ from passes.framework.pipeline import (
     verify,
 )
 from relayout.batch.unit import Unit, Work
-from relayout.command import BatchOptions, CiOptions
+from relayout.command import BatchOptions, CiOptions, EachModule
 from relayout.comments import (
     Chunk,
     expectations,
@@ -50,8 +50,15 @@ from relayout.comments import (
 )
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import Option, Rule, choice, excludes, flag, group, option, repeated, usage_error
-from relayout.output import STANDARD_OUTPUT, is_name_of, output_name, write_output
-from relayout.per_module import EachModule, check_uncompressed, check_unique, output_files
+from relayout.output import (
+    STANDARD_OUTPUT,
+    check_uncompressed,
+    check_unique,
+    is_name_of,
+    output_files,
+    output_name,
+    write_output,
+)
 from relayout.pipelines import PipelineOptions, needs_passes, print_passes, run_pipeline
 
 # The options that have an effect with --verify-diagnostics.
@@ -249,7 +256,7 @@ class _Work:
         return serialize(result.module, self.options.emit), result
 
     def _run_line(self) -> str:
-        """Returns the command of a test that runs the same passes, without what is only printed or measured."""
+        """Returns the command of a test that runs the same passes, without options that only print or measure."""
         passes = ["-p", shlex.quote(str(self.pipeline))] if self.pipeline.passes else []
         flags = ("split_input_file", "allow_unverified", "locations")
         options = [f"--{name.replace('_', '-')}" for name in flags if getattr(self.options, name)]

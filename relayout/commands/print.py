@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input
 from dialect_utils.tools.printing import DETAILS, Detail, format_short
-from relayout.command import BatchOptions
+from relayout.command import BatchOptions, EachModule
 from relayout.console import DONE, Console, print_json
 from relayout.options import choices, group, option
 from relayout.output import write_output
-from relayout.per_module import EachModule
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,8 +31,7 @@ from relayout.options import (
     repeated,
     usage_error,
 )
-from relayout.output import STANDARD_OUTPUT, write_output
-from relayout.per_module import check_unique
+from relayout.output import STANDARD_OUTPUT, check_unique, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 from relayout.report.export import FORMATS
 from relayout.report.gate import parse_condition
@@ -196,7 +195,7 @@ class Report(Command):
         return None if self.output == STANDARD_OUTPUT else self.output
 
     def _check_output(self, output: str) -> None:
-        """Raises UsageError for an output file or directory that cannot hold what is reported."""
+        """Raises UsageError for an output file or directory that cannot hold the reports."""
         found = given(self)
         if not _is_directory(output) and PurePath(output).suffix not in FORMATS:
             raise usage_error(f"{output} has no known ending", f"one of {', '.join(FORMATS)}")

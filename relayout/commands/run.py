@@ -21,11 +21,10 @@ from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, render
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit, Work
-from relayout.command import BatchOptions, LimitOptions
+from relayout.command import BatchOptions, EachModule, LimitOptions
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import argument, choice, count, flag, group, natural, option, parsed, repeated, usage_error
 from relayout.output import write_output
-from relayout.per_module import EachModule
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 
 if TYPE_CHECKING:
@@ -161,13 +160,13 @@ class _Runner:
     """The execution of one file, with the arguments and the worker that all files share."""
 
     command: Run
-    # None: that of the dump.
+    # None: the tolerance that the dump's precision gives.
     tolerance: Tolerance | None
     console: Console
     worker: Worker
 
     def run(self, read: Input) -> int:
-        """Executes a module; prints what it computes, or how far that is from what is expected."""
+        """Executes a module; prints its results, or their distance from the expected results."""
         with ExitStack() as stack:
             return self._run_on(stack, read)
 
@@ -256,7 +255,7 @@ class _Runner:
         from relayout.first_difference import first_difference
 
         dump, module = compared.forms.dump, compared.forms.module
-        assert isinstance(dump, HloModule)  # _source rejects others
+        assert isinstance(dump, HloModule)  # _source rejects StableHLO
         assert isinstance(module, HloModule)
         return first_difference(dump, module, source, compared.inputs, self.worker, self.command.engine)
 
@@ -288,9 +287,9 @@ class _Runner:
             print("  ".join(value.ljust(widths[key]) for key, value in row.items()).rstrip())
 
     def _devices(self, forms: Forms) -> tuple[int, bool]:
-        """Returns the number of devices, and whether it is the same for all inputs.
+        """Returns the number of devices, and whether that is independent of the inputs.
 
-        It is the number that the module needs, or all where it needs one and the arrays are for all.
+        The number is that of the module's results, or of its header where the arrays have parts for all those devices.
         """
         from dialect_utils.execution import devices_of, entry_arrays
         from dialect_utils.execution.named import arguments_of, have_shapes, read_inputs

@@ -17,8 +17,7 @@ from relayout.batch.unit import Unit
 from relayout.command import Command, InputOptions, LimitOptions
 from relayout.console import DONE, Console, print_json
 from relayout.options import argument, choice, count, excludes, flag, group, option, parsed, usage_error
-from relayout.output import STANDARD_OUTPUT, write_output
-from relayout.per_module import check_uncompressed
+from relayout.output import STANDARD_OUTPUT, check_uncompressed, write_output
 
 if TYPE_CHECKING:
     from dialect_utils.execution.tpu_figures import FigureCompiler, Figures

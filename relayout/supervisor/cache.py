@@ -1,7 +1,7 @@
 """Executables on disk, which a later command runs again; only the process of a command opens and writes them.
 
-The name of an entry is a digest of all that decides what is compiled. This process computes it from the bytes of the
-files that the command line names, so a child that one file has taken over cannot change the entry of another file.
+The name of an entry is a digest of everything that affects the compilation. This process computes it from the bytes of
+the files that the command line names, so a child that one file has taken over cannot change the entry of another file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
-# The packages whose code decides what is compiled and how it is executed, at any depth, or their own files only.
+# The packages whose code affects compilation and execution, with all files below or their own files only.
 _OWN, _FOREIGN = ("dialect_utils", "passes", "relayout"), ("jaxlib", "jax")
 _SOURCE = ".py"
 _LIBRARY = (".so", ".py", ".dylib", ".pyd")
@@ -31,7 +31,7 @@ _LARGEST_FILE, _CHUNK = 1 << 30, 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The values of a command line, as JSON, and the files that decide what is compiled.
+    """The values of a command line, as JSON, and the files that affect the compilation.
 
     An entry that `grows` has the results of several compilations: it may be stored after each of them.
     """
@@ -176,7 +176,7 @@ class Cache:
         return entry
 
     def store(self, key: str, data: bytes | bytearray) -> None:
-        """Writes an entry, whole or not at all; an error, such as a full disk, is no error of the command."""
+        """Writes an entry, whole or not at all; an error, such as a full disk, does not fail the command."""
         unfinished = f"{key}.{os.getpid()}{_UNFINISHED}"
         with contextlib.suppress(OSError):
             try:
@@ -271,7 +271,7 @@ class Entry:
         return self.cache.has(self.key)
 
     def open(self) -> int | None:
-        """Returns a descriptor of the content, None where there is none, and from the second time on."""
+        """Returns a descriptor of the content; None without an entry, and on every later call."""
         if self._is_asked:
             return None
         self._is_asked = True

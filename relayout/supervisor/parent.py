@@ -21,7 +21,7 @@ from dialect_utils.io.files import is_url
 from dialect_utils.text import DiagnosticError
 from relayout.output import new_file, write_to_file
 from relayout.process import Clock, fork
-from relayout.supervisor.frames import (
+from relayout.supervisor.host import (
     ANSWER,
     CANDIDATE,
     DONE,
@@ -86,14 +86,14 @@ class Writable:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The end of a child before its answer: why, in words, and what would help."""
+    """The end of a child before its answer: the reason and a hint, in words."""
 
     reason: str
     hint: str | None = None
 
 
 class Child:
-    """A forked process and all that it is allowed."""
+    """A forked process and its permissions."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class Child:
         has_items: bool = False,
         entry: Entry | None = None,
     ) -> None:
-        """Gives the child a unit, or its plan for None, with a time limit in seconds; `credit` as in `Clock`.
+        """Sends the child a unit, or for None the order to plan, with a time limit in seconds; `credit` as in `Clock`.
 
         `has_items`: the limit is for each item, such as a line of standard input. `entry` is the unit's in the cache.
         """
@@ -235,7 +235,7 @@ class Child:
                 os.close(descriptor)
 
     def _close(self) -> None:
-        """Ends the conversation with a child that cannot be reached, so that the next read finds its end."""
+        """Shuts the connection to an unreachable child down, so that the next read finds its end."""
         self._unsent.clear()
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -309,7 +309,7 @@ class Child:
         return events | {self.words: select.POLLIN} if self._speaks else events
 
     def listen(self) -> None:
-        """Keeps the end of what libraries have written, as far as it is in the pipe: they may write for ever."""
+        """Reads the output of libraries that is in the pipe now, and keeps its end; libraries may write without end."""
         with contextlib.suppress(BlockingIOError):
             part = os.read(self.words, _CHUNK)
             self._said += part

@@ -18,19 +18,19 @@ from typing import TYPE_CHECKING, Any
 from dialect_utils import sandbox
 from dialect_utils.processes import NO_MEMORY, describe_exit
 from dialect_utils.text import Diagnostic, render
-from relayout.batch.unit import Unit, format_unit, parse_plan
+from relayout.batch.unit import Unit
 from relayout.command import Command, Job, Result
 from relayout.console import colour
 from relayout.options import values_of
-from relayout.supervisor.child import Limits, serve
-from relayout.supervisor.frames import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
+from relayout.supervisor.child import Limits, format_unit, parse_plan, serve
+from relayout.supervisor.host import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
 from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable
 from relayout.supervisor.programs import Programs
 
 if TYPE_CHECKING:
     from relayout.supervisor.cache import Cache, Entry
 
-# Results after one that is missing are held in memory, at most this many.
+# The most results that are held in memory while an earlier result is missing.
 _AHEAD = 256
 # With more bytes of such results, no unit begins ahead of the missing one.
 _MOST_KEPT = 256 << 20
@@ -79,7 +79,7 @@ class _Task:
             self.errors += data
 
     def print_directly(self) -> None:
-        """Prints what was kept, and from now on everything at once."""
+        """Prints the kept output, and from now on all output immediately."""
         if not self.is_direct:
             self.is_direct = True
             _print(ERRORS, self.errors)
@@ -288,7 +288,7 @@ class Pool:
 
 
 def _cause(child: Child, limits: Limits) -> Lost:
-    """Returns why a child ended by itself."""
+    """Returns the reason why a child ended without a request to end."""
     code, said = child.ended()
     if NO_MEMORY.search(said) or child.peak > _MOST_OF_MEMORY * limits.memory:
         return Lost(f"more than {_gigabytes(limits.memory)} of memory are needed", _MORE_MEMORY)

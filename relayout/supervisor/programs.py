@@ -22,7 +22,7 @@ from typing import Any, NoReturn, Protocol
 
 from dialect_utils import processes, sandbox
 from relayout.process import STREAMS, fork, leave_session
-from relayout.supervisor.frames import CANDIDATES, MalformedFrameError, parse_named_file
+from relayout.supervisor.host import CANDIDATES, MalformedFrameError, parse_named_file
 
 _THREADS = "/proc/self/task"
 _XLA = "jaxlib._jax"

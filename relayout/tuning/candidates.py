@@ -30,7 +30,7 @@ from relayout.tuning.trials import Trial
 
 # The layouts of the whole entry that the model finds best for a program.
 _MODELLED = 3
-# Arrays below this part of all bytes of the entry are not worth a compilation, nor more arrays than these.
+# The least part of the entry's bytes at which an array is worth compilations, and the most such arrays.
 _LEAST_PART, _MOST_ARRAYS = 1e-3, 16
 # Passes without this gain in the model come after some layouts of each array.
 _BETTER, _LATER = 0.999, 4
@@ -43,7 +43,7 @@ _CANDIDATES = (
     narrow_padding.candidates,
     permute_dimensions.candidates,
 )
-# So many texts of each pass are modelled.
+# The most texts of each pass that are modelled.
 _MOST_TEXTS = 8
 _PROOF_SECONDS = 60.0
 
@@ -66,7 +66,7 @@ class Programs:
     def after(self, passes: str) -> Iterator[str]:
         """Yields longer sequences of passes that change the program after a sequence."""
         module = self._modules[passes]
-        assert module is not None  # of this function
+        assert module is not None  # `passes` comes from an earlier result of this function
         for candidates in _CANDIDATES:
             for text in islice(candidates(module, self._target), _MOST_TEXTS):
                 longer = f"{passes},{text}" if passes else text
@@ -101,7 +101,7 @@ def _after(module: StableHloModule, text: str) -> StableHloModule | None:
 
 @dataclass(slots=True)
 class Errors:
-    """The errors of the model by the parts of changes of a program as it is, `start`; they add up."""
+    """The errors of the model for each part of a change of the unchanged program `start`; errors add up."""
 
     start: Change
     _base: float = 0.0
@@ -123,7 +123,7 @@ class Errors:
             self._known[part] = self._known.get(part, 0.0) + error / len(new)
 
     def _parts(self, change: Change) -> Iterator[Part]:
-        """Yields the passes, and the layouts that are not those of the program as it is."""
+        """Yields the passes, and the layouts that differ from those of the unchanged program."""
         if change.passes:
             yield change.passes
         for entry in change.entry_arrays:
@@ -162,7 +162,7 @@ class Candidates:
         return self.modelled(change) + self.errors.of(change)
 
     def ranked(self, best: Change, tried: Collection[Change], more: Iterable[Change] = ()) -> list[Change]:
-        """Returns untried changes of a change, and `more`: by the model the best one of each list, then the second."""
+        """Returns untried changes of a change, and `more`: the model's best of each list, then the second best, ..."""
         ranks: dict[Change, tuple[int, float]] = {}
         for first, changes in [*self._lists(best), (0, more)]:
             modelled = {change: self._predicted(change) for change in changes if change not in tried}
@@ -171,7 +171,7 @@ class Candidates:
         return sorted(ranks, key=lambda change: ranks[change])
 
     def _lists(self, best: Change) -> Iterator[tuple[int, Iterable[Change]]]:
-        """Yields lists of changes, each with the place of its first one among the first ones of other lists.
+        """Yields lists of changes, each with the rank of its first change among the first changes of all lists.
 
         They are the model's best layouts, programs after passes, and layouts of one array.
         """
@@ -200,12 +200,12 @@ class Candidates:
     def _modes(self, best: Change, entry: EntryArray) -> list[str]:
         """Returns other layouts of an array."""
         shape = entry_shape(self.module, entry)
-        assert shape is not None  # an array with several orders
+        assert shape is not None  # only static arrays have several orders
         now = in_mode(shape, best.mode(entry), self.target)
         return [mode_of(order) for order in orders(shape) if now.layout and order != now.layout.minor_to_major]
 
 
 def proved_equal(module: StableHloModule, changed: StableHloModule) -> str | None:
-    """Returns the evidence that a changed program is equal to a program; None where there is no proof."""
+    """Returns the evidence that a changed program is equal to a program; None without a proof."""
     verdict = compare_modules(module, changed, Options(engines=("proof",), proof_seconds=_PROOF_SECONDS))
     return ": ".join(line.strip() for line in str(verdict).splitlines()) if verdict.verdict == "equal" else None

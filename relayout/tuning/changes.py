@@ -79,7 +79,7 @@ def as_stablehlo(module: Module) -> StableHloModule:
 
 
 def change_of(module: StableHloModule) -> Change:
-    """Returns a program as it is."""
+    """Returns the change that changes nothing."""
     return Change(*module.layout_modes)
 
 
@@ -91,7 +91,7 @@ def changed_module(module: StableHloModule, change: Change) -> StableHloModule:
 
 
 def entry_shape(module: Module, entry: EntryArray) -> ArrayShape | None:
-    """Returns the shape of an argument or a result without its layout; None where it is no static array."""
+    """Returns the shape of an argument or a result without its layout; None unless it is a static array."""
     shape = module.entry_layout[entry.is_result][entry.number]
     return shape.without_layout if isinstance(shape, ArrayShape) and shape.is_static else None
 

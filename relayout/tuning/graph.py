@@ -40,7 +40,7 @@ _TILE_BYTES = 4096
 
 
 def allowed_result(operation: Operation, orders: Sequence[Order]) -> Sequence[Order]:
-    """Returns the orders in which an operation writes its result, all of them where none fits."""
+    """Returns the orders in which an operation writes its result, or all orders where none fits."""
     return [order for order in orders if _is_written(operation, order)] or orders
 
 
@@ -270,7 +270,7 @@ class Graph:
 
 
 class _Chains:
-    """Nodes that are joined: each knows the first node of its chain."""
+    """Chains of joined nodes: each node maps to the first node of its chain."""
 
     def __init__(self) -> None:
         self._earlier: dict[Node, Node] = {}

@@ -19,7 +19,7 @@ from relayout.tuning.solver import IntegerProgram, Solution
 
 # A copy reads and writes an array.
 _COPY = 2
-# The figure that is not the objective decides between equal ones.
+# The figure that is not the objective breaks ties.
 _SECOND = 1e-3
 # Large coefficients cost accuracy.
 _UNIT = float(1 << 20)
@@ -117,7 +117,7 @@ class Model:
         return found
 
     def _change(self, start: Change, chosen: Mapping[EntryArray, int]) -> Change:
-        """Returns a change with the orders of a solution; the default one stays as it is written."""
+        """Returns a change with the orders of a solution; an order equal to the default has the mode `default`."""
         for entry, number in chosen.items():
             array = self._graph.arrays[self._entry[entry]]
             if number != self._order(array, entry, start.mode(entry)):

@@ -1,4 +1,4 @@
-"""The search: the program as it is and with AUTO, the best of the model, then changes of the best program so far."""
+"""The search: the unchanged program, AUTO layouts, the best of the model, then changes of the best program so far."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relayout.tuning.objective import Objective, Score, figure, score
 from relayout.tuning.trials import Measured, Trial
 
 DEFAULT_BUDGET = 20
-# So many changes are chosen before the next ones, however many are compiled at once.
+# The number of changes that are chosen at once, whatever the number of parallel compilations.
 _BATCH = 6
 
 
@@ -24,9 +24,9 @@ _BATCH = 6
 class Tuning:
     """The trials of a search in their order, and the best of them, whose program is `program`.
 
-    The first trial is the program as it is, the second has AUTO layouts. `proof` says why the best one is equal, empty
-    where it is the program as it is. `unproved` are changes that would be better, without a proof that they are equal.
-    `correlation` is that of the ranks of the model and of the compiler's figure, over all trials.
+    The first trial is the unchanged program, the second has AUTO layouts. `proof` says why the best program is equal,
+    empty where that is the unchanged program. `unproved` are changes that would be better, without a proof that they
+    are equal. `correlation` is that of the ranks of the model and of the compiler's figure, over all trials.
     """
 
     target: str
@@ -41,7 +41,7 @@ class Tuning:
 
     @property
     def start(self) -> Trial:
-        """Returns the trial of the program as it is."""
+        """Returns the trial of the unchanged program."""
         return self.trials[0]
 
 
@@ -49,7 +49,7 @@ class Tuning:
 class Search:
     """A search for the best change of a program, which is proved equal to it.
 
-    `told` is told every trial, and whether it is the best so far.
+    `told` is called with every trial, and whether it is the best so far.
     """
 
     module: StableHloModule
@@ -88,7 +88,7 @@ class Search:
     @property
     def best(self) -> Trial:
         """Returns the best trial so far."""
-        assert self._best is not None  # the program as it is
+        assert self._best is not None  # the unchanged program
         return self._best
 
     def program(self, trial: Trial) -> StableHloModule:
@@ -122,7 +122,7 @@ class Search:
         return self._score(trial) < self._score(best) and self._proof(trial.change) is not None
 
     def _proof(self, change: Change) -> str | None:
-        """Returns the evidence that a changed program is equal to the program as it is; None without a proof."""
+        """Returns the evidence that a changed program is equal to the unchanged one; None without a proof."""
         if change not in self._proofs:
             self._proofs[change] = proved_equal(self.module, self._candidates.programs.module(change))
         return self._proofs[change]
@@ -138,7 +138,7 @@ class Search:
         return self._candidates.ranked(self.best.change, tried, [self._joined()])[:_BATCH]
 
     def _joined(self) -> Change:
-        """Returns the best change with all changes of one array that make the best program's start better."""
+        """Returns the best change, combined with every change of one layout that improved the unchanged program."""
         joined, start = self.best.change, self.trials[0]
         for trial in self.trials:
             change = trial.change
@@ -180,8 +180,8 @@ def _ranks(values: Sequence[float]) -> list[float]:
 class Modelled:
     """The modelled figures of changes, the smallest first, and the best change with a proof.
 
-    The best change is the program as it is where the model finds none smaller; then `proof` is empty. `program` is the
-    changed program.
+    The best change is the unchanged program where the model finds no smaller one; then `proof` is empty. `program` is
+    the changed program.
     """
 
     target: str

@@ -27,7 +27,7 @@ def check_installed() -> None:
 def _silenced() -> Iterator[None]:
     """Discards standard output: HiGHS prints its version as it starts, before an option is read."""
     sys.stdout.flush()
-    # A sandboxed process opens no file. The pipe takes the two lines, which nobody reads.
+    # A sandboxed process opens no file. The pipe's buffer holds the two lines, which are never read.
     kept, (ours, theirs) = os.dup(1), os.pipe()
     os.dup2(theirs, 1)
     try:
@@ -92,11 +92,11 @@ class IntegerProgram:
         return self._rows - 1
 
     def drop(self, constraint: int) -> None:
-        """Makes a constraint hold for all values."""
+        """Relaxes a constraint, which then holds for all values."""
         self._solver.changeRowBounds(constraint, -self._solver.inf, self._solver.inf)
 
     def choose(self, variable: int, value: bool | None) -> None:
-        """Fixes a binary variable; None lets it be either again."""
+        """Fixes a binary variable; None releases it again."""
         self._solver.changeColBounds(variable, float(value is True), float(value is not False))
 
     def solve(self) -> Solution | None:

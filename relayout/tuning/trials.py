@@ -1,4 +1,4 @@
-"""Trials of changes: what the TPU compiler said of each, kept in a file from which a later search goes on."""
+"""Trials of changes, each with the TPU compiler's figures, kept in a file from which a later search continues."""
 
 from __future__ import annotations
 

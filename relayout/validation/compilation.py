@@ -71,7 +71,7 @@ class CompilationOptions:
 
         `parts` are what the command finds between the modules.
         """
-        # Of a directory that this command made nobody asks what else is in it.
+        # Skipped files are noted only in the user's own directory, not in one that this command made.
         found = InputOptions(module=self.module).find([folder], console if self.target is None else None)
         if [each.path for each in found] == [folder]:
             # It raises MissingFileError.

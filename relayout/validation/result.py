@@ -39,7 +39,7 @@ class Reduced:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """The verdict on one step: `verdict` is one of `check`, `said` has its evidence as lines.
+    """The verdict on one step: `verdict` is one of `check`, `said` has the lines of its evidence.
 
     `methods` are those that decided; `text` stands for modules that differ in names and metadata only, or in nothing.
     `difference` is what changed in the text of the module, if that was asked for.

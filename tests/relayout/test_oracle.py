@@ -15,7 +15,7 @@ import pytest
 from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module
 from relayout.cli import main
-from relayout.supervisor.frames import MalformedFrameError, named_file
+from relayout.supervisor.host import MalformedFrameError, named_file
 from relayout.supervisor.programs import OracleProcess, Programs
 from tests.paths import ROOT
 from tests.relayout.test_reduce import HLO, MLIR, opcodes

@@ -22,7 +22,7 @@ def kind_of(array: Array) -> ElementType:
 
 
 def widened(array: Array) -> Array:
-    """Returns sub-byte integers as bytes and floats of fewer than 32 bits as f32; others as they are."""
+    """Returns sub-byte integers as bytes and floats of fewer than 32 bits as f32; other arrays unchanged."""
     kind = kind_of(array)
     if kind.is_integral and kind.bits < _BYTE:
         return array.astype(np.int8 if kind.is_signed else np.uint8)
@@ -30,7 +30,7 @@ def widened(array: Array) -> Array:
 
 
 def wrapped(array: Array, kind: ElementType) -> Array:
-    """Returns integers modulo 2 to the width of a type; pred and equal types as they are."""
+    """Returns integers modulo 2 to the width of a type; pred and integers of that type are unchanged."""
     if array.dtype == dtype_of(kind):
         return array
     mask = (1 << kind.bits) - 1
@@ -41,7 +41,7 @@ def wrapped(array: Array, kind: ElementType) -> Array:
 
 
 def rounded(array: Array, kind: ElementType) -> Array:
-    """Returns floats rounded to a type, ties to even; pred as it is."""
+    """Returns floats rounded to a type, ties to even; pred is unchanged."""
     if array.dtype == np.bool_ or array.dtype == dtype_of(kind):
         return array
     return array.astype(dtype_of(kind))
@@ -71,7 +71,7 @@ def _to_float(array: Array, kind: ElementType) -> Array:
 def _saturated(array: Array, kind: ElementType) -> Array:
     low = -(1 << (kind.bits - 1)) if kind.is_signed else 0
     high = low + (1 << kind.bits) - 1
-    # The double above the largest integer: 2**63 for s64, whose own largest one is no double.
+    # The double above the largest integer: 2**63 for s64, because 2**63 - 1 is not a double.
     is_above, is_below = array >= float(high + 1), array <= float(low)
     inside = np.where(is_above | is_below | np.isnan(array), 0.0, np.trunc(array))
     whole = inside.astype(np.int64 if kind.is_signed else np.uint64)

@@ -29,7 +29,7 @@ class Bits(ArrayDomain[Array], Domain[Array]):
     """Numpy arrays as the domain of definitions."""
 
     def __init__(self, apply: Apply, call: Apply) -> None:
-        # Computes a function for the elements at each index, and one of whole arrays.
+        # `apply` computes a function for the elements at each index, `call` a function of whole arrays.
         self.apply, self._call = apply, call
 
     def select(self, make: Callable[..., Array], *arrays: Array) -> Array:

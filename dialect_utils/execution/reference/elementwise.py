@@ -158,7 +158,7 @@ def _multiply_high(left: Array, right: Array, bits: int) -> Array:
 # Their result depends on the width of the type.
 _BY_WIDTH = named("shift-left shift-right-logical shift-right-arithmetic count-leading-zeros popcnt mulhi")
 
-# Of integers; those narrower than a byte as bytes, wrapped afterwards.
+# Operations of integers; sub-byte integers are computed as bytes and wrapped afterwards.
 _INTEGER: Mapping[str, _Function] = by_opcode(
     {
         "abs": np.abs,
@@ -186,7 +186,7 @@ _INTEGER: Mapping[str, _Function] = by_opcode(
     }
 )
 
-# Of truth values: addition is or, multiplication is and.
+# Operations of pred: addition is or, multiplication is and.
 _LOGICAL: Mapping[str, _Function] = by_opcode(
     {
         "add": np.logical_or,
@@ -216,10 +216,10 @@ def _round_away(array: Array) -> Array:
     return np.copysign(np.where(np.abs(array - whole) >= 0.5, np.abs(whole) + 1, np.abs(whole)), array)
 
 
-# Of the sign alone, in the type itself: they keep the payload of a NaN, which a conversion to f32 may change.
+# Operations on the sign bit, in the type itself: a conversion to f32 may change the payload of a NaN.
 _SIGNS: Mapping[str, _Function] = by_opcode({"abs": np.abs, "negate": np.negative})
 
-# Exact, or rounded once, in the type itself or in f32.
+# Operations of floats that are exact or rounded once, in the type itself or in f32.
 _FLOAT: Mapping[str, _Function] = by_opcode(
     {
         "add": np.add,
@@ -252,7 +252,7 @@ def _reciprocal_root(array: Array) -> Array:
     return 1 / np.sqrt(array)
 
 
-# Computed in f64 and rounded to the type.
+# Operations of floats that are computed in f64 and rounded to the type.
 _FUNCTIONS: Mapping[str, _Function] = by_opcode(
     {
         "acos": np.arccos,
@@ -302,7 +302,7 @@ def _complex_sign(array: Array) -> Array:
     return np.where(length == 0, 0, array / np.where(length == 0, 1, length))
 
 
-# Of complex numbers.
+# Operations of complex numbers.
 _COMPLEX: Mapping[str, _Function] = by_opcode(
     {
         "abs": lambda array: np.abs(array.astype(np.complex128)),

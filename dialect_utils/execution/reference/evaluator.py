@@ -22,7 +22,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 
 # An array, a tuple of values, or None for a token.
 Held = Any
-# Operations of scalars that arrays of scalars may take part in.
+# Operations of scalars that also work element by element on arrays of scalars.
 _PLAIN = ("tuple", "get-tuple-element", "constant")
 
 
@@ -66,7 +66,7 @@ class _Body:
 
 @dataclass(frozen=True, slots=True)
 class _Retyped:
-    """An operation with other result shapes: the one that an asynchronous start of it wraps."""
+    """The operation that an asynchronous start wraps: the start with the shape of the wrapped result."""
 
     operation: Operation
     opcode: str
@@ -169,7 +169,7 @@ class Evaluator:
         return _Body(function, steps, results, all(map(self._is_elementwise, (each for each, *_ in listed))))
 
     def _is_elementwise(self, operation: Operation) -> bool:
-        """Is true where scalars may be replaced by arrays of them."""
+        """Is true where a function of scalars may run once on arrays of scalars."""
         opcode = operation.opcode
         if opcode == "call":
             return self._body(operation.called[0]).is_elementwise

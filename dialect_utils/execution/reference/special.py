@@ -24,7 +24,7 @@ def _lgamma(x: float) -> float:
 
 
 def _by_element(function: Callable[..., float], count: int) -> Callable[..., Array]:
-    """Returns a function of `count` numbers as one of the elements at each index of `count` arrays."""
+    """Returns a function of `count` numbers, vectorized: it takes `count` arrays."""
     ufunc = np.frompyfunc(lambda *numbers: function(*map(float, numbers)), count, 1)
     return lambda *arrays: np.asarray(ufunc(*arrays), object).astype(np.float64)
 

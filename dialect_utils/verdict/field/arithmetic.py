@@ -22,7 +22,7 @@ _Signed = NDArray[np.int64]
 
 _HALF = 31
 _MASK = (1 << _HALF) - 1
-# Arrays of so many residues are faster as Python's integers.
+# The most residues of an array that Python's integers compute faster.
 _FEW = 24
 # Residues of one prime that are multiplied at once, so that all intermediate arrays stay in the cache.
 _BLOCK = 4096
@@ -43,7 +43,7 @@ class Moduli:
         return np.array(self.primes, np.uint64).reshape(-1, *[1] * (dimensions - 1))
 
     def alone(self) -> list[Moduli]:
-        """Returns the primes of each round."""
+        """Returns the primes of each round as single numbers."""
         return [Moduli((prime,)) for prime in self.primes]
 
     def add(self, a: Words, b: Words) -> Words:
@@ -145,7 +145,7 @@ class Moduli:
         return found
 
     def _matmul(self, a: Words, b: Words) -> Words:
-        """Returns the product of matrices, from those of their limbs."""
+        """Returns the product of matrices from products of their limbs."""
         left, right = _limbs(a), _limbs(b)
         found = np.zeros((*a.shape[:3], b.shape[3]), np.uint64)
         for place in reversed(range(2 * len(left) - 1)):

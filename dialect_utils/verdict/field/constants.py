@@ -1,4 +1,4 @@
-"""Constants as residues, and bounds of them."""
+"""Constants as residues, and bounds on the sizes of their numerators and denominators."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ if TYPE_CHECKING:
     from dialect_utils.verdict.field.lift import Lift
 
 
-# Different numbers in one constant whose fractions are looked for.
+# The most distinct numbers of one constant whose fractions are looked for.
 _MOST_FRACTIONS = 4096
-# Types of at least eight significant bits: of fewer a simple fraction is far from the number (5/3 rounds to 7/4).
+# Types of at least eight significant bits. With fewer bits a number is far from its fraction (5/3 becomes 7/4).
 _ROUNDED = frozenset({"f64", "f32", "f16", "bf16"})
-# Of f64, the type with the most.
+# The significant bits of f64, the type with the most.
 _MANTISSA_BITS = 53
 
 
 class Heights:
-    """The bits of the largest numerator of the constants that were seen, and of their denominators together."""
+    """The bits of the largest numerator of the constants so far, and of their common denominator."""
 
     def __init__(self) -> None:
-        # Of integers.
+        # Integers have up to 64 bits.
         self._numerator = 64
         self._power = 1
         self._denominators: set[int] = set()
 
     def see(self, bits: int) -> None:
-        """Notes the bits of a numerator."""
+        """Records the bits of a numerator."""
         self._numerator = max(self._numerator, bits)
 
     def divide_by_power(self, exponent: int) -> None:
-        """Notes a denominator that is a power of two."""
+        """Records the denominator 2^exponent."""
         self._power = max(self._power, exponent)
 
     def divide_by(self, denominator: int) -> None:
-        """Notes a denominator."""
+        """Records a denominator as a power of two and an odd part."""
         twos = (denominator & -denominator).bit_length() - 1
         self.divide_by_power(twos)
         if denominator >> twos > 1:
@@ -67,7 +67,7 @@ def constant(lift: Lift, term: Term) -> Value:
         raw: NDArray[Any] = np.frombuffer(term.label.to_bytes(element_type.storage_bytes, "little"), np.uint8)
         array = as_array(raw.tobytes(), element_type, ())
     else:
-        assert isinstance(term.label, bytes)  # so constants are made
+        assert isinstance(term.label, bytes)  # constants hold bits or bytes
         array = as_array(term.label, element_type, term.array.dimensions)
     if element_type.name == "pred":
         return whole_reals(lift.draw, array.astype(np.uint64))
@@ -107,7 +107,7 @@ def _fractions(lift: Lift, element_type: ElementType, array: NDArray[Any]) -> Re
     try:
         residues = [moduli.rationals(fractions) for moduli in (lift.draw.first, lift.draw.second)]
     except ValueError:
-        # A denominator is a multiple of a prime.
+        # One of the primes divides a denominator.
         return None
     for each in fractions:
         lift.heights.see(each.numerator.bit_length())
@@ -142,6 +142,6 @@ def _simplest_between(low: Fraction, high: Fraction) -> Fraction:
     if whole + 1 < high:
         return Fraction(whole + 1)
     if low == whole:
-        # Between n and n + 1 / k, which is at most n + 1.
+        # Between n and n + h, with h <= 1, it is n + 1/k for the least k with 1/k < h.
         return whole + Fraction(1, (1 / (high - whole)).__floor__() + 1)
     return whole + 1 / _simplest_between(1 / (high - whole), 1 / (low - whole))

@@ -1,4 +1,4 @@
-"""Conventions: equations that hold for most numbers, and are no theorems of the real numbers."""
+"""Conventions: equations that hold for most real numbers, but not for all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dialect_utils.verdict.proof.terms import Term
 
 
 class Convention(StrEnum):
-    """A convention by which the field computes, as a verdict names it."""
+    """A convention of the field, by the text with which a verdict names it (`x/x = 1`)."""
 
     QUOTIENT = "x/x = 1"
     ROOT = "sqrt(x) squared = x"
@@ -24,12 +24,13 @@ class Convention(StrEnum):
 
 # Maximum and minimum.
 EXTREMES = with_trait(Trait.IDEMPOTENT | Trait.BOUNDED)
-# Operations that forward their operands' elements; an element that an index picks is no operation of a program.
+# Operations that forward their operands' elements. A `pick` (one of several elements, by an index) is made by proofs
+# only.
 _FORWARDING = named("convert select broadcast concatenate gather") | {"pick"}
 
 
 def name_of(label: Hashable) -> Hashable:
-    """Returns the name in a term's label: that of a reduction's operation for a reduction."""
+    """Returns the opcode in a term's label; for a reduction, the opcode that combines its elements."""
     if not isinstance(label, tuple) or not label:
         return label
     found: Hashable = label[1] if label[0] in ("reduce", "reduce-window") else label[0]

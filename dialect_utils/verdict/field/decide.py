@@ -20,10 +20,10 @@ from dialect_utils.verdict.proof.terms import GaveUpError, Term, Terms
 
 # A decision may be wrong with this probability, as a decimal logarithm.
 _LARGEST_LOG_ERROR = -12
-# Elements that are looked at one by one, and the scalar terms they may be made of.
+# The most elements to compare one by one, and the most scalar terms that compute them.
 _MOST_SCALARS = 512
 _MOST_TERMS = 6000
-# Elements of arrays of which is found out which conventions are needed: a second at most.
+# The most elements for which needless conventions are searched: this takes a second at most.
 _MOST_REFINED = 1 << 18
 
 
@@ -33,11 +33,11 @@ def decide_over_reals(
     elements: ElementProof | None = None,
     seed: int | None = None,
 ) -> list[RealEquality]:
-    """Decides for pairs of terms of one proof; integers and data movement are as they are.
+    """Decides whether the two terms of each pair are equal over the reals; integers still wrap around.
 
-    What is not known to be equal as whole arrays is looked at element by element where `elements` has few of them;
-    what is not equal then, with constants as the fractions that they round. All that is random follows from `seed`;
-    without one it is drawn now, so nobody who wrote the programs knows it.
+    A pair that is not equal as whole arrays is compared element by element if `elements` has few elements. If that
+    fails, too, constants stand for fractions (0.33333334 for 1/3). All random numbers follow from `seed`. Without a
+    seed one is drawn now, so no author of the programs knows it.
     """
     seed = fresh_seed() if seed is None else seed
     decision = _Decision(terms, Draw.of(seed), elements)
@@ -45,7 +45,7 @@ def decide_over_reals(
 
 
 class _Decision:
-    """The terms of a proof with their numbers, by each meaning of the terms that was asked for."""
+    """The residues of the terms of one proof, for each meaning of constants and conventions that was requested."""
 
     def __init__(self, terms: Terms, draw: Draw, elements: ElementProof | None) -> None:
         self._terms = terms
@@ -54,7 +54,7 @@ class _Decision:
         self._lifts: dict[Meaning, Lift] = {}
 
     def of(self, first: Term, second: Term) -> RealEquality:
-        """Decides for one pair."""
+        """Returns whether two terms are equal over the reals, with exact constants first, then with fractions."""
         if first.shape != second.shape:
             return RealEquality(False)
         decided = self._by(EXACT, first, second)
@@ -74,7 +74,7 @@ class _Decision:
         return found
 
     def _compared(self, meaning: Meaning, pairs: Sequence[tuple[Term, Term]]) -> RealEquality:
-        """Compares pairs of terms, and names the conventions without which they are not known to be equal."""
+        """Compares pairs of terms, and names the conventions that their equality needs."""
         found = self._compared_by(meaning, pairs)
         lift = self._lift(meaning)
         if not found.is_equal or not found.conventions or lift.element_count > _MOST_REFINED:
@@ -87,7 +87,7 @@ class _Decision:
     def _with_fewer_conventions(
         self, meaning: Meaning, pairs: Sequence[tuple[Term, Term]], found: RealEquality
     ) -> RealEquality:
-        """Returns the equality by as few conventions as can be left out one by one; at first without all."""
+        """Returns the equality without needless conventions: drops all of them at first, then each one in turn."""
         conventions = [Convention(name) for name in found.conventions]
         for fewer in (conventions, *([each] for each in conventions)):
             tried = replace(meaning, without=meaning.without | {*fewer})

@@ -1,7 +1,7 @@
-"""Bounds on the probability of a wrong answer: the degrees and coefficients of the rational functions that terms are.
+"""Bounds on the probability of a wrong answer, from degrees and coefficients of terms as rational functions.
 
-An element is a numerator over powers of the divisors that occur in it. Over the product of all elements of a divisor,
-a sum has the denominator that its terms have, however many these are.
+An element is a numerator over powers of the divisors that occur in it. The product of all elements of a divisor is a
+common denominator, so a sum of any number of terms keeps the denominator of its terms.
 
 Two polynomials that differ agree in one round for two reasons. A prime divides all coefficients of the difference:
 a coefficient of b bits has b / 59 such divisors at most, of the 10^14 or more primes that may be drawn. Or a random
@@ -21,16 +21,16 @@ from dialect_utils.verdict.field.draw import LEAST_Q_BITS, ROUNDS, SAFE_PRIMES
 from dialect_utils.verdict.field.lift import reachable
 from dialect_utils.verdict.proof.terms import Term
 
-# A random residue is one number with so high a probability: a random word of 64 bits modulo a prime.
+# The largest probability of any one residue, because residues are random words of 64 bits modulo a prime.
 _LARGEST_CHANCE = (1 + 2.0**-4) / (1 << LEAST_Q_BITS)
 # Values are compared by hashes of 64 bits.
 _HASH_DIGITS = log10(2) * 64
 # Bounds beyond these are useless.
 _MOST, _MOST_DIVISORS = 1 << 64, 512
 
-# Operations with the largest degree of their operands.
+# Operations whose degree is the largest degree of their operands.
 _SUMS = named("add subtract maximum minimum")
-# Operations with the sum of their operands' degrees; those of truth values are products, too.
+# Operations whose degree is the sum of their operands' degrees; `a or b` is 1 - (1 - a)(1 - b).
 _PRODUCTS = named("multiply and or xor")
 _UNCHANGED = named("negate convert not")
 _HYPERBOLIC = named("tanh logistic")
@@ -39,11 +39,11 @@ _ROOTS = named("sqrt rsqrt")
 
 @dataclass(frozen=True, slots=True)
 class Degree:
-    """The size of a numerator and its denominator.
+    """Bounds on the numerator and the denominator of an element.
 
-    `excess` bounds by how much the numerator's degree is above the denominator's, `divisors` are the powers of the
-    divisors in the denominator. `terms` is the binary logarithm of how many terms the numerator has, less those of the
-    denominator, where each variable and constant counts as 1.
+    `excess` bounds the degree of the numerator minus that of the denominator. `divisors` holds the power of each
+    divisor in the denominator. `terms` is the binary logarithm of the number of terms of the numerator, minus that of
+    the denominator.
     """
 
     excess: int = 0
@@ -59,7 +59,7 @@ class Size:
     terms: int
 
     def bits(self, of_constants: int) -> int:
-        """Returns the bits of a coefficient, where each constant has so many."""
+        """Returns the bits of a coefficient, if each constant has `of_constants` bits."""
         return self.degree * of_constants + self.terms
 
 
@@ -67,18 +67,18 @@ _ATOM = Degree(1)
 
 
 class Degrees:
-    """Bounds for the degrees of terms, and the number of elements that are random functions of others."""
+    """Bounds on the degrees of terms, and the number of elements that are values of random functions."""
 
     def __init__(self, terms: Iterable[Term], count: Callable[[Term], int]) -> None:
-        """Looks at terms; `count` returns how many different elements one has."""
+        """Bounds the degrees of terms and their operands; `count` returns the number of distinct elements of a term."""
         self._count = count
         self._known: dict[Term, Degree] = {}
         # The product of the numerators of all elements, for each divisor.
         self._sizes: dict[Term, Size] = {}
         self.functions = 0
-        # Those whose arguments are known by 64 bits alone.
+        # Elements of random functions whose arguments are compared by 64-bit hashes alone.
         self._hashed = 0
-        # Integers of inputs are known by 64 bits, too; floats have residues by keys of their own.
+        # Integers of inputs, which 64-bit hashes represent. Floats of inputs have residues instead.
         self._integers = 0
         # The largest argument of a random function.
         self._largest_argument = Size(1, 0)
@@ -90,10 +90,10 @@ class Degrees:
                 self._integers += _elements(term)
 
     def log_error(self, terms: Sequence[Term], constant_bits: int) -> float:
-        """Returns the decimal logarithm of the probability that terms are wrongly told equal to others.
+        """Returns the decimal logarithm of the probability that different terms are called equal.
 
-        Any two arguments of random functions may agree, too, of which each pair counts. `constant_bits` are those of
-        the largest constant.
+        Every pair of arguments of random functions may collide, too, and counts. `constant_bits` is the number of bits
+        of the largest constant.
         """
         elements = sum(_elements(term) for term in terms)
         largest = _largest([self.total(self._known[term]) for term in terms])
@@ -107,7 +107,7 @@ class Degrees:
         return greatest + log10(sum(10 ** (each - greatest) for each in chances))
 
     def total(self, degree: Degree) -> Size:
-        """Returns a bound for numerator and denominator together."""
+        """Returns a bound on numerator and denominator over a common denominator."""
         below = self._denominator(degree)
         return Size(max(1, degree.excess + 2 * below.degree), max(0, degree.terms) + 2 * below.terms)
 
@@ -174,10 +174,10 @@ class Degrees:
         return self._defined(term)
 
     def _defined(self, term: Term) -> Degree:
-        """Returns the degree of a function of one number: what it is made of, or a variable's."""
+        """Returns the degree of a function that others define, such as tanh by exp and sqrt by a random root."""
         made = self._function(term)
         if term.label in _HYPERBOLIC:
-            # (y - 1) / (y + 1) and 1 / (1 + y), where y is the square of a variable or one.
+            # tanh is (y - 1) / (y + 1) with y = exp(x)^2; logistic is 1 / (1 + y) with y = exp(-x).
             count = self._count(term)
             self._sizes[term] = Size(2 * count, count)
             return Degree(2, {term: 1}, 1)
@@ -186,11 +186,11 @@ class Degrees:
             self._sizes[term] = Size(count, count)
             return Degree(1, {term: 1}, 1)
         if term.label in _ROOTS:
-            # A multiple of a root: two of them are their argument, or 1 over it.
+            # The product of two sqrt(x) is x, that of two rsqrt(x) is 1/x, so the degree includes this argument.
             (operand,) = term.operands
             argument = self._known[operand] if term.label == "sqrt" else self._inverse(operand)
             return _product([made, argument])
-        # Of exp(x) - 1.
+        # exp(x) - 1 has two terms.
         return _summed([made], 2)
 
     def _inverse(self, term: Term) -> Degree:
@@ -202,19 +202,19 @@ class Degrees:
         return Degree(below.degree, {term: 1}, below.terms)
 
     def _function(self, term: Term) -> Degree:
-        """Counts the elements of a function that is random, and returns the degree of a variable."""
+        """Counts the elements of a random function, each a new variable, and returns a variable's degree."""
         count = self._count(term)
         self.functions += count
         self._hashed += 0 if _is_of_one_number(term) else count
         arguments = [self.total(self._known[operand]) for operand in term.operands]
         if _is_compare(term):
-            # A function of the difference.
+            # A comparison is a random function of the difference of its operands.
             arguments = [Size(sum(each.degree for each in arguments), sum(each.terms for each in arguments) + 1)]
         self._largest_argument = _largest([self._largest_argument, *arguments])
         return _ATOM
 
     def _count_hash(self, term: Term) -> None:
-        """Counts the elements of an array of integers, which hashes distinguish."""
+        """Counts the elements of an array of integers, because hashes represent integers."""
         if _is_of_integers(term):
             self._hashed += self._count(term)
 
@@ -223,7 +223,7 @@ _BEYOND = Degree(_MOST, terms=_MOST)
 
 
 def _terms_of_a_factor(term: Term) -> int:
-    """Returns how many terms each operand of a product adds: an or is 1 - (1 - a)(1 - b), an xor a + b - 2ab."""
+    """Returns the number of terms per operand of a product: `or` is 1 - (1 - a)(1 - b), `xor` is a + b - 2ab."""
     return 4 if term.array.element_type.name == "pred" else 1
 
 
@@ -256,7 +256,7 @@ def _is_compare(term: Term) -> bool:
 
 
 def _is_of_one_number(term: Term) -> bool:
-    """Is true for functions of a float: of the one operand, or of the difference that a comparison looks at."""
+    """Is true for a function of one float: of its only operand, or of the difference of compared operands."""
     is_each = term.kind == "each" and (len(term.operands) == 1 or _is_compare(term))
     return is_each and term.operands[0].array.element_type.is_floating
 
@@ -275,18 +275,18 @@ def _product(degrees: Sequence[Degree]) -> Degree:
 
 
 def _joined(degrees: Sequence[Degree]) -> Degree:
-    """Returns the degree of any one of several."""
+    """Returns the largest of several degrees, by each field."""
     powers = _merged(degrees, max)
     return Degree(max(each.excess for each in degrees), powers, max(each.terms for each in degrees))
 
 
 def _summed(degrees: Sequence[Degree], count: int) -> Degree:
-    """Returns the degree of a sum of so many."""
+    """Returns the degree of a sum of `count` numbers of these degrees."""
     joined = _joined(degrees)
     return Degree(joined.excess, joined.divisors, joined.terms + max(0, count - 1).bit_length())
 
 
 def _chosen(degrees: Sequence[Degree]) -> Degree:
-    """Returns the degree of p * a + (1 - p) * b, for any number of numbers: the first is that of p."""
+    """Returns the degree of p * a + (1 - p) * b, also with more branches; the first degree is that of p."""
     others = _joined(degrees[1:])
     return _summed([_product([_joined([degrees[0], _ATOM]), others])], 3 * len(degrees))

@@ -20,7 +20,7 @@ from dialect_utils.verdict.field.arithmetic import Moduli, Words
 # Independent evaluations, each with primes of its own: the first dimension of all residues.
 ROUNDS = 3
 
-# Bits of a seed: more than an error bound has.
+# Bits of a seed: more than the bits of any error bound.
 _SEED_BITS = 128
 _LOW = np.uint64((1 << 32) - 1)
 _HIGH = np.uint64(((1 << 32) - 1) << 32)
@@ -31,7 +31,7 @@ _DIGIT, _DIGITS = 10, 6
 
 # Q is between 2^59 and 2^60, P between 2^60 and 2^61.
 LEAST_Q_BITS = 59
-# At least so many may be drawn: Hardy and Littlewood's conjecture estimates 4.4e14.
+# At least so many safe primes may be drawn: Hardy and Littlewood's conjecture estimates 4.4e14.
 SAFE_PRIMES = 10**14
 
 # Four times the bytes that SHAKE-256 computes at once.
@@ -73,7 +73,7 @@ class Hashes:
             return finished((upper & _HIGH) | (lower >> np.uint64(32)))
 
     def sequence(self, word: int, count: int) -> Words:
-        """Returns words for the elements of an array: the same for the same word, else all of them differ."""
+        """Returns a hash for each element of a sequence, computed from a word and the element's position."""
         start = self._starts.setdefault((word, count), sum(size for _, size in self._starts))
         words = np.arange(start, start + count, dtype=np.uint64)
         with np.errstate(over="ignore"):
@@ -94,7 +94,7 @@ class Hashes:
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8, key=key).digest(), "little")
 
     def _keys_of(self, count: int) -> list[Words]:
-        """Returns keys: of each position two for lists that end before it, and four for the word there."""
+        """Returns the keys of positions 0 to `count`: two for a list that ends there, four for a word there."""
         while len(self._keys) <= count:
             bits = RandomBits(self.seed, f"hash {len(self._keys)}")
             self._keys.append(np.array([bits.take(64) for _ in range(6)], np.uint64))
@@ -111,14 +111,14 @@ def finished(words: Words) -> Words:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Powers:
-    """The powers of one base for each round, from a table of those of each digit: [round, position, digit]."""
+    """The powers of one base for each round, from a table of the powers of each digit: [round, position, digit]."""
 
     moduli: Moduli
     table: Words
 
     @classmethod
     def of(cls, moduli: Moduli, bases: Sequence[int]) -> Powers:
-        """Makes the table."""
+        """Computes the table of powers of a base."""
         table = np.ones((len(bases), _DIGITS, 1), np.uint64)
         for doubling in range(_DIGIT):
             steps = [1 << (_DIGIT * position + doubling) for position in range(_DIGITS)]
@@ -156,7 +156,7 @@ class Draw:
 
     @classmethod
     def of(cls, seed: int) -> Draw:
-        """Draws all of a seed."""
+        """Draws all random numbers from a seed."""
         primes = tuple(safe_prime(RandomBits(seed, f"prime {i}")) for i in range(ROUNDS))
         bases = [_square(RandomBits(seed, f"base {i}"), prime) for i, prime in enumerate(primes)]
         moduli = Moduli(primes)
@@ -170,7 +170,7 @@ class Draw:
         return self._spread_by(self._spread[0], words), self._spread_by(self._spread[1], words, self.second)
 
     def residues_of_inputs(self, words: Words) -> tuple[Words, Words]:
-        """Returns random residues by keys of their own: one word of an input and of a function are two numbers."""
+        """Returns random residues by separate keys, so that inputs and functions never share a number."""
         return self._spread_by(self._spread[2], words), self._spread_by(self._spread[3], words, self.second)
 
     def _spread_by(self, keys: Words, words: Words, moduli: Moduli | None = None) -> Words:

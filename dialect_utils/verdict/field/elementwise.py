@@ -48,9 +48,9 @@ def each(lift: Lift, term: Term) -> Value:
         found = _logic(lift, term, reals) if element_type.name == "pred" else _arithmetic(lift, term, reals)
         return found if found is not None else _random_each(lift, term, operands)
     if (isinstance(label, tuple) and label[0] == "ring") or isinstance(label, str):
-        wholes = [value for value in operands if isinstance(value, Whole)]
-        if len(wholes) == len(operands) and not is_real(element_type):
-            return integers.apply(label, element_type, wholes)
+        integer_operands = [value for value in operands if isinstance(value, Whole)]
+        if len(integer_operands) == len(operands) and not is_real(element_type):
+            return integers.apply(label, element_type, integer_operands)
     return _random_each(lift, term, operands)
 
 
@@ -70,12 +70,12 @@ def _random_each(lift: Lift, term: Term, operands: Sequence[Value]) -> Value:
 
 
 def is_reread(label: Hashable) -> bool:
-    """Is true for elements whose bits are read as another type: it matters which floats they are of."""
+    """Is true for operations that read bits as another type: equal reals may have different bits."""
     return name_of(label) in ("bitcast-convert", "part", "joined")
 
 
 def _arithmetic(lift: Lift, term: Term, values: list[Real]) -> Real | None:
-    """Returns an operation on floats; None where the field knows no law of it."""
+    """Returns the value of an operation on floats, or None for an operation without laws in the field."""
     match term.label:
         case "add":
             return functions.add(*values)
@@ -133,7 +133,7 @@ def logic(label: Any, values: list[Real]) -> Real | None:
 
 
 def _picked(index: Value, values: Sequence[Real]) -> Real:
-    """Returns the number that an index picks from several."""
+    """Returns one of several numbers, by a dynamic index, as a weighted sum whose weights depend on the index."""
     hashes = index.draw.hashes
     return _weighted(hashes.mixed(hashes.word_of("pick"), words_of(index), len(values)), values)
 
@@ -149,7 +149,7 @@ def _weighted(words: Words, values: Sequence[Real]) -> Real:
 
 
 def _compare(lift: Lift, term: Term, label: Any, operands: list[Value]) -> Value:
-    """Returns EQ, LT or LE; a <= b of numbers is the opposite of b < a."""
+    """Returns the truth value of EQ, LT or LE; a <= b is not (b < a), which holds without NaN."""
     first, second = operands
     element_type = term.operands[0].array.element_type
     _, direction, is_total = label
@@ -165,7 +165,7 @@ def _compare(lift: Lift, term: Term, label: Any, operands: list[Value]) -> Value
 
 
 def _is_of_numbers(lift: Lift, term: Term, direction: str, is_total: bool) -> bool:
-    """Is true where floats may be compared as numbers; only EQ and LE are others for a NaN."""
+    """Is true where floats may be compared as reals; a NaN changes the results of EQ and LE only."""
     if is_total and not lift.assumes(Convention.TOTAL_ORDER):
         return False
     return direction == "LT" or lift.are_numbers(term.operands, Convention.NOT_NAN)
@@ -177,7 +177,7 @@ def _opposite(value: Real) -> Real:
 
 def _select(operands: list[Value]) -> Value:
     predicate, first, second = operands
-    assert isinstance(predicate, Real)  # truth values are
+    assert isinstance(predicate, Real)  # truth values are reals
     if isinstance(first, Real) and isinstance(second, Real):
         chosen = functions.multiply(predicate, first)
         return functions.add(chosen, functions.multiply(_opposite(predicate), second))
@@ -206,7 +206,7 @@ def _convert(lift: Lift, term: Term, value: Value) -> Value:
 
 
 def choice(lift: Lift, term: Term) -> Value:
-    """Returns one of several arrays, weighted by what stands for the choice."""
+    """Returns one of several arrays, as a weighted sum whose weights depend on the selector."""
     selector, *branches = (lift.array(operand) for operand in term.operands)
     hashes = lift.draw.hashes
     words = hashes.mixed(hashes.word_of(repr(term.label)), words_of(selector))

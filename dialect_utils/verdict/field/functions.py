@@ -26,7 +26,7 @@ from dialect_utils.verdict.field.values import (
 # f(-x) = -f(x), and f(-x) = f(x). (sin, tan ... of floats have the symmetry of the real functions.)
 _ODD = with_trait(Trait.ODD)
 _EVEN = with_trait(Trait.EVEN)
-# Multiples of a root, of which the product of two is known.
+# Square roots: sqrt(x) * sqrt(x) is x, so multiples of one root are remembered.
 ROOTS = named("sqrt rsqrt")
 
 
@@ -45,14 +45,14 @@ def _each(operation: Callable[..., Words], *values: Real) -> Real:
 
 
 def add(a: Real, b: Real) -> Real:
-    """Returns the sum: of multiples of one square root another one."""
+    """Returns the sum; a * sqrt(x) + b * sqrt(x) stays a multiple of sqrt(x)."""
     found = _each(Moduli.add, a, b)
     root = _common_root(a, b)
     return found if root is None else replace(found, root=root)
 
 
 def _common_root(a: Real, b: Real) -> Root | None:
-    """Returns the root that a sum is a multiple of; 0 is one of every root's."""
+    """Returns the square root of which a sum is a multiple, or None; 0 is a multiple of every root."""
     if a.root is None and b.root is None:
         return None
     if a.root is None or b.root is None:
@@ -64,7 +64,7 @@ def _common_root(a: Real, b: Real) -> Root | None:
 
 
 def total(a: Real, axis: int) -> Real:
-    """Returns the sum along a dimension: a multiple of a square root where all its terms are of the same one."""
+    """Returns the sum along a dimension; a sum of multiples of one square root stays a multiple of this root."""
     found = _each(partial(Moduli.total, axis=axis), a)
     if a.root is None or not a.dimensions[axis]:
         return found
@@ -88,11 +88,11 @@ def negate(a: Real) -> Real:
 
 
 def multiply(a: Real, b: Real) -> Real:
-    """Returns the product: of two multiples of one square root a number without that root."""
+    """Returns the product; a * sqrt(x) times b * sqrt(x) is a * b * x."""
     if a.root is not None and b.root is not None:
         if np.array_equal(a.root.words, b.root.words):
             return multiply(multiply(a.root.factor, b.root.factor), a.root.square)
-        # Of two roots one is remembered.
+        # A product of two different roots is remembered as a multiple of the first root.
         b = Real(b.draw, b.first, b.second)
     found = _each(Moduli.multiply, a, b)
     for one, other in ((a, b), (b, a)):
@@ -102,7 +102,7 @@ def multiply(a: Real, b: Real) -> Real:
 
 
 def inverse(a: Real) -> Real:
-    """Returns 1 / a: of a multiple f of a square root s that is s / (f * s * s). Raises UnliftedError for 1 / 0."""
+    """Returns 1 / a; for a multiple f * s of a square root s, s / (f * s * s). Raises UnliftedError for 1 / 0."""
     if a.is_zero.any():
         raise UnliftedError("something is divided by 0 everywhere")
     if a.root is None:
@@ -112,7 +112,7 @@ def inverse(a: Real) -> Real:
 
 
 def _multiple(root: Root) -> Real:
-    """Returns the multiples of a square root: it is one random number for the same argument everywhere."""
+    """Returns the multiples of a square root, which is one random number for each argument."""
     draw = root.square.draw
     found = _each(
         Moduli.multiply, random_reals(draw, draw.hashes.word_of("sqrt"), root.words, of=root.square), root.factor
@@ -126,21 +126,21 @@ def divide(a: Real, b: Real) -> Real:
 
 
 def exponential(a: Real) -> Real:
-    """Returns exp(a): of a sum the product."""
+    """Returns exp(a), for which exp(a + b) = exp(a) * exp(b) holds."""
     draw = a.draw
     words = draw.hashes.mixed(draw.hashes.word_of("exponential"), a.second)
     return Real(draw, draw.powers.of_exponents(a.second), draw.residues(words)[1])
 
 
 def _sign_and_size(a: Real) -> tuple[NDArray[np.bool_], Real]:
-    """Returns whether the words of the negative are the smaller ones, and the number whose words these are."""
+    """Returns a sign and a size, the same size for a and -a: of both numbers the one with the smaller hash."""
     opposite = negate(a)
     is_negative = opposite.words < a.words
     return is_negative, where(is_negative, opposite, a)
 
 
 def apply(opcode: str, a: Real) -> Real:
-    """Returns a function of one real that is random but for the symmetries that it really has."""
+    """Returns a function of one real: defined by others, or random with its symmetry, such as sin(-x) = -sin(x)."""
     if opcode in _DEFINED:
         return _DEFINED[opcode](a)
     if opcode not in _ODD and opcode not in _EVEN:
@@ -176,7 +176,7 @@ def _half(a: Real) -> Real:
     return divide(a, constant(2, a))
 
 
-# Functions that others define; any other one is a random function of its operand.
+# Functions that others define, such as tanh by exp; any other function is random.
 _DEFINED: Mapping[str, Callable[[Real], Real]] = by_opcode(
     {
         "exponential": exponential,
@@ -193,7 +193,7 @@ _DEFINED: Mapping[str, Callable[[Real], Real]] = by_opcode(
 
 
 def below(a: Real, b: Real) -> Real:
-    """Returns a < b as a truth value: a function of the difference, false where there is none."""
+    """Returns a < b as a truth value: a random function of the difference, false where the difference is 0."""
     difference = add(a, negate(b))
     return where(difference.is_zero, constant(0, a), _random("below", difference))
 
@@ -206,7 +206,7 @@ def equal(a: Real, b: Real) -> Real:
 
 
 def extreme(opcode: Extreme, values: Sequence[Real]) -> Real:
-    """Returns the maximum or minimum of several numbers; the infinity that it never is does not count."""
+    """Returns the maximum or minimum of several numbers, without the identity (-inf in a maximum)."""
     parts = [_counted(opcode, value) for value in values]
     with np.errstate(over="ignore"):
         total = sum((part.total for part in parts[1:]), parts[0].total)
@@ -239,7 +239,7 @@ def _counted(opcode: Extreme, value: Real) -> Extremum:
 
 
 def _of_extremum(draw: Draw, found: Extremum, values: Sequence[Real]) -> Real:
-    """Returns the numbers: of one number itself, of none the identity, of more a random function of their set."""
+    """Returns an extremum of no number (the identity), of one (itself), or of more (a random function of the set)."""
     made = random_reals(draw, draw.hashes.word_of("of maximum"), found.total)
     made = made if found.opcode == "maximum" else negate(made)
     result = where(found.count == 0, infinity(draw, found.opcode == "minimum", made.dimensions), made)
@@ -250,6 +250,6 @@ def _of_extremum(draw: Draw, found: Extremum, values: Sequence[Real]) -> Real:
 
 
 def infinity(draw: Draw, is_positive: bool, dimensions: tuple[int, ...] = ()) -> Real:
-    """Returns a random number for an infinity, the same everywhere; the sum of both infinities is not 0."""
+    """Returns the random number that represents an infinity; it is not the negative of the other infinity."""
     found = random_reals(draw, draw.hashes.word_of("infinity"), int(is_positive))
     return found.moved(partial(np.broadcast_to, shape=dimensions))

@@ -1,4 +1,4 @@
-"""Integers beside the field: computed where they are known, else hashes of the expressions that compute them."""
+"""Integers next to the field: computed exactly where known, else represented by a hash of their expression."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def numbers(value: Whole, element_type: ElementType) -> NDArray[np.int64]:
 
 
 def indices(value: Whole, element_type: ElementType) -> NDArray[np.int64]:
-    """Returns known integers as indices, which are clamped: above all sizes are those that no signed integer holds."""
+    """Returns known integers as signed 64-bit indices; larger unsigned ones become the largest index."""
     found = numbers(value, element_type)
     return np.where((found < 0) & element_type.is_unsigned, np.iinfo(np.int64).max, found)
 
@@ -121,6 +121,6 @@ def convert(source: ElementType, target: ElementType, value: Whole) -> Whole:
 
 
 def positions(value: Whole, element_type: ElementType) -> Whole:
-    """Returns indices, the known ones as words of 64 bits, whatever their type."""
+    """Returns indices; known indices of all integer types become the same 64-bit words."""
     words = np.where(value.known, indices(value, element_type).astype(np.uint64), value.words)
     return Whole(value.draw, words, value.known)

@@ -45,9 +45,9 @@ _MOST_PRODUCTS = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The numbers that terms mean: with fractions a constant is the simplest number that rounds to it.
+    """How terms are read as numbers: with `has_fractions` a constant is the simplest fraction that rounds to it.
 
-    Conventions in `without` are not applied: what is computed by one of them is random.
+    An operation that needs a convention of `without` is a random function instead.
     """
 
     has_fractions: bool = False
@@ -58,7 +58,7 @@ EXACT = Meaning()
 
 
 class Lift(Interpretation[Term, Value]):
-    """The numbers of all terms that were asked for: random ones for the inputs."""
+    """The values of terms in the field; the inputs are random numbers."""
 
     def __init__(self, terms: Terms, draw: Draw, meaning: Meaning = EXACT) -> None:
         super().__init__()
@@ -66,11 +66,11 @@ class Lift(Interpretation[Term, Value]):
         self.draw = draw
         self.has_fractions = meaning.has_fractions
         self.heights = Heights()
-        # Terms with an element that is infinite or NaN by a constant.
+        # Constants with an infinity or NaN, and terms that forward such an element, with the conventions needed.
         self.special: dict[Term, frozenset[Convention]] = {}
         self._without = meaning.without
         self._assumed: dict[Term, set[Convention]] = {}
-        # Terms that an infinite or NaN constant reaches: these need not be finite.
+        # Terms computed from an infinite or NaN constant: such a term need not be finite.
         self._unbounded: set[Term] = set()
         self._constants: set[Term] = set()
         self._with_bits: set[Term] = set()
@@ -79,7 +79,7 @@ class Lift(Interpretation[Term, Value]):
         self._products = 0
 
     def assumes(self, *conventions: Convention) -> bool:
-        """Records that the term of this moment is computed by conventions; false where these are not to be applied."""
+        """Records that the current term needs conventions; returns false if one of them is excluded."""
         if not self._without.isdisjoint(conventions):
             return False
         if self._term is not None and conventions:
@@ -87,25 +87,25 @@ class Lift(Interpretation[Term, Value]):
         return True
 
     def assumed(self, terms: Iterable[Term]) -> frozenset[Convention]:
-        """Returns the conventions by which terms and their operands were computed."""
+        """Returns the conventions that terms and all terms below them need."""
         return frozenset(each for term in reachable(terms) for each in self._assumed.get(term, ()))
 
     def are_numbers(self, terms: Iterable[Term], *conventions: Convention) -> bool:
-        """Records that terms are numbers by conventions; false where these are not to be applied, or not known."""
+        """Records that terms are finite by conventions; false if a convention is excluded or a term may be infinite."""
         return self._unbounded.isdisjoint(terms) and self.assumes(*conventions)
 
     def is_constant(self, term: Term) -> bool:
-        """Is true for a term that neither an input nor an unknown function reaches."""
+        """Is true for a term that depends neither on an input nor on an unknown function."""
         return term in self._constants
 
     def have_known_bits(self, terms: Iterable[Term]) -> bool:
-        """Is true where equal numbers in terms have equal bits: of what is only moved, not of sums in some order."""
+        """Is true where equal numbers in terms have equal bits: for moved inputs, but not for sums, which round."""
         return self._with_bits.issuperset(terms)
 
     def array(self, term: Term) -> Value:
-        """Returns the numbers of an operand that is an array."""
+        """Returns the value of an operand that is an array."""
         found: Value | int = self.values[term]
-        assert not isinstance(found, int)  # arrays have numbers
+        assert not isinstance(found, int)  # only tuples and functions are hashes
         return found
 
     def different(self, term: Term) -> int:
@@ -114,7 +114,7 @@ class Lift(Interpretation[Term, Value]):
         return 1 if isinstance(found, int) else int(np.unique(words_of(found)).size)
 
     def interpreted(self, term: Term) -> Value | int:
-        """Returns the numbers of a term, a hash of a tuple or function; raises UnliftedError."""
+        """Returns the value of an array, or a hash of a tuple or function; raises UnliftedError."""
         if not term.is_specified:
             raise UnliftedError("padding of a physical array is read")
         if not isinstance(term.shape, ArrayShape):
@@ -132,7 +132,7 @@ class Lift(Interpretation[Term, Value]):
         return found
 
     def _of_array(self, term: Term) -> Value:
-        """Returns the numbers of a term that is an array, by its kind."""
+        """Returns the value of an array by the kind of its term."""
         match term.kind:
             case "leaf":
                 return self._leaf(term)
@@ -152,7 +152,7 @@ class Lift(Interpretation[Term, Value]):
             return self.random(term.array, self.hash(term))
 
     def _has_bits(self, term: Term) -> bool:
-        """Is true for floats that are only moved, but for constants: the two zeros are one number."""
+        """Is true for inputs and moved inputs. Constants are excluded: 0 and -0 are one number."""
         is_moved = is_forwarding(term) and term.label != "convert"
         return term.kind == "leaf" or (is_moved and self.have_known_bits(term.operands))
 
@@ -163,7 +163,7 @@ class Lift(Interpretation[Term, Value]):
             self._unbounded.add(term)
 
     def _assumes_special(self, term: Term) -> bool:
-        """Records that a term computes with an infinity or NaN; false where that is not to be applied."""
+        """Records that a term computes with an infinity or NaN; returns false if that convention is excluded."""
         found = frozenset(each for operand in term.operands for each in self.special.get(operand, ()))
         if is_extreme(term):
             found -= {Convention.INFINITY}
@@ -201,7 +201,7 @@ class Lift(Interpretation[Term, Value]):
         return unknown(self.draw, words)
 
     def hash(self, term: Term) -> int:
-        """Returns the word of an operation that equals only equal operations on equal operands."""
+        """Returns a hash of an operation, equal only for equal operations on equal operands."""
         shapes = [shape for each in (term, *term.operands) for shape in each.shape.arrays()]
         sizes = [shape.dimensions for shape in shapes]
         types = [shape.element_type for shape in shapes]
@@ -250,14 +250,14 @@ class Lift(Interpretation[Term, Value]):
         return self.array(written)
 
     def skipped(self, opcode: str, element_type: ElementType, initial: Value) -> Value:
-        """Returns a random function of the initial value."""
+        """Returns the padding of a window, as a random function of the initial value."""
         hashes = self.draw.hashes
         name = hashes.word_of(f"padding {opcode} {types_over_reals([element_type])}")
         word = hashes.mixed(name, words_of(initial))
         return random_reals(self.draw, word) if is_real(element_type) else unknown(self.draw, word)
 
     def reread(self, array: Value, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> Value:
-        """Returns bits read as another type: a random function of the elements that hold them."""
+        """Returns bits read as another type, as a random function of the elements that hold the bits."""
         hashes, text = self.draw.hashes, f"{old} {new}"
         if self._term is not None and not self.have_known_bits(self._term.operands):
             text = f"{text} {self._term.number}"
@@ -330,14 +330,14 @@ def _combined_reals(opcode: str, element_type: ElementType, array: Real, start: 
 
 
 def _is_of_reals(label: Hashable) -> bool:
-    """Is true for operations that mean the same of all floats, as reals: not for a custom call, nor a random number."""
+    """Is true for operations whose real value does not depend on the float type: not for a custom call or `rng`."""
     while isinstance(label, tuple) and label:
         label = label[0]
     return not isinstance(label, str) or not is_opcode(label) or has(label, Trait.PURE)
 
 
 def reachable(terms: Iterable[Term]) -> set[Term]:
-    """Returns terms with all that they are made of."""
+    """Returns terms with all their direct and indirect operands."""
     found, pending = set[Term](), list(terms)
     while pending:
         term = pending.pop()

@@ -27,7 +27,7 @@ def types_text(types: Iterable[ElementType]) -> str:
 
 
 def types_over_reals(types: Iterable[ElementType]) -> str:
-    """Returns the names of element types, one for all floats: these hold reals, while integers wrap around."""
+    """Returns the names of element types, with one name for all floats, because each of them holds reals."""
     return " ".join("real" if each.is_floating else each.name for each in types)
 
 
@@ -37,9 +37,9 @@ class UnliftedError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extremum:
-    """The numbers that a maximum was taken of: the sum of their hashes, without its identity.
+    """The set of numbers of which a maximum was taken, as the sum of their hashes; the identity is left out.
 
-    A minimum is the negative of the maximum of the negatives, and holds the hashes of those.
+    A minimum is the negative of the maximum of the negatives, and holds the hashes of the negatives.
     """
 
     opcode: Extreme
@@ -49,7 +49,7 @@ class Extremum:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Root:
-    """The square root that numbers are multiples of: words that distinguish roots, its square, and the factors."""
+    """The square root of which numbers are multiples: a hash of the root, its square, and the factors."""
 
     words: Words
     square: Real
@@ -64,8 +64,8 @@ class Root:
 class Real:
     """Real numbers, or truth values as 0 and 1, as residues modulo P and modulo Q, one for each round.
 
-    `extremum` says what they are the maximum or minimum of, so that one of these is one of all; `root`, which square
-    root they are multiples of, so that the product of two such is a number without.
+    `extremum` holds the numbers of which these are the maximum, so that max(max(a, b), c) = max(a, b, c). `root` holds
+    the square root of which these are multiples, so that sqrt(x) * sqrt(x) = x.
     """
 
     draw: Draw
@@ -101,7 +101,7 @@ class Real:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole:
-    """Integers: their bits where they are known, else what stands for the way they are computed."""
+    """Integers: the bits of known ones, and a hash of the expression of unknown ones."""
 
     draw: Draw
     words: Words
@@ -133,7 +133,7 @@ def in_rounds(move: Callable[..., NDArray[Any]], *arrays: Words) -> Words:
 def random_reals(draw: Draw, *words: Words | int, of: Real | None = None) -> Real:
     """Returns the values of a random function of the words at each index, and of a number.
 
-    A number's words may be those of another one (2^-64), its residues in all rounds may not.
+    `of` adds residues to its hash, because the hashes of two numbers may collide (2^-64).
     """
     mixed = draw.hashes.mixed
     found = mixed(*words)[None] if of is None else mixed(mixed(*words, of.words)[None], of.first)
@@ -141,7 +141,7 @@ def random_reals(draw: Draw, *words: Words | int, of: Real | None = None) -> Rea
 
 
 def whole_reals(draw: Draw, values: NDArray[Any]) -> Real:
-    """Returns whole numbers of 64 bits, with or without a sign as their type says."""
+    """Returns 64-bit integers as reals, signed or unsigned by their type."""
     return Real(draw, draw.first.whole(values), draw.second.whole(values))
 
 
@@ -151,7 +151,7 @@ def where(condition: NDArray[Any], a: Real, b: Real) -> Real:
 
 
 def unknown(draw: Draw, words: Words) -> Whole:
-    """Returns integers of which only that equal words are equal numbers is known."""
+    """Returns unknown integers, which are equal where their hashes are equal."""
     return Whole(draw, words, np.zeros(words.shape, bool))
 
 
@@ -172,5 +172,5 @@ def merged(parts: list[Value], join: Callable[[list[Any]], NDArray[Any]]) -> Val
             in_rounds(lambda *each: join(list(each)), *(part.first for part in reals)),
             in_rounds(lambda *each: join(list(each)), *(part.second for part in reals)),
         )
-    wholes = [part for part in parts if isinstance(part, Whole)]
-    return Whole(draw, join([part.words for part in wholes]), join([part.known for part in wholes]))
+    integer_parts = [part for part in parts if isinstance(part, Whole)]
+    return Whole(draw, join([part.words for part in integer_parts]), join([part.known for part in integer_parts]))

@@ -1,4 +1,4 @@
-"""Proof by cases: two elementwise expressions are equal where they are equal if a predicate holds, and if not."""
+"""Proof by cases: two elementwise expressions are equal if they are equal with a predicate true and with it false."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dialect_utils.ops import Trait, with_trait
 from dialect_utils.verdict.proof.terms import Term, Terms
 from dialect_utils.verdict.rules.comparisons import CASES
 
-# Operations that combine truth values to a predicate.
+# Operations that combine truth values into a predicate.
 _LOGIC = with_trait(Trait.BITWISE)
-# Predicates that are decided one after the other, and operations in each expression: 2^6 small rebuildings at most.
+# The most predicates to decide in turn, and the most operations in each expression: at most 2^6 small rewrites.
 _DEEPEST = 6
 _MOST_PARTS = 400
-# Operations that all decisions of a proof build again.
+# The most operations that all case splits of a proof rewrite.
 _MOST_REBUILT = 20_000
 
 
 class Cases:
-    """Decisions about pairs of expressions, by the predicates of their selects."""
+    """Proofs by cases of pairs of expressions, over the predicates of their selects."""
 
     def __init__(self, terms: Terms, is_same: Callable[[Term, Term], bool]) -> None:
         self.terms = terms
@@ -26,7 +26,7 @@ class Cases:
         self._left = _MOST_REBUILT
 
     def same(self, first: Term, second: Term) -> bool:
-        """Is true where two expressions are equal in all cases; false where that is not known."""
+        """Is true where two expressions are proved equal in all cases."""
         if first.kind != "each" or second.kind != "each" or not (first.is_specified and second.is_specified):
             return False
         if self._same(first, second, _DEEPEST):
@@ -48,7 +48,7 @@ class Cases:
         return True
 
     def _predicate(self, first: Term, second: Term) -> Term | None:
-        """Returns the oldest predicate of a select; None without a select, or where an expression is too large."""
+        """Returns the predicate of a select that was made first; None without a select or for a large expression."""
         found: Term | None = None
         for term in (first, second):
             parts = _parts(term)
@@ -61,7 +61,7 @@ class Cases:
         return found
 
     def _where(self, term: Term, predicate: Term, value: int) -> Term:
-        """Returns an expression at the indices where a predicate has a value."""
+        """Returns an expression with a predicate replaced by the constant `value`."""
         known = self.terms.literal(predicate.array.element_type, value, predicate.array.dimensions)
         found = {predicate: known}
         for part in sorted(_parts(term), key=lambda part: part.number):

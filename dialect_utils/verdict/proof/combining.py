@@ -1,4 +1,4 @@
-"""Combinations of the same elements as one term: the first of them that a proof has met."""
+"""Replaces combinations of the same elements, such as sums in another order, by one term."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ REGROUPED = Rule(
     "regrouped",
     "Two combinations of the same elements by one operation are equal: exactly, or up to the order of one sum.",
 )
-# Pairs that are compared before a proof looks at no more of them.
+# The most pairs that one proof compares.
 _MOST_PAIRS = 300
 
 
 @dataclass(slots=True)
 class Combining:
-    """The combinations of a proof, by operation, shape and parts, each as it is written and in normal form."""
+    """The combinations of a proof by operation, shape and parts, each before and after normalization."""
 
     terms: Terms
     _left: int = _MOST_PAIRS
     _known: dict[Hashable, list[tuple[Term, Term]]] = field(default_factory=dict)
 
     def replaced(self, written: Term, normal: Term) -> Term:
-        """Returns the normal form of a term, or that of an earlier one that combines the same elements."""
+        """Returns the normal form of a term, or of an earlier term that combines the same elements."""
         opcode = opcode_of_combination(written)
         structure = None if opcode is None else try_combination(written, opcode)
         if opcode is None or structure is None or not structure.reductions:

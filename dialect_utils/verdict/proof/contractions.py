@@ -1,6 +1,6 @@
-"""The order of the operands of a dot, and of the dimensions that its batch, rows, columns and sum are joined from.
+"""Normal orders of dots and reductions: of operands, and of the dimensions joined into batch, rows, columns and sum.
 
-Dots that differ in these orders alone become one term, and so do reductions. For example, a sum over dimensions 4 and 2
+Dots and reductions that differ only in these orders become one term. For example, a sum over dimensions 4 and 2
 of an array becomes one over 2 and 4.
 """
 
@@ -26,14 +26,14 @@ AS_SUM = Rule("dot-as-sum", "A dot is a sum of elementwise products, which the e
 INITIAL_ZERO = Rule(
     "initial-zero", "The engine chooses whether a sum of one element adds its initial 0, or is the element."
 )
-# A step that gives the dimensions of a dot another order.
+# A step that reorders the dimensions of a dot.
 DOT_ORDER = "dot-order"
-# A step that gives the dimensions of a reduction another order.
+# A step that reorders the dimensions of a reduction.
 REDUCTION_ORDER = "reduction-order"
 
 
 def _refined(atoms: Sequence[Atom], sizes: Sequence[int]) -> list[Atom] | None:
-    """Returns the parts of one dimension, cut where another operand cuts it, too."""
+    """Returns the parts of one dimension, split also at the boundaries `sizes` of the other operand."""
     ends = {1}
     for part in (sizes, [atom.size for atom in atoms]):
         ends |= {prod(part[i:]) for i in range(len(part))}
@@ -44,18 +44,18 @@ def _refined(atoms: Sequence[Atom], sizes: Sequence[int]) -> list[Atom] | None:
     return None if groups is None else [atom for group in groups for atom in group]
 
 
-# A new order of the parts that a dimension is joined from: their sizes, and the order.
+# The sizes of the parts that a dimension is joined from, and a permutation of the parts.
 Order = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _order(atoms: Sequence[Atom]) -> Order:
-    """Returns the order in which an array has the parts."""
+    """Returns the permutation that sorts parts as in the source array."""
     order = sorted(range(len(atoms)), key=lambda i: atoms[i].place)
     return tuple(atom.size for atom in atoms), tuple(order)
 
 
 def _steps(sizes: tuple[int, ...], orders: Sequence[Order]) -> tuple[Step, ...]:
-    """Returns the movement that gives each dimension the new order of its parts."""
+    """Returns the reshape, transpose and reshape that permute the parts of each dimension."""
     fine: list[int] = []
     permutation: list[int] = []
     for parts, order in orders:
@@ -73,7 +73,7 @@ def _inverse(order: Order) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class DotOrder:
-    """The movement of both operands of a dot, and of its result, that gives its dimensions their order."""
+    """The movement of a dot's operands and result that sorts the parts of its dimensions."""
 
     left: tuple[Step, ...]
     right: tuple[Step, ...]
@@ -81,9 +81,9 @@ class DotOrder:
 
 
 def dot_order(terms: Terms, left: Term, right: Term, *, is_sum: bool) -> DotOrder:
-    """Returns the order of the arrays that the operands of a dot are made of; the left one decides for both.
+    """Returns the order of a dot's dimensions in the operands' source arrays; the left operand decides shared ones.
 
-    With `is_sum` it is that of the sum, which rounds in another way; else that of the other dimensions.
+    With `is_sum` only the summed dimension is sorted, which may change the rounding; else only the other dimensions.
     """
     (batch, rows, summed), columns = left.array.dimensions, right.array.dimensions[1]
     first, second = (atoms_of(source_of(terms, each).plan) for each in (left, right))
@@ -107,9 +107,9 @@ def dot_order(terms: Terms, left: Term, right: Term, *, is_sum: bool) -> DotOrde
 
 
 def reduction_order(terms: Terms, array: Term, *, is_sum: bool) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Returns the movement of an array [kept, reduced], and of its reduction, that gives the dimensions their order.
+    """Returns the movement of an array [kept, reduced] and of its reduction that sorts the parts of a dimension.
 
-    With `is_sum` it is the order of what is reduced, else of what is kept.
+    With `is_sum` it sorts the reduced dimension, else the kept one.
     """
     sizes, found = array.array.dimensions, atoms_of(source_of(terms, array).plan)
     if found is None:
@@ -121,14 +121,14 @@ def reduction_order(terms: Terms, array: Term, *, is_sum: bool) -> tuple[tuple[S
 
 
 def last_order(terms: Terms, array: Term) -> Order | None:
-    """Returns the order of the parts of an array's last dimension; None where the array has that order already."""
+    """Returns the order of the parts of an array's last dimension; None if the parts are sorted already."""
     found = atoms_of(source_of(terms, array).plan)
     order = None if found is None else _order(found[-1])
     return None if order is None or order[1] == tuple(range(len(order[1]))) else order
 
 
 def in_last_order(sizes: tuple[int, ...], order: Order) -> tuple[Step, ...]:
-    """Returns the movement that gives the last dimension of an array of some sizes a new order of its parts."""
+    """Returns the movement that permutes the parts of the last dimension of an array."""
     return _steps(sizes, [*(((size,), (0,)) if size > 1 else ((), ()) for size in sizes[:-1]), order])
 
 

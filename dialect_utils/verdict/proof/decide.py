@@ -1,6 +1,6 @@
 """Decides by proof whether two modules compute the same.
 
-Longer than others: what a comparison tries, from whole arrays to numbers of a field, one after the other.
+Longer than other files: all stages of a comparison, from whole arrays to elements to the reals.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ProofResult:
 
     @property
     def is_equal_over_reals(self) -> bool:
-        """Is true where every output is equal in bits or over the reals, and all else that is done is the same."""
+        """Is true where every output is equal in bits or over the reals, and side effects are equal."""
         return (
             self.has_equal_effects
             and bool(self.outputs)
@@ -86,9 +86,9 @@ def try_prove(
     """Decides whether the first and the last of several forms of a module are equal, without executing any.
 
     With `over_reals` outputs that are not proved equal are compared as functions of real numbers, too, by the draw of
-    `field_seed` (None: a new one). Only the padding of packed entry arrays is unspecified. `different` is said only
-    where results differ for some inputs. With `keeps_bits` no rule about floats is applied, so that the proof holds for
-    the bits of NaN, too. Raises DiagnosticError where the entries of the modules do not fit.
+    `field_seed` (None: a new one). Only the padding of packed entry arrays is unspecified. The answer is `different`
+    only where results differ for some inputs. With `keeps_bits` no rule about floats is applied, so that the proof
+    holds for the bits of NaN, too. Raises DiagnosticError where the entries of the modules do not fit.
     """
     started = time.perf_counter()
     interface = entry_interface(stages)
@@ -99,7 +99,7 @@ def try_prove(
     except DiagnosticError as error:
         found = ProofResult("unknown", error.diagnostics[0].message)
     except ValueError as error:
-        # A step or a layout that does not fit: only modules that were not verified have one.
+        # A step or a layout does not fit, which happens only for modules that were not verified.
         found = ProofResult("unknown", str(error))
     except RecursionError:
         found = ProofResult("unknown", "the modules are nested too deeply")
@@ -141,7 +141,7 @@ def _decided(
 
 
 def _expanded(stages: Sequence[Module], found: ProofResult) -> ProofResult:
-    """Returns a result that names the operation which only one of the modules has decomposed."""
+    """Returns the result with `expanded` set if the modules have different numbers of batch norms."""
     return replace(found, expanded="" if _norms(stages[0]) == _norms(stages[-1]) else BATCH_NORM.name)
 
 
@@ -169,7 +169,7 @@ def _of_chlo(found: ProofResult) -> ProofResult:
 
 
 class _Comparison:
-    """The terms of the first and the last module, side by side."""
+    """The terms of the first and the last module under one strategy."""
 
     def __init__(self, stages: Sequence[Module], interface: EntryInterface, strategy: Strategy) -> None:
         self.strategy, self.terms = strategy, Terms()
@@ -203,12 +203,12 @@ class _Comparison:
         return [*map(self.terms.term, results)], [*map(self.terms.term, effects)]
 
     def is_equal_as_arrays(self) -> bool:
-        """Is true where all results and effects are equal without a look at their elements."""
+        """Is true where all results and effects are equal as whole arrays."""
         pairs = [*self.pairs, *zip(self.effects, self.other_effects, strict=False)]
         return len(self.effects) == len(self.other_effects) and all(self._same(*pair) for pair in pairs)
 
     def is_equal(self) -> bool:
-        """Is true where all results and effects are equal, some of them perhaps element by element."""
+        """Is true where all results and effects are equal, as whole arrays or element by element."""
         pairs = [*self.pairs, *zip(self.effects, self.other_effects, strict=False)]
         return len(self.effects) == len(self.other_effects) and all(self._proved(*pair) for pair in pairs)
 
@@ -239,7 +239,7 @@ class _Comparison:
         )
 
     def certificate(self) -> Certificate:
-        """Returns the steps that were made so far."""
+        """Returns the certificate with all steps so far."""
         steps = (Step(rule, place, *terms) for (rule, *terms), place in self.terms.steps.items())
         readings = tuple(map(_numbered, self.modules, self.terms.readings))
         return Certificate(tuple(steps), readings, iterations=self.strategy.iterations)
@@ -269,14 +269,14 @@ class _Comparison:
             self.elements = ElementProof(self.terms)
         if self.elements.same(a, b):
             return True
-        if self.elements.has_picks or not self.elements.has_open_starts:
+        if self.elements.enumerates_indices or not self.elements.has_open_starts:
             return False
-        # The elements that an index may pick are compared last: a proof over the reals reads them.
-        self.elements = ElementProof(self.terms, has_picks=True)
+        # Elements at dynamic indices are enumerated last, and a proof over the reals uses these elements.
+        self.elements = ElementProof(self.terms, enumerates_indices=True)
         return self.elements.same(a, b)
 
     def _same(self, a: Term, b: Term) -> bool:
-        """Is true where two terms are equal: one term, or equal but for movement that is proved to read the same."""
+        """Is true for one and the same term, and for terms that differ only in movement proved to read the same."""
         if a is b and a.is_specified:
             return True
         if a.shape != b.shape:
@@ -307,7 +307,7 @@ class _Comparison:
         return True
 
     def _moved(self, output: int, a: Term, b: Term) -> MovedElement | None:
-        """Returns an element that two results surely take from different positions of the inputs, or None."""
+        """Returns an element that two results take from different input positions, or None if none is known."""
         first, second = self.terms.chain(a), self.terms.chain(b)
         index = _differing_index(first, second)
         if index is None:
@@ -322,7 +322,7 @@ class _Comparison:
 
 
 def _numbered(module: Module, readings: Mapping[Operation, Reading]) -> dict[int, Reading]:
-    """Returns the readings of a module's loops by the numbers of the loops."""
+    """Returns the readings of a module's loops by the number of each loop's operation in the module."""
     return {number: readings[loop] for number, loop in enumerate(module.operations()) if loop in readings}
 
 
@@ -337,7 +337,7 @@ def _used(applied: Iterable[tuple[str, Operation | None]]) -> tuple[RuleUse, ...
 
 
 def _types_of_dots(module: Module) -> Counter[tuple[ElementType, ...]]:
-    """Returns how often a module has a dot or a convolution of given types."""
+    """Counts a module's dots and convolutions by the types of their results and operands."""
     dots = (each for each in module.operations() if has(each.opcode, Trait.CONTRACTS))
     arrays = ([*each.results, *each.operands] for each in dots)
     return Counter(tuple(a.element_type for value in values for a in value.shape.arrays()) for values in arrays)
@@ -348,11 +348,11 @@ def _norms(module: Module) -> int:
 
 
 def _plans(stages: Sequence[Module]) -> Mapping[tuple[Shape, Shape], Sequence[Plan]]:
-    """Returns the plans of all tiled layouts in the stages, by the shapes they lead from and to."""
+    """Returns the plans of all tiled layouts in the stages, by logical and physical shape."""
     arrays = (array for stage in stages for value in stage.values() for array in value.shape.arrays())
     plans: dict[tuple[Shape, Shape], list[Plan]] = {}
     for shape in sorted({array for array in arrays if array.is_tiled and array.is_static}, key=str):
-        # Some layouts have no plan; nothing is read by those.
+        # Some layouts have no plan, so no loop state is read by them.
         with suppress(ValueError):
             plan = physical_plan(shape)
             plans.setdefault((shape.without_layout, ArrayShape(*plan.result)), []).append(plan)
@@ -377,14 +377,14 @@ def _differing_index(a: Moved, b: Moved) -> tuple[int, ...] | None:
 
 
 def _place(value: Moved, index: tuple[int, ...]) -> Place | None:
-    """Returns the element of an input, or the padding, at an index; None for anything else."""
+    """Returns the origin of the element at an index: an input's element or padding; None for computed elements."""
     origin = origin_of(value.plan, index)
     if origin.index is not None:
         label = value.base.label
         is_input = value.base.kind == "leaf" and isinstance(label, tuple) and label[0] == _PARAMETER
         return Place(f"{label[0]} {label[1]}", origin.index) if is_input and isinstance(label, tuple) else None
     padding = origin.padding
-    assert isinstance(padding, Term)  # so plans over terms are made
+    assert isinstance(padding, Term)  # plans over terms are padded with terms
     if not padding.is_specified:
         return Place("unspecified padding", None)
     return Place("the padding value", None) if padding.kind == "constant" else None

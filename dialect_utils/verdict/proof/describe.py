@@ -8,19 +8,19 @@ from dialect_utils.verdict.certificate import place_of
 from dialect_utils.verdict.proof.terms import Term, Terms
 
 _MOST_TEXT = 60
-# A name and a value.
+# An attribute is a pair of a name and a value.
 _PAIR = 2
 
 
 def where_apart(terms: Terms, a: Term, b: Term, is_same: Callable[[Term, Term], bool]) -> str:
-    """Returns a sentence about the first operands, all the way down, in which two terms differ."""
+    """Returns a sentence about the innermost operands in which two terms first differ."""
     parents: tuple[Term, Term, int] | None = None
     while True:
         is_alike = (a.kind, a.label, len(a.operands)) == (b.kind, b.label, len(b.operands))
         pairs = [(i, *pair) for i, pair in enumerate(zip(a.operands, b.operands, strict=False)) if not is_same(*pair)]
         if not is_alike or not pairs:
             break
-        # A result or a movement has the name of its source.
+        # A result or a movement is named after its source.
         if a.kind not in ("out", "moved", "splat"):
             parents = a, b, pairs[0][0]
         _, a, b = pairs[0]
@@ -35,7 +35,7 @@ def where_apart(terms: Terms, a: Term, b: Term, is_same: Callable[[Term, Term], 
 
 
 def _named(terms: Terms, term: Term, side: int) -> str:
-    """Returns a word for a term, and its location."""
+    """Returns a term's opcode and location, such as `add (a.hlo:3:5)`."""
     source = term
     while source.kind in ("out", "moved", "splat"):
         source = source.operands[0]
@@ -45,7 +45,7 @@ def _named(terms: Terms, term: Term, side: int) -> str:
 
 
 def described(term: Term) -> str:
-    """Returns a word for a term: its opcode, the number of a parameter, the value of a small constant."""
+    """Returns a short name of a term: its opcode, or `parameter 0`."""
     if term.kind == "leaf" and isinstance(term.label, tuple):
         return f"{term.label[0]} {term.label[-1]}"
     if term.kind in ("out", "splat"):

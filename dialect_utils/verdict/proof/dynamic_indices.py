@@ -1,4 +1,4 @@
-"""Elements that a dynamic index picks: one of finitely many, which the value of the index determines."""
+"""Elements at dynamic indices as `pick(i, a0, a1, ...)`: the element a_i, because clamped indices are finitely many."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Elements = Any
 
 PICK = Rule("pick", "A slice at a computed position is one of finitely many: the start index is clamped into range.")
 
-# A clamped index with more values than this stays as it is.
+# The most values of a clamped index from which another index is computed.
 _MOST_VALUES = 64
 
 
@@ -30,13 +30,13 @@ def array_of(items: Sequence[Term], dimensions: tuple[int, ...]) -> Elements:
 
 
 def mapped(make: Callable[..., Term], arrays: Sequence[Elements]) -> Elements:
-    """Returns the array that a function makes of the elements at each index of arrays of one shape."""
+    """Applies a function to the elements at each index of arrays of one shape."""
     rows: Iterable[tuple[Term, ...]] = zip(*(array.flat for array in arrays), strict=True)
     return array_of([make(*items) for items in rows], arrays[0].shape)
 
 
 class DynamicIndices:
-    """Elements of which a dynamic index picks one; `spend` counts the terms that are made, and raises at too many."""
+    """Elements at dynamic indices; `spend` counts the made terms, and raises at too many."""
 
     def __init__(self, terms: Terms, spend: Callable[[int], None]) -> None:
         self.terms = terms
@@ -44,11 +44,11 @@ class DynamicIndices:
         self._sources: dict[tuple[Term, int], tuple[Term, list[int]] | None] = {}
 
     def applied(self, label: Hashable, element_type: ElementType, *items: Term) -> Term:
-        """Returns an elementwise operation on elements; of an element that an index picks it is a pick, too."""
-        picks = [item for item in items if _is_pick(item)]
-        if not picks:
+        """Returns an elementwise operation on elements; f(pick(i, a, b)) becomes pick(i, f(a), f(b))."""
+        dependent = [item for item in items if _is_pick(item)]
+        if not dependent:
             return self.terms.each(label, element_type, items)
-        first = min(picks, key=lambda item: item.operands[0].number)
+        first = min(dependent, key=lambda item: item.operands[0].number)
         index, count = first.operands[0], len(first.operands) - 1
         self._spend(count)
         choices = [[_taken(item, index, i) for item in items] for i in range(count)]
@@ -75,7 +75,7 @@ class DynamicIndices:
         """Returns the values that a clamped index may have."""
         bits, highest = self.terms.constant_bits(index), highest_bits(index.array.element_type)
         if bits is None:
-            # Some types of indices do not reach the last position.
+            # A narrow index type may end before the last position.
             return range(last + 1 if highest is None else min(last, highest) + 1)
         value = value_of(index.array.element_type, bits)
         assert isinstance(value, int)  # indices are integers
@@ -103,7 +103,7 @@ class DynamicIndices:
         return self.terms.each("minimum", kind, (raised, self.terms.literal(kind, bound, ())))
 
     def _pick(self, index: Term, items: Sequence[Term]) -> Term:
-        """Returns the element that an index between 0 and their number, clamped already, picks."""
+        """Returns pick(index, items) in normal form; the index is clamped to the number of items."""
         self.terms.note(PICK)
         source = self._bounded_source(index, len(items))
         if source is not None:
@@ -118,12 +118,12 @@ class DynamicIndices:
         return self.terms.each_as_is(("pick", len(items)), kind, (index, *taken))
 
     def _is_number(self, item: Term, value: int) -> bool:
-        """Is true for a constant that is a whole number, of a type that has the number."""
+        """Is true for the constant `value` of a type that has this number."""
         bits = self.terms.constant_bits(item)
         return bits is not None and bits == number_bits(item.array.element_type, value)
 
     def _bounded_source(self, index: Term, count: int) -> tuple[Term, list[int]] | None:
-        """Returns a clamped term that an index is computed from, and the index for each of its values; or None."""
+        """Returns a clamped term x and the index for each value of x, if the index is a function of x; else None."""
         if (index, count) not in self._sources:
             self._sources[index, count] = self._find_source(index, count)
         return self._sources[index, count]
@@ -146,13 +146,13 @@ class DynamicIndices:
         return None
 
     def _position(self, index: Term, count: int) -> int | None:
-        """Returns the value of a constant index, or None where it is none of that many positions."""
+        """Returns the value of a constant index below `count`, else None."""
         bits = self.terms.constant_bits(index)
         value = None if bits is None else value_of(index.array.element_type, bits)
         return value if isinstance(value, int) and 0 <= value < count else None
 
     def _with_value(self, term: Term, part: Term, value: Term) -> Term:
-        """Returns a term in which a part has a value."""
+        """Returns a term with a part replaced by a constant."""
         if term is part:
             return value
         if term.kind != "each":
@@ -166,12 +166,12 @@ def _is_pick(term: Term) -> bool:
 
 
 def _taken(item: Term, index: Term, position: int) -> Term:
-    """Returns an element in the case that an index has a value."""
+    """Returns an element if the index has the value `position`: a_position for pick(index, a0, a1, ...)."""
     return item.operands[position + 1] if _is_pick(item) and item.operands[0] is index else item
 
 
 def _last_value(terms: Terms, term: Term) -> int | None:
-    """Returns n for a term that is clamped between 0 and n, small enough to be tried; else None."""
+    """Returns n for a term that is clamped to 0 ... n, if n is small; else None."""
     if term.kind != "each" or term.label != "minimum" or not term.array.element_type.is_integral:
         return None
     kind = term.array.element_type

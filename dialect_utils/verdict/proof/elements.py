@@ -1,8 +1,8 @@
-"""Arrays element by element: the last means where two terms differ as whole arrays.
+"""Arrays element by element: the fallback for terms that differ as whole arrays.
 
-Every element is a scalar term. So data movement of any kind is indexing, and the algebra of scalars decides. Arrays are
-equal where all their elements are the same terms, whatever data the parameters hold. Each element is one term, so
-sizes are limited.
+Every element is a scalar term. Data movement is then indexing, and scalar algebra decides. Arrays are equal where all
+their elements are the same terms, whatever data the parameters hold. The number of elements is limited, because each
+one is a term.
 """
 
 from __future__ import annotations
@@ -36,32 +36,33 @@ ELEMENTS = Rule(
 # Elements, or (for functions, tuples and tokens) one term.
 Value = Any
 
-# Scalar terms that a proof makes before it gives up: about two seconds.
+# The most scalar terms of a proof, made in about two seconds.
 _MOST_ELEMENTS = 150_000
 # The type of elements without one: undefined padding, and arrays without elements.
 _NOTHING = ElementType("unspecified", 0)
 
 
 class ElementProof(Interpretation[Term, Elements]):
-    """The elements of all terms that were asked for.
+    """The elements of terms as scalar terms.
 
-    With `has_picks` a slice at a start index that is not known is one of finitely many. Without, it is an operation
-    on arrays that are given by their elements. `has_open_starts` tells whether there is such a slice.
+    With `enumerates_indices` a slice at an unknown start index becomes `pick`s over all values of the index; without
+    it, an opaque operation. `has_open_starts` tells whether such a slice occurred.
     """
 
-    def __init__(self, terms: Terms, *, has_picks: bool = False) -> None:
+    def __init__(self, terms: Terms, *, enumerates_indices: bool = False) -> None:
         super().__init__()
         self.terms = terms
-        self.has_picks, self.has_open_starts = has_picks, False
+        self.enumerates_indices, self.has_open_starts = enumerates_indices, False
         self._cases = Cases(terms, lambda first, second: first is second)
         self._dynamic = DynamicIndices(terms, self.spend)
-        # The elements that are joined to an element, and the element that a part is of, with the part's position.
+        # For an element joined by a bitcast its narrow parts; for a part of an element the wide element and the
+        # position.
         self._joins: dict[Term, tuple[Term, ...]] = {}
-        self._wholes: dict[Term, tuple[Term, int]] = {}
+        self._sources_of_parts: dict[Term, tuple[Term, int]] = {}
         self._count = 0
 
     def same(self, first: Term, second: Term) -> bool:
-        """Is true where two terms of one shape have the same elements; false where that is not known."""
+        """Is true where two terms of one shape are proved equal element by element."""
         if first.shape != second.shape:
             return False
         try:
@@ -122,12 +123,12 @@ class ElementProof(Interpretation[Term, Elements]):
     def _out(self, term: Term) -> Elements:
         made = self.values[term.operands[0]]
         if isinstance(made, list):
-            assert isinstance(term.label, int)  # the number of a result
+            assert isinstance(term.label, int)  # the label is the number of a result
             return made[term.label]
         return self._of_leaf(self.terms.make("out", term.label, term.shape, (made,)))
 
     def _opaque(self, term: Term) -> Value:
-        """Returns an operation on operands that are given by their elements."""
+        """Returns an operation without definition, its operands rebuilt from their elements."""
         if isinstance(term.label, tuple) and term.label[:2] == ("reduce", None):
             return self._reduced_in_general(term)
         if term.kind == "leaf":
@@ -139,7 +140,7 @@ class ElementProof(Interpretation[Term, Elements]):
         return self.terms.make(term.kind, term.label, term.shape, operands)
 
     def _whole(self, value: Value, shape: Shape) -> Term:
-        """Returns one term for an array of elements: the term whose elements they are, where one is."""
+        """Returns one term for an array of elements: the array whose elements all are, or a new `array` term."""
         if isinstance(value, Term):
             return value
         if isinstance(value, list):
@@ -163,7 +164,7 @@ class ElementProof(Interpretation[Term, Elements]):
     def _constant(self, term: Term) -> Elements:
         if isinstance(term.label, int):
             return array_of([term], ())
-        assert isinstance(term.label, bytes)  # so constants are made
+        assert isinstance(term.label, bytes)  # constants hold bits or bytes
         kind = term.array.element_type
         items = [self.terms.literal(kind, bits, ()) for bits in bits_of(term.label, kind)]
         return array_of(items, term.array.dimensions)
@@ -210,16 +211,16 @@ class ElementProof(Interpretation[Term, Elements]):
         return self._dynamic.picked(lambda at: self.updated(array, update, at), indices, lasts, array.shape)
 
     def _indices(self, starts: Sequence[Elements]) -> list[Term]:
-        """Returns start indices; raises UndefinedError for unknown ones where these pick nothing."""
+        """Returns start indices; raises UndefinedError for unknown indices without `enumerates_indices`."""
         indices: list[Term] = [start[()] for start in starts]
         if any(self.terms.constant_bits(index) is None for index in indices):
             self.has_open_starts = True
-            if not self.has_picks:
+            if not self.enumerates_indices:
                 raise UndefinedError("an index is not known")
         return indices
 
     def contract(self, operation: Term, left: Elements, right: Elements, present: object = None) -> Elements:
-        assert isinstance(operation.label, tuple)  # the attributes are the last part
+        assert isinstance(operation.label, tuple)  # the label ends with the attributes
         kind, texts = operation.array.element_type, operation.label[-1]
         sizes = (*left.shape[:2], right.shape[1])
         items = []
@@ -228,7 +229,7 @@ class ElementProof(Interpretation[Term, Elements]):
         return array_of(items, sizes)
 
     def convolved(self, operation: Term, lhs: Elements, rhs: Elements, patches: Patches) -> Elements:
-        """Returns a convolution; HLO's padding of floats is a number of its own, which engines multiply or skip."""
+        """Returns a convolution; HLO's float padding is a distinct unknown, because engines multiply or skip it."""
         kind = operation.operands[0].array.element_type
         zero = self.terms.literal(kind, 0, ())
         is_zero = patches.has_padding or kind.is_integral
@@ -240,7 +241,7 @@ class ElementProof(Interpretation[Term, Elements]):
         return array_of([reduced(self.terms, opcode, list(row), initial[()]) for row in array], array.shape[:1])
 
     def skipped(self, opcode: str, element_type: ElementType, initial: Elements) -> Elements:
-        """Returns an unknown function of the initial value, which stands for both meanings of padding."""
+        """Returns an unknown function of the initial value, for padding that is combined or skipped."""
         return mapped(lambda item: self.terms.each_as_is(("padding", opcode), element_type, [item]), [initial])
 
     def _reduced_in_general(self, term: Term) -> list[Elements]:
@@ -256,10 +257,10 @@ class ElementProof(Interpretation[Term, Elements]):
                 found[i].append(self.terms.make("out", i, scalar, (made,)))
         return [array_of(items, (len(items),)) for items in found]
 
-    # Padding, and bits read as another type
+    # Padding and bitcasts
 
     def padding(self, written: Any, sizes: tuple[int, ...], position: tuple[Term, int]) -> Elements:
-        """Returns a scalar; of undefined padding another element at each index."""
+        """Returns the padding scalar; undefined padding is a distinct element at each index."""
         self.spend(prod(sizes))
         if isinstance(written, Term) and written.is_specified:
             return self.values[written]
@@ -281,12 +282,12 @@ class ElementProof(Interpretation[Term, Elements]):
         if items and items[0].array.element_type == element_type:
             return items[position]
         found = part_of_bits(self.terms, self.terms.each_as_is(("part", position), element_type, [item]))
-        self._wholes.setdefault(found, (item, position))
+        self._sources_of_parts.setdefault(found, (item, position))
         return found
 
     def _joined(self, element_type: ElementType, items: Sequence[Term]) -> Term:
-        source, _ = self._wholes.get(items[0], (None, 0))
-        is_whole = all(self._wholes.get(item) == (source, i) for i, item in enumerate(items))
+        source, _ = self._sources_of_parts.get(items[0], (None, 0))
+        is_whole = all(self._sources_of_parts.get(item) == (source, i) for i, item in enumerate(items))
         if source is not None and is_whole and source.array.element_type == element_type:
             return source
         found = joined_bits(self.terms, self.terms.each_as_is("joined", element_type, items))
@@ -295,7 +296,7 @@ class ElementProof(Interpretation[Term, Elements]):
 
 
 def part_of_bits(terms: Terms, written: Term) -> Term:
-    """Returns a part of an element as its low bits after a shift to the right; as it is where no integer is so wide."""
+    """Returns part i of an element's bits as `convert(x >> i * bits)`; unchanged if no integer type is as wide as x."""
     (whole,), kind = written.operands, written.array.element_type
     wide, narrow = _unsigned(whole.array.element_type), _unsigned(kind)
     assert isinstance(written.label, tuple)  # the position comes after the name
@@ -313,7 +314,7 @@ def part_of_bits(terms: Terms, written: Term) -> Term:
 
 
 def joined_bits(terms: Terms, written: Term) -> Term:
-    """Returns joined elements as the bitwise or of shifted ones; as it is where no integer is so wide."""
+    """Returns joined elements as the `or` of `x_i << i * bits`; unchanged if no integer type is as wide."""
     kind, size = written.array.element_type, written.operands[0].array.element_type.bits
     wide, narrow = _unsigned(kind), _unsigned(written.operands[0].array.element_type)
     if wide is None or narrow is None:

@@ -1,8 +1,8 @@
 """Loops as functions of their state.
 
-An element of the state counts where a result that is used, or the condition, depends on it. The elements are ordered by
-their initial values, then by their next values and by the elements that depend on them, so the order does not depend on
-how the program lists them. Any order describes the same loop: this file only has to find one.
+An element of the state is live if a used result or the condition depends on it. Live elements are sorted by initial
+values, next values and users, so the order does not depend on the order in the program. Any order describes the same
+loop: this file only has to find one.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from dialect_utils.verdict.proof.terms import Array, Term, Terms
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.terms.loops import Iteration, Loop
 
-# Ways to read a loop's state that are tried; few loops have more than one.
+# The most readings of a loop's state to try; few loops have more than one.
 _MOST_READINGS = 8
-# Transposes between the shapes of one array of both states that are tried; other than one where sizes are equal.
+# The most transposes to try between the shapes of an array in both states; equal sizes allow several.
 _MOST_TRANSPOSES = 2
 
 STATE = Rule(
@@ -37,7 +37,7 @@ Plans = tuple[Plan | None, ...]
 def readings(
     shapes: tuple[Shape, ...], others: Sequence[tuple[Shape, ...]], known: Mapping[tuple[Shape, Shape], Sequence[Plan]]
 ) -> Iterator[Plans]:
-    """Yields the ways to read a state as one of the other module's states, the plain one last.
+    """Yields plans by which a state reads as a state of the other module; the last reading has no plans.
 
     `known` are the plans between a shape and its physical array.
     """
@@ -82,7 +82,7 @@ class Reader:
         if short is None:
             order = changed
             short = self._reordered(logical, changed, changed)
-            assert short is not None  # no element is left out
+            assert short is not None  # `changed` is complete
         if any(self.plans) and not all(term.is_specified for term in map(self.terms.term, short.nodes)):
             return None
         reading = Reading(tuple(order), tuple(changed), self.plans)
@@ -90,7 +90,7 @@ class Reader:
         return loop.final(logical, reading, plain, short)
 
     def _order(self, start: Sequence[Array], plain: Iteration[Array], changed: Sequence[int]) -> Sequence[int]:
-        """Returns the elements of the state that count, in an order that does not depend on how they are written."""
+        """Returns the live elements of the state, in an order that does not depend on the program's order."""
         if any(plain.effects):
             return changed
         used = frozenset(self.loop.results[i] for i in used_results(self.loop.operation))
@@ -102,7 +102,7 @@ class Reader:
     def _reordered(
         self, start: Sequence[Array], changed: Sequence[int], order: Sequence[int]
     ) -> Iteration[Array] | None:
-        """Returns an iteration whose first variables are those of `order`; None where they depend on others, too."""
+        """Returns the iteration with the elements of `order` first; None if they depend on other elements, too."""
         state = self.loop.variables(start, [*order, *(i for i in changed if i not in order)])
         iteration = self.loop.iteration(state, self.plans)
         if len(order) == len(changed):
@@ -116,14 +116,14 @@ class Reader:
         return State(self.loop.walker.level, *parts)
 
 
-# The order of their operands does not distinguish two states.
+# Operations for which the order of operands does not matter.
 _UNORDERED = with_trait(Trait.COMMUTATIVE)
 _UNORDERED_KINDS = frozenset(["ring", "dot", "sum", "sum-of-products"])
 _Found = TypeVar("_Found")
 
 
 def used_results(operation: Operation) -> frozenset[int]:
-    """Returns the numbers of a loop's results, tuples taken apart, that anything depends on."""
+    """Returns the numbers of a loop's used results, tuples flattened."""
     found: set[int] = set()
     first = 0
     for value in operation.results:
@@ -133,7 +133,7 @@ def used_results(operation: Operation) -> frozenset[int]:
 
 
 def _used(value: Value) -> Iterable[int]:
-    """Returns the leaves of a value that are used: of a tuple the elements that are taken out, else all."""
+    """Returns the used leaves of a value: for a tuple the elements that `get-tuple-element` reads, else all."""
     is_whole = value in value.function.results or any(user.opcode != "get-tuple-element" for user in value.users)
     if is_whole or not isinstance(value.shape, TupleShape):
         return range(value.shape.leaf_count) if is_whole or value.users else ()
@@ -155,12 +155,12 @@ class State:
     tested: Sequence[Term]
 
     def reached(self) -> tuple[list[int], int]:
-        """Returns the variables that each element's next value depends on, and the condition, as bits."""
+        """Returns bit masks of the variables that each next value depends on, and a mask for the condition."""
         masks = self._bottom_up(lambda number: 1 << number, lambda _, operands: _joined(operands), 0)
         return [masks[end] for end in self.ends], _joined([masks[term] for term in self.tested])
 
     def order(self, changed: Sequence[int], used: frozenset[int]) -> list[int]:
-        """Returns the elements that count, of those that change."""
+        """Returns the live elements among the changed ones, sorted."""
         ends, tested = self.reached()
         live = tested | sum(1 << i for i in used)
         while True:
@@ -173,7 +173,7 @@ class State:
         return sorted(kept, key=colors.__getitem__)
 
     def _colors(self, kept: Sequence[int], ends: Sequence[int], tested: int) -> dict[int, tuple[int, ...]]:
-        """Returns keys that distinguish the elements, whatever their order; some may stay equal."""
+        """Returns sort keys of the elements that do not depend on their order; some may be equal."""
         colors: dict[int, tuple[int, ...]] = {i: (self.start[i].number, tested >> i & 1) for i in kept}
         count = 0
         while count < len({*colors.values()}) < len(kept):
@@ -193,7 +193,7 @@ class State:
     def _bottom_up(
         self, variable: Callable[[int], _Found], join: Callable[[Term, list[_Found]], _Found], closed: _Found
     ) -> dict[Term, _Found]:
-        """Returns the results of a function for all parts of the next state and the condition, operands first."""
+        """Computes a function for all terms of the next state and the condition, operands first."""
         found: dict[Term, _Found] = {}
         parts: set[Term] = set()
         pending = [*self.ends, *self.tested]
@@ -213,7 +213,7 @@ class State:
         return found
 
     def _is_closed(self, part: Term) -> bool:
-        """Is true for a loop or function from outside: its variables have the same names and are others."""
+        """Is true for a loop or function outside of this loop: its variables only share labels with this loop's."""
         label = part.label
         is_scope = isinstance(label, tuple) and label[:1] in (("while",), ("function",)) and part.kind == "op"
         return is_scope and isinstance(label, tuple) and label[1] <= self.level

@@ -1,4 +1,4 @@
-"""Data movement and slices as terms: each primitive makes a term in normal form, and notes its rule."""
+"""Broadcasts, reversals and concatenations as terms in normal form; each primitive records its rule."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ REVERSE = Rule(
     "Two reversals of a dimension cancel each other, and elementwise operations commute with a reversal.",
 )
 
-# A broadcast of an array after a plan is the broadcast array after the plan.
+# A step that moves a broadcast before a plan.
 PADDED = "broadcast-moved"
-# The only number of a vector of one element is 0.
+# An iota of one element is 0.
 IOTA = "iota"
 
 
@@ -67,7 +67,7 @@ class Movement(Maker[Array]):
         return self.terms.reread(self.terms.term(array), element_type)
 
     def broadcast(self, array: Array, dimensions: Sequence[int], sizes: Sequence[int]) -> Term:
-        """Returns a broadcast of an array without dimensions of size 1, whose dimensions keep their order."""
+        """Returns a broadcast after dropping dimensions of size 1 and sorting the rest by their targets."""
         own = self.dimensions(array)
         order = sorted(range(len(own)), key=lambda i: (own[i] == 1, dimensions[i] if own[i] != 1 else i))
         kept = [i for i in order if own[i] != 1]
@@ -97,7 +97,7 @@ class Movement(Maker[Array]):
                 inner = tuple(targets[i] for i in part.label[1])
                 terms.certify(BROADCAST.name, written(part), self.written.broadcast(part.operands[0], inner, sizes))
                 return self._broadcast(part.operands[0], inner, sizes)
-            # All added dimensions are one, the most minor one.
+            # Add all dimensions as one most minor dimension, then reshape and transpose.
             own = part.array.dimensions
             added, permutation = _apart(targets, sizes)
             shape = ArrayShape(part.array.element_type, (*own, prod(added)))
@@ -114,7 +114,7 @@ class Movement(Maker[Array]):
         return terms.mapped(term, made, written, ("broadcast", targets, sizes))
 
     def _padded(self, part: Term, plan: Plan, targets: tuple[int, ...], sizes: tuple[int, ...]) -> Term:
-        """Returns a broadcast of an array after a plan: the broadcast array after the plan, and then transposed."""
+        """Returns broadcast(plan(x)) as plan(broadcast(x)), transposed."""
         terms, own = self.terms, part.array.dimensions
         added, permutation = _apart(targets, sizes)
         base, *scalars = part.operands
@@ -132,7 +132,7 @@ class Movement(Maker[Array]):
         return terms.term(transposed(self, value, permutation))
 
     def reverse(self, array: Array, dimensions: Sequence[int]) -> Term:
-        """Returns a reversal; of a reversal the dimensions that are reversed once."""
+        """Returns a reversal; two nested reversals become one of the dimensions that are reversed once."""
         term, sizes = self.terms.term(array), self.dimensions(array)
         reversed_ = frozenset(i for i in dimensions if sizes[i] > 1)
 
@@ -161,7 +161,7 @@ class Movement(Maker[Array]):
         return self.terms.mapped(term, made, written, ("reverse", reversed_))
 
     def _reversed(self, part: Term, dimensions: frozenset[int]) -> Term:
-        """Returns a reversal, with the dimensions in the order of the array that a term is made of."""
+        """Returns a reversal with the dimensions in the order of the source array."""
         order = array_order(self.terms, [part])
         turned, places = transposed(self, part, order), frozenset(map(order.index, dimensions))
         if order == (*range(len(order)),):
@@ -177,7 +177,7 @@ class Movement(Maker[Array]):
         return self.terms.term(transposed(self, inner, back))
 
     def concatenate(self, arrays: Sequence[Array], dimension: int) -> Term:
-        """Returns a concatenation of arrays that are not empty, and not concatenations along the dimension."""
+        """Returns a flat concatenation without empty arrays."""
         self.terms.note(CONCATENATE)
         return concatenated(self.terms, [*map(self.terms.term, arrays)], dimension)
 
@@ -196,14 +196,14 @@ def after(terms: Terms, term: Term, steps: Sequence[Step]) -> Array:
 
 
 def _apart(targets: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[tuple[int, ...], list[int]]:
-    """Returns the sizes that a broadcast adds, and the permutation from an array that has them most minor."""
+    """Returns the added sizes of a broadcast, and the permutation that moves them from the minor end to their place."""
     others = [i for i in range(len(sizes)) if i not in targets]
     order = [*targets, *others]
     return tuple(sizes[i] for i in others), [order.index(i) for i in range(len(sizes))]
 
 
 def _moves(plan: Plan) -> bool:
-    """Is true for a plan that does more than drop dimensions of size 1, and regroups no bits."""
+    """Is true for a plan that moves elements (more than adding or dropping size 1) and regroups no bits."""
     large = [[size for size in dims if size != 1] for dims in (plan.dimensions, plan.result[1])]
     is_dropped = large[0] == large[1] and all(step.opcode == "reshape" for step in plan.steps)
     return not is_dropped and not plan.regroups_bits

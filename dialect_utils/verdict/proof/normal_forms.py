@@ -16,20 +16,20 @@ from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
 # Plans that regroup no bits are the same for every element type.
 _ANY_TYPE = ELEMENT_TYPES["u8"]
 
-# The padding value that replaces the other parts of a concatenation around one part.
+# The padding value that represents all parts of a concatenation but one.
 _OTHER_PARTS = "other parts"
 
-# A number for every padding value that plans write, so that plans over other terms are the same plan.
+# A number for every padding value, so that plans which differ only in padding terms share a cache entry.
 Numbers = dict[PaddingValue, int]
 
 
 def numbered(plan: Plan, numbers: Numbers) -> Plan:
-    """Returns the plan with numbers as padding values, new ones for those that `numbers` lacks, of any type."""
+    """Returns the plan with numbers as padding values and a fixed type; extends `numbers` by new values."""
     return _with_paddings(plan, lambda padding: numbers.setdefault(padding, len(numbers))).retyped(_ANY_TYPE)
 
 
 def normalized(plan: Plan) -> tuple[Plan, Method]:
-    """Returns the normal form of a plan, and how it is known to read the same elements."""
+    """Returns the normal form of a plan, and the method that proved that it reads the same elements."""
     if not plan.steps:
         return plan, "structure"
     numbers: Numbers = {}
@@ -38,7 +38,7 @@ def normalized(plan: Plan) -> tuple[Plan, Method]:
 
 
 def split(plan: Plan) -> tuple[Plan, Plan]:
-    """Returns two plans that one after the other read the same; the first pads nothing and does all it can."""
+    """Returns two plans whose composition reads the same; the first is the longest part without padding."""
     numbers: Numbers = {}
     before, after = _proved_split(numbered(plan, numbers))
     first = _over(before, numbers, plan.element_type)
@@ -46,7 +46,7 @@ def split(plan: Plan) -> tuple[Plan, Plan]:
 
 
 def try_read_one_part(plan: Plan, dimension: int, parts: Sequence[tuple[int, ...]]) -> tuple[int, Plan] | None:
-    """Returns the only part of a concatenation that a plan reads, and the plan that reads the same of it; else None.
+    """Returns the one part of a concatenation that a plan reads, and the plan on this part alone; else None.
 
     `parts` are the sizes of the parts that are joined along a dimension.
     """
@@ -66,9 +66,9 @@ def try_read_one_part(plan: Plan, dimension: int, parts: Sequence[tuple[int, ...
 
 
 def try_move_parts(plan: Plan, dimension: int, parts: Sequence[tuple[int, ...]]) -> tuple[int, list[Plan]] | None:
-    """Returns the dimension along which parts of a concatenation are joined after a plan, and the plan of each part.
+    """Moves a plan before a concatenation: returns the new dimension of the concatenation and the plan of each part.
 
-    `parts` are the sizes of the parts that are joined along a dimension. None where the plan changes that dimension.
+    `parts` are the sizes of the parts, joined along `dimension`. Returns None where the plan changes that dimension.
     """
     sizes, kind = plan.result[1], plan.element_type
     if plan.regroups_bits or 0 in (*plan.dimensions, *sizes):
@@ -90,13 +90,13 @@ def try_move_parts(plan: Plan, dimension: int, parts: Sequence[tuple[int, ...]])
 
 
 def _first(dimension: int, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Returns the order that has a dimension first, and the inverse order."""
+    """Returns the permutation that moves a dimension first, and its inverse."""
     order = (dimension, *(i for i in range(rank) if i != dimension))
     return order, inverse_permutation(order)
 
 
 def _over(form: Plan, numbers: Numbers, element_type: ElementType) -> Plan:
-    """Returns the form of a numbered plan with the padding values that the numbers are for."""
+    """Returns a numbered plan with the original padding values and type."""
     values: dict[Hashable, Hashable] = {number: value for value, number in numbers.items()}
     return _with_paddings(form, values.__getitem__).retyped(element_type).simplified()
 
@@ -115,7 +115,7 @@ def _proved_form(plan: Plan) -> tuple[Plan, Method]:
 
 @lru_cache(maxsize=8192)
 def _proved_split(plan: Plan) -> tuple[Plan, Plan]:
-    """Returns both parts of a plan where they are proved to read the same, else nothing and the plan."""
+    """Returns both parts of a plan if they are proved to read the same, else an empty plan and the plan."""
     parts = split_at_padding(plan)
     proof = try_prove_same_reads(plan, parts[0].then(parts[1]))
     return parts if proof is not None and proof.holds else (plan.part(0, 0), plan)

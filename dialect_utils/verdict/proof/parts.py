@@ -1,4 +1,4 @@
-"""The parts of dimensions that movement splits, joins and gives another order."""
+"""The parts of dimensions: factors of sizes that reshapes split and join, and transposes permute."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dialect_utils.verdict.proof.normal_forms import normalized
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A part of a dimension of the array that a chain of movement begins with: (index // stride) % size."""
+    """A factor of a dimension of the source array, with the index (index // stride) % size."""
 
     dimension: int
     stride: int
@@ -22,12 +22,12 @@ class Atom:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Returns a key that sorts parts as the array has them, most major first."""
+        """Returns a key that sorts parts as in the source array, most major first."""
         return self.dimension, -self.stride
 
 
 def regrouped(atoms: Sequence[Atom], sizes: Sequence[int]) -> list[list[Atom]] | None:
-    """Returns the parts of each dimension of a reshape; None where it cuts one into parts that are no factors."""
+    """Returns the parts of each dimension after a reshape to `sizes`; None if it cuts a part unevenly."""
     rest = list(reversed(atoms))
     groups: list[list[Atom]] = []
     for size in sizes:
@@ -48,7 +48,7 @@ def regrouped(atoms: Sequence[Atom], sizes: Sequence[int]) -> list[list[Atom]] |
 
 
 def atoms_of(plan: Plan) -> list[list[Atom]] | None:
-    """Returns the parts of each dimension of a plan's result; only transposes and reshapes at its end count."""
+    """Returns the parts of each dimension of a plan's result, over the array before its last permuting steps."""
     start = next((i for i in range(len(plan.steps), 0, -1) if not _keeps_elements(plan.steps[i - 1])), 0)
     found: list[list[Atom]] | None = [
         [Atom(i, 1, size)] if size > 1 else [] for i, size in enumerate(plan.stages[start][1])
@@ -67,7 +67,7 @@ def _keeps_elements(step: Step) -> bool:
 
 
 def only_permutes(plan: Plan) -> bool:
-    """Is true for a plan that gives whole dimensions another order, and adds or drops only dimensions of size 1."""
+    """Is true for a plan that only permutes dimensions and adds or drops dimensions of size 1."""
     found = atoms_of(plan) if all(map(_keeps_elements, plan.steps)) else None
     return found is not None and all(len(group) < 2 and all(map(partial(_is_whole, plan), group)) for group in found)
 
@@ -77,9 +77,10 @@ def _is_whole(plan: Plan, atom: Atom) -> bool:
 
 
 def try_repeat_in_order(plan: Plan) -> Plan | None:
-    """Returns the plan of the same elements where the last dimension of an array repeats the others, else None.
+    """Returns an equal plan of a broadcast whose last dimension repeats the others, else None.
 
-    The parts of the last dimension are in the order of the result. None for a plan that changes other dimensions.
+    The new plan splits the last dimension into parts in the order in which the result has them. Returns None for a plan
+    that splits other dimensions.
     """
     found = atoms_of(plan)
     if found is None or not all(map(_keeps_elements, plan.steps)):

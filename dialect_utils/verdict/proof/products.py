@@ -1,4 +1,4 @@
-"""Dots and convolutions as terms: sums of products, with their operands and dimensions in one order."""
+"""Dots and convolutions as terms, with operands and dimensions in a normal order."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Products(Slices):
     """The primitives that multiply and add, on terms."""
 
     def contract(self, operation: Operation, left: Array, right: Array) -> Array:
-        """Returns a dot, with the operand first whose term was made first, and its dimensions in their order there."""
+        """Returns a dot with the earlier term as left operand, and dimensions sorted as in the source arrays."""
         self.terms.note(DOT)
         return self.contracted(self.written.contract(operation, self.terms.term(left), self.terms.term(right)))
 
@@ -45,7 +45,7 @@ class Products(Slices):
         return (self._as_sum(dot) if has_one_product else None) or self._widened(dot)
 
     def _widened(self, dot: Term) -> Array:
-        """Returns a dot of operands that are converted to the type of its sum; that of a vector is a sum."""
+        """Returns a dot on operands converted to the type of its sum, or the sum that equals a dot of a vector."""
         terms, result = self.terms, dot.array.element_type
         kind = summed_in(result, *(each.array.element_type for each in dot.operands))
         is_wide = kind is None or all(kind == each.array.element_type for each in (dot, *dot.operands))
@@ -59,11 +59,11 @@ class Products(Slices):
         return made if kind == result else terms.each("convert", result, [terms.term(made)])
 
     def _as_sum(self, dot: Term) -> Array | None:
-        """Returns a dot of one product, or of a vector, as the sum of products that it is; None for another one."""
+        """Returns a dot of a vector, or with one product per element, as reduce(multiply); None for other dots."""
         terms, (left, right), kind = self.terms, dot.operands, dot.array.element_type
         (batch, rows, summed), columns = left.array.dimensions, right.array.dimensions[1]
         is_known = summed_in(kind) == kind or (summed == 1 and kind.is_floating)
-        # Formats without a zero have another number of its bits.
+        # Bits 0 are not zero in a format without zero (f8e8m0fnu).
         is_known &= value_of(kind, 0) == 0 and {kind} == {left.array.element_type, right.array.element_type}
         is_plain = swapped_texts(texts_of(dot.label)) is not None
         if not terms.expands_dots or 1 not in (rows, columns, summed) or not is_known or not is_plain:
@@ -79,7 +79,7 @@ class Products(Slices):
         return reshaped(self, found, dot.array.dimensions)
 
     def _swapped(self, dot: Term) -> Array:
-        """Returns a dot with the operand first whose term was made first."""
+        """Returns a dot with the earlier term as left operand."""
         left, right = dot.operands
         swapped = swapped_texts(texts_of(dot.label))
         if swapped is None or anchor(self.terms, left) <= anchor(self.terms, right):
@@ -91,7 +91,7 @@ class Products(Slices):
         return transposed(self, self._ordered(inner), (0, 2, 1))
 
     def _ordered(self, dot: Term, *, is_sum: bool = False) -> Array:
-        """Returns a dot with its dimensions in the order of its operands; what is summed comes last."""
+        """Returns a dot with its dimensions sorted as in the operands; the summed dimension is sorted last."""
         order, terms = dot_order(self.terms, *dot.operands, is_sum=is_sum), self.terms
         made = dot
         if order.left or order.right:

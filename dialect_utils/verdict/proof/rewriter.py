@@ -1,4 +1,4 @@
-"""Terms in normal form as nodes of the walker: each definition is rewritten as soon as it is made."""
+"""The maker of terms in normal form for the walker: each operation is rewritten as soon as it is made."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from dialect_utils.verdict.terms.primitives import ANY_ORDER, Kind, leaves_of
 PART = Rule(
     "part", "A part of a dot, a reduction or a broadcast is the dot, reduction or broadcast of a part of its operands."
 )
-# Slices that are joined again are the array.
+# A step: adjacent slices of an array, concatenated, are the array.
 JOINED = "joined-slices"
 
-# A concatenation is compared with at most so many terms, and a proof makes about so many cuts.
+# The most terms that a concatenation is compared with, and about the most cuts of a proof.
 _MOST_CANDIDATES = 8
 _MOST_CUTS = 20_000
 _Key = tuple[Term, Cut]
@@ -52,7 +52,7 @@ class WholeArrays(Symbols):
         return super().concatenate(arrays, dimension)
 
     def _candidates(self, joined: Term) -> list[Term]:
-        """Returns terms of the first program that may be a concatenation: the same operation, of its shape."""
+        """Returns terms of the first program with the shape of a concatenation and the operation of its first part."""
         if not self._shaped:
             for array in self.terms.computed:
                 if isinstance(array, Moved) or isinstance(array.shape, ArrayShape):
@@ -91,7 +91,7 @@ class WholeArrays(Symbols):
         return self._cuts[term, cut]
 
     def _needed(self, term: Term, cut: Cut) -> list[_Key]:
-        """Returns the cuts of operands of which the cut of a term is made."""
+        """Returns the cuts of operands that the cut of a term needs: rows of a dot need rows of its left operand."""
         if term.kind == "each":
             return [(operand, cut) for operand in term.operands]
         if term.kind == "moved":
@@ -130,7 +130,7 @@ class WholeArrays(Symbols):
 
     def _remade(self, term: Term) -> Term:
         """Returns the normal form of a dot, reduction or broadcast."""
-        assert isinstance(term.label, tuple)  # so operations are made
+        assert isinstance(term.label, tuple)  # checked by `operand_cuts`
         name, value = term.label
         if name == "dot":
             return self.terms.term(self.contracted(term))
@@ -140,7 +140,7 @@ class WholeArrays(Symbols):
 
 
 def _head(term: Term) -> tuple[str, Hashable]:
-    """Returns the operation that a term is, without movement."""
+    """Returns the kind and label of a term below its movement."""
     while term.kind == "moved":
         term = term.operands[0]
     return term.kind, term.label if term.kind in ("each", "op") else None
@@ -151,8 +151,8 @@ ORDER = Rule(
     ANY_ORDER, "The engine chooses the order in which a scan calls a function that the program calls associative."
 )
 
-# Operations that are walked through before a proof gives up: bodies count each time they are called. 20,000
-# instructions are 157,000 where tiling is expanded, which takes five seconds and 300 MB.
+# The most operations that a proof walks through; a body counts at each call. A dump of 20,000 instructions with
+# expanded tiling has 157,000 operations, which take five seconds and 300 MB.
 _MOST_OPERATIONS = 160_000
 _WORD_BITS = 32
 _WIDE_FLOAT = ELEMENT_TYPES["f32"]
@@ -161,8 +161,8 @@ _WIDE_FLOAT = ELEMENT_TYPES["f32"]
 class Rewriter(WholeArrays):
     """The terms of one module.
 
-    `loops` are the states of the module's loops, `others` those of the other module's loops, `plans` the plans between
-    a shape and its physical array.
+    `loops` are the shapes of the module's loop states, `others` the shapes in the other module, `plans` the plans
+    between a shape and its physical array.
     """
 
     def __init__(
@@ -220,7 +220,7 @@ class Rewriter(WholeArrays):
         return self.terms.choice(label, self.terms.term(selector), [*map(self.terms.term, results)])
 
     def final(self, loop: Loop[Array], start: Sequence[Array]) -> Sequence[Array]:
-        """Returns the final state of a loop, read as a loop of the other module where it can be."""
+        """Returns the final state of a loop, read as a loop of the other module if possible."""
         shapes = tuple(map(self.shape, start))
         self.loops.append(shapes)
         found = (Reader(self.terms, loop, plans).final(start) for plans in readings(shapes, self.others, self.plans))
@@ -232,8 +232,8 @@ class Rewriter(WholeArrays):
     def exchange(
         self, operation: Operation, functions: Sequence[Array], part: Exchange, arrays: Sequence[Array]
     ) -> Sequence[Array]:
-        """Returns the results of one exchange; a reduction of narrow numbers in a wider type."""
-        # The functions have places of their own.
+        """Returns the results of one exchange; a reduction of f16 becomes a converted reduction of f32."""
+        # `functions` has changed the current operation.
         self.terms.place = operation
         operands, applied = [*map(self.terms.term, arrays)], [*map(self.terms.term, functions)]
         outs = [*map(self.terms.term, self.walker.exchanged(applied, part, operands))]
@@ -242,7 +242,7 @@ class Rewriter(WholeArrays):
         return [self._wide_exchange(part, operands[0], applied[0], outs[0])]
 
     def _wide_exchange(self, part: Exchange, operand: Term, applied: Term, narrow: Term) -> Term:
-        """Returns a reduction in the type that represents its element type and all narrower ones."""
+        """Returns a reduction as the converted reduction in 32 bits, or `narrow` where that is not exact."""
         kind, terms = operand.array.element_type, self.terms
         wide, opcode = _wide(kind), self.combiner(applied, kind)
         is_kept = (terms.keeps_bits and kind.is_floating) or not operand.is_specified

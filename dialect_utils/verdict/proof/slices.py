@@ -33,9 +33,9 @@ PADDED = Rule("gather-of-padding", "Padding of the dimensions that a gather does
 COLUMNS = Rule(
     "columns", "A gather or scatter of short rows is one for each element of the rows, in which no index moves."
 )
-# A step that gives the dimensions of the windows of a gather or scatter another order.
+# A step that reorders the window dimensions of a gather or scatter.
 WINDOW_ORDER = "window-order"
-# Rows with at most so many elements are split.
+# The most elements of a row that is split into columns.
 MOST_COLUMNS = 16
 _S32 = ELEMENT_TYPES["s32"]
 
@@ -69,7 +69,7 @@ class Slices(Movement):
         return moved
 
     def _sliced(self, operand: Term, indices: Sequence[Term], sizes: tuple[int, ...]) -> Array:
-        """Returns a dynamic-slice, in the arrangement of dimensions that all have."""
+        """Returns a dynamic-slice in the normal arrangement of dimensions."""
         form = _Arrangement.of(indices, sizes, operand.array.dimensions, array_order(self.terms, [operand]))
         source, window = form.arranged(self, operand), form.sizes(sizes)
         starts = form.starts(indices, window)
@@ -103,7 +103,7 @@ class Slices(Movement):
         return form.restored(self, lifted(self.terms, updated), sizes)
 
     def _starts(self, starts: Sequence[Term], sizes: Sequence[int], whole: Sequence[int]) -> list[Term]:
-        """Returns start indices: known ones clamped, and 0 where the slice has the whole size."""
+        """Returns start indices: known indices clamped, and 0 for a slice of the whole dimension."""
         found = []
         for index, size, full in zip(starts, sizes, whole, strict=True):
             kind, bits = index.array.element_type, self.terms.constant_bits(index)
@@ -124,7 +124,7 @@ class Slices(Movement):
         windows: tuple[int, ...],
         order: tuple[int, ...],
     ) -> Term:
-        """Returns a gather, which elementwise operations come after."""
+        """Returns a gather in normal form; the gather of f(x) becomes f of the gather of x for elementwise f."""
         given = [*map(self.terms.term, columns)]
         self.terms.note(INDEXED)
         return self._gather(self.terms.term(array), given, windows, promise_of(operation, order))
@@ -152,7 +152,7 @@ class Slices(Movement):
     def _gathered_in_order(
         self, array: Term, columns: Sequence[Term], windows: tuple[int, ...], promise: Hashable, order: Order
     ) -> Term:
-        """Returns a gather whose windows have the order of the array that a term is made of."""
+        """Returns a gather whose window dimensions have the order of the source array."""
         turned = after(self.terms, array, in_last_order(array.array.dimensions, order))
         plain = self.written.gathered(self.terms.as_written(turned), columns, windows, promise)
         undone = out_of_last_order(plain.array.dimensions, order)
@@ -164,7 +164,7 @@ class Slices(Movement):
     def _gathered_columns(
         self, array: Term, columns: Sequence[Term], windows: tuple[int, ...], promise: Hashable
     ) -> Term:
-        """Returns the concatenation of a gather for each element of the rows of an array."""
+        """Returns a gather of short rows as the concatenation of one gather per column."""
         parts, last = self._columns(array), len(windows) + 1
         plain = [self.written.gathered(self.terms.as_written(part), columns, windows, promise) for part in parts]
         before = self.written.gathered(array, columns, windows, promise)
@@ -174,14 +174,14 @@ class Slices(Movement):
         )
 
     def _columns(self, array: Term) -> list[Array]:
-        """Returns the parts of an array that hold one element of each row."""
+        """Returns the columns of an array: slices of size 1 of the last dimension."""
         sizes = array.array.dimensions
         return [section(self, array, len(sizes) - 1, 1, k) for k in range(sizes[-1])]
 
     def _gathered_before(
         self, array: Term, columns: Sequence[Term], windows: tuple[int, ...], promise: Hashable
     ) -> Term | None:
-        """Returns a gather that comes before padding of the other dimensions; None for an array without."""
+        """Returns gather(pad(x)) as pad(gather(x)) for padding of unindexed dimensions; None without such padding."""
         chain, count = self.terms.chain(array), len(windows)
         before, after = split(chain.plan) if chain.plan.adds_elements else (chain.plan, chain.plan.part(0, 0))
         sizes = (*columns[0].array.dimensions, *windows)
@@ -200,13 +200,13 @@ class Slices(Movement):
         return self.terms.term(self.terms.chain(found).then(back))
 
     def ordered(self, columns: Sequence[Term], promise: Hashable) -> tuple[list[Term], list[int]]:
-        """Returns columns of indices that are not converted, and their order: that in which the terms were made."""
+        """Returns index columns without conversions, sorted by the age of their terms, and the permutation."""
         bare, count = [*map(_unconverted, columns)], len(columns)
         order = [*range(count)] if promise else sorted(range(count), key=lambda i: bare[i].number)
         return [bare[i] for i in order], order
 
     def _gathered(self, array: Term, columns: Sequence[Term], windows: tuple[int, ...], promise: Hashable) -> Term:
-        """Returns a gather by columns that are not converted, in the order in which their terms were made."""
+        """Returns a gather with unconverted index columns in the order of `ordered`."""
         bare, order = self.ordered(columns, promise)
         count = len(columns)
         turned = transposed(self, array, (*order, count))
@@ -230,7 +230,7 @@ class Slices(Movement):
         updates: Sequence[Array],
         order: tuple[int, ...],
     ) -> list[Array]:
-        """Returns a scatter, one for each element of short rows."""
+        """Returns a scatter; a scatter of short rows becomes one scatter per column."""
         (whole, *others), new = map(self.terms.term, arrays), self.terms.term(updates[0])
         if (windows := last_order(self.terms, new if whole.kind == "splat" else whole)) is not None:
             return self._scattered_in_order(operation, function, arrays, columns, updates, order, windows)
@@ -258,17 +258,17 @@ class Slices(Movement):
         order: tuple[int, ...],
         windows: Order,
     ) -> list[Array]:
-        """Returns a scatter whose windows have the order of the array that a term is made of."""
-        wholes, given, news = ([*map(self.terms.term, each)] for each in (arrays, columns, updates))
+        """Returns a scatter whose window dimensions have the order of the source array."""
+        array_terms, given, update_terms = ([*map(self.terms.term, each)] for each in (arrays, columns, updates))
         turned, moved = (
             [after(self.terms, each, in_last_order(each.array.dimensions, windows)) for each in part]
-            for part in (wholes, news)
+            for part in (array_terms, update_terms)
         )
 
         def undone(array: Term) -> Array:
             return after(self.terms, array, out_of_last_order(array.array.dimensions, windows))
 
-        written = self.written.scatter_at(operation, function, wholes, given, news, order)
+        written = self.written.scatter_at(operation, function, array_terms, given, update_terms, order)
         plain = [*map(self.terms.as_written, turned)], given, [*map(self.terms.as_written, moved)]
         for old, new in zip(written, self.written.scatter_at(operation, function, *plain, order), strict=True):
             self.terms.certify(WINDOW_ORDER, old, self.terms.as_written(undone(new)))
@@ -284,12 +284,12 @@ class Slices(Movement):
         updates: Sequence[Array],
         order: tuple[int, ...],
     ) -> list[Array]:
-        """Returns a scatter by columns of indices in the order in which their terms were made."""
-        wholes, given, news = ([*map(self.terms.term, each)] for each in (arrays, columns, updates))
+        """Returns a scatter with unconverted index columns in the order of `ordered`."""
+        array_terms, given, update_terms = ([*map(self.terms.term, each)] for each in (arrays, columns, updates))
         bare, places = self.ordered(given, promise_of(operation, order))
         count = len(bare)
-        turned = [transposed(self, each, (*places, count)) for each in wholes]
-        windows = [transposed(self, each, (0, *(1 + i for i in places), count + 1)) for each in news]
+        turned = [transposed(self, each, (*places, count)) for each in array_terms]
+        windows = [transposed(self, each, (0, *(1 + i for i in places), count + 1)) for each in update_terms]
         back = [*sorted(range(count), key=places.__getitem__), count]
 
         def made(change: Callable[[Array], Term]) -> list[Array]:
@@ -298,7 +298,7 @@ class Slices(Movement):
             return [each if back == sorted(back) else transposed(self, each, back) for each in found]
 
         self.terms.note(INDEXED)
-        written = self.written.scatter_at(operation, function, wholes, given, news, order)
+        written = self.written.scatter_at(operation, function, array_terms, given, update_terms, order)
         for old, new in zip(written, made(self.terms.as_written), strict=True):
             self.terms.certify(INDEXED.name, old, self.terms.as_written(new))
         return made(self.terms.term)
@@ -306,10 +306,10 @@ class Slices(Movement):
 
 @dataclass(frozen=True, slots=True)
 class _Arrangement:
-    """The arrangement of dimensions that slices and updates at computed positions have.
+    """The normal arrangement of dimensions for slices and updates at computed positions.
 
-    The first `count` dimensions of `order` are those of which a slice is a part, in the order in which the terms of
-    their start indices were made. All others are one dimension, or none if that has size 1.
+    The first `count` dimensions of `order` are sliced, sorted by the age of their start indices. All other dimensions
+    are joined into one, which is dropped if its size is 1.
     """
 
     order: tuple[int, ...]
@@ -335,7 +335,7 @@ class _Arrangement:
         return (*own[: self.count], *([rest] if rest != 1 else []))
 
     def starts(self, indices: Sequence[Term], window: Sequence[int]) -> list[Term]:
-        """Returns the start indices of a slice of the sizes `window`; that of the last dimension does not count."""
+        """Returns the start indices of a slice of the sizes `window`, with 0 for the joined dimension."""
         order = self.order if len(window) > self.count else self.order[: self.count]
         return [indices[i] for i in order[: len(window)]]
 
@@ -346,7 +346,7 @@ class _Arrangement:
         return turned if movement.dimensions(turned) == sizes else reshaped(movement, turned, sizes)
 
     def restored(self, movement: Movement, array: Term, sizes: Sequence[int]) -> Array:
-        """Returns an array in the arrangement as one of other sizes."""
+        """Returns an arranged array with the original order of dimensions and the sizes `sizes`."""
         own = tuple(sizes[i] for i in self.order)
         found = array if array.array.dimensions == own else reshaped(movement, array, own)
         inverse = inverse_permutation(self.order)
@@ -360,7 +360,7 @@ def _is_row(array: Term) -> bool:
 
 
 def _unconverted(index: Term) -> Term:
-    """Returns an array of indices without conversions to a type that has all numbers of the type before."""
+    """Returns an array of indices without lossless integer conversions."""
     while index.label == "convert":
         (operand,) = index.operands
         kind = operand.array.element_type

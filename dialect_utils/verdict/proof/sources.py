@@ -1,4 +1,4 @@
-"""The array of which a term is made: its movement gives the term the order of its dimensions."""
+"""The source array of a term, below movement and elementwise operations: it determines a normal order of dimensions."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ CONCATENATE = Rule(
 
 
 def array_order(terms: Terms, arrays: Sequence[Term]) -> tuple[int, ...]:
-    """Returns the dimensions in the order that the array has of which the first array that decides is made."""
+    """Returns the dimensions sorted as in the source of the earliest array that is not a splat."""
     rank = arrays[0].array.rank
     deciding = [each for each in arrays if each.kind != "splat"] or arrays
     found = atoms_of(source_of(terms, min(deciding, key=lambda each: anchor(terms, each))).plan)
     if found is None:
         return tuple(range(rank))
-    # Dimensions of size 1 are last.
+    # Dimensions of size 1 come last, because no part determines their order.
     return tuple(sorted(range(rank), key=lambda i: (not found[i], *(atom.place for atom in found[i][:1]))))
 
 
 def concatenated(terms: Terms, arrays: Sequence[Term], dimension: int) -> Term:
-    """Returns a concatenation with the dimensions in the order of the array of which a part is made.
+    """Returns a concatenation with the dimensions in the order of the earliest part's source array.
 
-    A dimension in which parts of size 1 are joined is last. Other dimensions of size 1 are left out.
+    If parts of size 1 are joined, their dimension comes last. Other dimensions of size 1 are dropped.
     """
     parts = _flat(terms, arrays, dimension)
     order = _order(terms, parts, dimension)
@@ -56,7 +56,7 @@ def concatenated(terms: Terms, arrays: Sequence[Term], dimension: int) -> Term:
 
 
 def _order(terms: Terms, parts: Sequence[Term], dimension: int) -> tuple[int, ...]:
-    """Returns the dimensions that count in the order in which they are joined."""
+    """Returns the concatenated dimension and all dimensions above size 1, in the order of the source array."""
     sizes = parts[0].array.dimensions
     return tuple(i for i in array_order(terms, parts) if i == dimension or sizes[i] > 1)
 
@@ -68,9 +68,9 @@ def _arranged(terms: Terms, part: Term, order: Sequence[int], units: Sequence[in
 
 
 def _flat(terms: Terms, arrays: Sequence[Term], dimension: int) -> list[Term]:
-    """Returns parts none of which joins others along the dimension."""
+    """Returns the parts with nested concatenations along the dimension flattened."""
     flat: list[Term] = []
-    # The concatenation as it is, with concatenations as parts, and with the parts of these.
+    # The steps: the given parts, nested concatenations without movement, and the flat parts.
     nested, written = [*arrays], []
     for i, array in enumerate(arrays):
         inner = _inner(terms, array, dimension)
@@ -88,7 +88,7 @@ def _flat(terms: Terms, arrays: Sequence[Term], dimension: int) -> list[Term]:
 
 
 def _inner(terms: Terms, array: Term, dimension: int) -> list[Moved] | None:
-    """Returns the arrays that a concatenation along a dimension joins, None for other arrays."""
+    """Returns the parts of a concatenation along a dimension, None for other terms."""
     chain = terms.chain(array)
     base, label = chain.base, chain.base.label
     if base.kind != "op" or not isinstance(label, tuple) or label[0] != "concatenate" or not only_permutes(chain.plan):
@@ -100,7 +100,7 @@ def _inner(terms: Terms, array: Term, dimension: int) -> list[Moved] | None:
 
 
 def concatenation(terms: Terms, parts: Sequence[Term], dimension: int) -> Term:
-    """Returns a concatenation as it is written."""
+    """Returns a concatenation that is not in normal form."""
     sizes = list(parts[0].array.dimensions)
     sizes[dimension] = sum(part.array.dimensions[dimension] for part in parts)
     shape = ArrayShape(parts[0].array.element_type, tuple(sizes))
@@ -115,11 +115,11 @@ def _joined(terms: Terms, parts: Sequence[Term], dimension: int) -> Term:
     return lifted(terms, made)
 
 
-# An elementwise operation has the order of the operand that was made first.
+# An elementwise operation takes the order of its earliest operand.
 
 
 def source_of(terms: Terms, term: Term) -> Moved:
-    """Returns the movement that gives a term the order of its dimensions."""
+    """Returns the movement from a term's source array; elementwise operations take that of the earliest operand."""
     while term.kind in ("each", "choice"):
         operands = [each for each in term.operands[term.kind == "choice" :] if each.kind != "splat"]
         if not operands:
@@ -129,7 +129,7 @@ def source_of(terms: Terms, term: Term) -> Moved:
 
 
 def anchor(terms: Terms, term: Term) -> int:
-    """Returns a number that does not depend on the movement of a term; equal expressions have the same one."""
+    """Returns the age of a term without its movement; expressions that differ only in movement share it."""
     pending = [term]
     while pending:
         part = pending[-1]

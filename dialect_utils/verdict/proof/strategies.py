@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from dialect_utils.ir.control_flow import MOST_ITERATIONS
 
-# CPU seconds for another strategy. Most take a few milliseconds.
+# CPU seconds for each further strategy. Most take a few milliseconds.
 SECONDS_OF_STRATEGY = 2.0
-# Loops of so many iterations are unrolled where the modules are not equal otherwise.
+# The most iterations of loops that a further strategy unrolls.
 _MANY_ITERATIONS = 128
 
 
@@ -18,9 +18,9 @@ class Strategy:
     """A strategy of a proof: how the terms of both modules are rewritten.
 
     With `keeps_bits` no rule about floats is applied. Loops of up to `iterations` are unrolled. With `regroups` two
-    combinations of the same elements are one term. With `expands` a small dot is a sum where the modules have other
-    numbers of dots. With `chooses` steps may round constants and use choices of the
-    engine that other proofs do without.
+    combinations of the same elements are one term. With `expands` a small dot becomes a sum if the modules differ in
+    the number of dots. With `chooses` steps may round constants and use choices of the engine beyond NaN bits and sum
+    order.
     """
 
     keeps_bits: bool = False
@@ -32,7 +32,7 @@ class Strategy:
     def others(
         self, has_reductions: bool, has_unrolled: bool, has_loops: bool, has_expanded: bool
     ) -> Iterator[Strategy]:
-        """Yields others for modules with reductions, unrolled loops, other loops, and dots that may be sums."""
+        """Yields further strategies, depending on reductions, unrolled loops, other loops, and expandable dots."""
         if has_reductions and not self.keeps_bits:
             yield replace(self, regroups=True)
         if has_unrolled:

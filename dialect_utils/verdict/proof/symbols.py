@@ -1,7 +1,7 @@
-"""Whole arrays as terms: each primitive of a definition makes a term in normal form, and notes its rule.
+"""Whole arrays as terms: each primitive of a definition makes a term in normal form, and records its rule.
 
-Definitions join dimensions with the same role. So an operation on a transposed or reshaped operand becomes the same
-term after another plan.
+Definitions join dimensions with the same role, such as all reduced ones. So an operation on a transposed or reshaped
+operand becomes the same term, and only the plan after it differs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ INITIAL = Rule(
     "initial-value", "A reduction by an associative and exact operation takes its initial value once, in any position."
 )
 
-# Reductions by these may take their elements in any order.
+# Operations whose reductions may take their elements in any order.
 _COMMUTATIVE = sorted(with_trait(Trait.COMMUTATIVE))
 _SUM = "add"
 
@@ -48,7 +48,7 @@ class Symbols(Products):
     # Reductions
 
     def combine(self, opcode: str, array: Array, initial: Array) -> Term:
-        """Returns a reduction; one that is exact takes its initial value last."""
+        """Returns a reduction in normal form; an exact reduction combines its initial value last."""
         term, first = self.terms.term(array), self.terms.term(initial)
         self.terms.has_reductions = True
         written = self.written.combine(opcode, term, first)
@@ -66,7 +66,7 @@ class Symbols(Products):
         return found if combining is None else combining.replaced(written, found)
 
     def _in_order(self, opcode: str, term: Term, first: Term, *, is_sum: bool = False) -> Term:
-        """Returns a reduction with its dimensions in the order of its array; what is reduced comes last."""
+        """Returns a reduction with its dimensions sorted as in the source array; the reduced one is sorted last."""
         steps, undone = reduction_order(self.terms, term, is_sum=is_sum)
         array = self.terms.term(after(self.terms, term, steps))
         if steps:
@@ -114,7 +114,7 @@ class Symbols(Products):
     def reduce(
         self, operation: Operation, function: Function, arrays: Sequence[Array], initial: Sequence[Array]
     ) -> list[Array]:
-        """Returns a reduction by an operation, where the function is one that commutes, else by the function."""
+        """Returns a reduction by a commutative opcode if the function is one, else by the function."""
         self.terms.note(REDUCE)
         operands = [self.terms.term(each) for each in (*arrays, *initial)]
         return self._reduced(result_types(operation), self.function(function), operands, is_wide=True)
@@ -122,7 +122,7 @@ class Symbols(Products):
     def _reduced(
         self, kinds: Sequence[ElementType], applied: Term, operands: Sequence[Term], *, is_wide: bool
     ) -> list[Array]:
-        """Returns a reduction; one that `is_wide` may be that of narrower types."""
+        """Returns a reduction; with `is_wide` a reduction of converted operands may become a converted reduction."""
         count, rows = len(operands) // 2, operands[0].array.dimensions[:1]
         opcode = self._reducer(applied, operands[:count], operands[count:])
         written = self.written.in_general(("reduce", None), kinds, (*operands, applied), rows)
@@ -139,7 +139,7 @@ class Symbols(Products):
         return self._converted(kinds, found, before, after_)
 
     def _as_wide_as(self, wide: Sequence[Term], narrow: Sequence[Term]) -> list[Term]:
-        """Returns narrow operands converted to the types of the wide ones, as it is written."""
+        """Returns narrow operands converted to the types of the wide operands, not in normal form."""
         kinds = [(each.array.element_type, other.array.element_type) for each, other in zip(narrow, wide, strict=True)]
         return [
             each if kind == other else converted(self.terms, other, each)
@@ -149,7 +149,7 @@ class Symbols(Products):
     def _converted(
         self, kinds: Sequence[ElementType], found: Sequence[Array], before: Sequence[Term], after_: Sequence[Term]
     ) -> list[Array]:
-        """Returns the results of a narrower reduction in the types of the wide one."""
+        """Returns the results of a narrower reduction, converted to the types of the wide one."""
         results: list[Array] = []
         for kind, result, first, second in zip(kinds, map(self.terms.term, found), before, after_, strict=True):
             is_same = result.array.element_type == kind
@@ -160,7 +160,7 @@ class Symbols(Products):
     def _narrowed(
         self, kinds: Sequence[ElementType], operands: Sequence[Term], applied: Term
     ) -> tuple[list[ElementType], Term, list[Term]] | None:
-        """Returns the types, the function and the operands of a reduction whose values are converted, else None."""
+        """Returns the narrower types, function and operands of a reduction of converted operands, else None."""
         count, plain, types = len(kinds), [*operands], [*kinds]
         if [each.array.element_type for each in operands] != [*kinds, *kinds]:
             return None
@@ -182,7 +182,7 @@ class Symbols(Products):
         sizes: tuple[int, ...],
         has_padding: bool,
     ) -> list[Array]:
-        """Returns a reduction of windows; that of an operation has the value of padding as a third operand."""
+        """Returns a reduction of windows by a commutative opcode if the function is one, else by the function."""
         self.terms.note(WINDOW)
         operands = [self.terms.term(each) for each in (*arrays, *initial)]
         label = ("reduce-window", None, window, has_padding)
@@ -197,7 +197,7 @@ class Symbols(Products):
         *,
         is_wide: bool,
     ) -> list[Array]:
-        """Returns a reduction of windows; one that `is_wide` may be that of narrower types."""
+        """Returns a reduction of windows; for `is_wide` see `_reduced`."""
         (*arrays, applied), count = operands, len(operands) // 2
         opcode = self._reducer(applied, arrays[:count], arrays[count:])
         written = self.written.in_general(label, kinds, operands, sizes)
@@ -223,7 +223,7 @@ class Symbols(Products):
         return self._made(("reduce-window", opcode, window, is_multiplied), ArrayShape(kind, sizes), operands)
 
     def _narrow_window(self, made: Term, opcode: str) -> Term:
-        """Returns an exact reduction of windows of converted elements as the conversion of a narrower one."""
+        """Returns max over windows of convert(x) as convert(max over windows of x); other reductions unchanged."""
         narrow, combining = of_extreme(self.terms, opcode, made.operands), self.terms.combining
         if narrow is None:
             return made if combining is None else combining.replaced(made, made)
@@ -234,14 +234,14 @@ class Symbols(Products):
         return self.terms.each("convert", wide, [found if combining is None else combining.replaced(found, found)])
 
     def _reducer(self, applied: Term, arrays: Sequence[Array], initial: Sequence[Array]) -> str | None:
-        """Returns the commutative opcode that a function of two scalars is, or None."""
+        """Returns the commutative opcode that a reduction's function applies to its two parameters, or None."""
         kind = self.element_type(arrays[0])
         is_single = len(arrays) == 1 and self.element_type(initial[0]) == kind
         return self.combiner(applied, kind) if is_single else None
 
     def combiner(self, applied: Term, kind: ElementType) -> str | None:
-        """Returns the commutative opcode that a function of two scalars of a type is, or None."""
-        assert isinstance(applied.label, tuple)  # so functions are made
+        """Returns the commutative opcode that a function of two scalars applies to its parameters, or None."""
+        assert isinstance(applied.label, tuple)  # a function's label is (function, level, shapes, count)
         level, shapes, count = applied.label[1:]
         scalar = ArrayShape(kind, ())
         if len(applied.operands) != 1 or count != 1 or shapes != (scalar, scalar):

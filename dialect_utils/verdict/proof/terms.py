@@ -3,7 +3,7 @@
 Data movement is a plan in normal form over a base term. Elementwise operations come after the movement of their
 operands, unless the movement pads. An array that repeats one scalar is a splat.
 
-Longer than others: one class that makes all terms, so that equal ones are one object.
+Longer than other files: one class makes all terms, so that equal terms are one object.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
 from dialect_utils.verdict.terms.primitives import Kind, TreeOf
 
-# A proof with more terms gives up; so many take some seconds.
+# The most terms of a proof, made in some seconds.
 _MOST_TERMS = 1_000_000
-# A chain of more steps is normalized at once: the normal form of a long chain is slow.
+# Longer chains are normalized at once, because normalizing a long chain is slow.
 _LONGEST_CHAIN = 7
 
-# The label of padding of a convolution that an engine multiplies as 0 or skips: these differ for infinite weights.
+# The label of convolution padding, which an engine multiplies as 0 or skips (0 * inf is NaN).
 OPTIONAL_ZERO = "optional zero"
 
-# Steps that are no rules of algebra. Two chains of movement that read the same elements are equal.
+# Names of steps that are not rules of algebra. Two chains of movement that read the same elements are equal.
 MOVED = "moved"
 # A choice between equal values is that value.
 ONE_BRANCH = "one-branch"
@@ -52,7 +52,7 @@ BROADCAST = Rule(
 
 
 class GaveUpError(Exception):
-    """Raised where a proof takes too long, or the text does not tell a value."""
+    """Raised where a proof walks too many operations, or makes too many terms or elements."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,7 @@ class Term:
     """One node; equal terms of one graph are the same object.
 
     `label` holds all that distinguishes the term besides its operands. A term is specified unless it reads undefined
-    padding of a physical array. `number` counts terms as they are made: the operands' numbers are lower.
+    padding of a physical array. `number` is the age of the term: operands are made first and have lower numbers.
     """
 
     kind: Kind
@@ -79,7 +79,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A base term after a plan that is not yet in normal form: what chains of data-movement ops build.
+    """A base term after a plan that is not yet in normal form, built by a chain of data-movement operations.
 
     `source` is the term that the chain of operations began with, `written` the steps and padding values since then.
     """
@@ -90,13 +90,13 @@ class Moved:
     written: tuple[tuple[Step, PaddingValue], ...] = ()
 
     def append(self, step: Step, padding: Term | None) -> Moved:
-        """Returns the value after one more step."""
+        """Returns the value with one more step of movement."""
         plan = self.plan.append(step, padding)
         plan = normalized(plan)[0] if len(plan.steps) > _LONGEST_CHAIN else plan
         return Moved(self.base, plan, self.source, (*self.written, (step, padding)))
 
     def then(self, plan: Plan) -> Moved:
-        """Returns the value after one more plan."""
+        """Returns the value with a plan applied after its movement."""
         written = (*self.written, *zip(plan.steps, plan.paddings, strict=True))
         return Moved(self.base, self.plan.followed_by(plan), self.source, written)
 
@@ -113,26 +113,26 @@ class Terms:
         self._mapped: dict[tuple[Hashable, Term], Term] = {}
         self._built: dict[tuple[Hashable, ...], tuple[Term, tuple[str, ...]]] = {}
         self.methods: Counter[str] = Counter()
-        # Numbers that do not depend on movement, of terms and of elementwise operations (`contractions.anchor`).
+        # Ages of terms and of elementwise expressions, without movement (`sources.anchor`).
         self.anchors: dict[Term, int] = {}
         self.expressions: dict[tuple[Hashable, ...], int] = {}
-        # Integer sums and products, taken apart.
+        # The polynomials of integer sums and products.
         self.polynomials: dict[Term, Polynomial] = {}
-        # The terms of narrower types of which terms are conversions, None where there is none.
+        # For a term and a narrower type, the term whose lossless conversion it is, or None.
         self.unconverted: dict[tuple[Term, ElementType], Term | None] = {}
         # Convolutions skip padding (HLO) unless both programs multiply it (StableHLO).
         self.skips_padding = True
-        # Dots are computed in the type of their sums, and small ones as sums, where the modules have other dots.
+        # If the modules have different dots, dots are computed in the type of their sums, and small dots as sums.
         self.widens_dots = False
         self.expands_dots = False
-        # Whether operations on floats stay as they are: rules that may change the bits of a NaN are of no use before an
-        # operation that observes these.
+        # Whether operations on floats are not rewritten: a rewrite may change the bits of a NaN, which a later
+        # operation may observe.
         self.keeps_bits = False
-        # Combinations of the same elements, if these are to be one term; whether there are reductions at all.
+        # Merges combinations of the same elements, if requested; `has_reductions`: a reduction occurred.
         self.combining: Combining | None = None
         self.has_reductions = False
         # Whether steps may round constants, and use other choices of the engine than the bits of NaN and the order of
-        # sums; `could_choose` says that there is such a step.
+        # sums; `could_choose`: such a step was possible.
         self.chooses = self.could_choose = False
         # The steps of the certificate, and the operation at which each was made.
         self.steps: dict[tuple[Any, ...], Operation | None] = {}
@@ -149,12 +149,12 @@ class Terms:
         self.unspecified = Term("leaf", "unspecified", ArrayShape(_NO_TYPE, ()), (), False, -1)
 
     def may_choose(self) -> bool:
-        """Is true where a step of the engine's choice may be made; remembers that there is one."""
+        """Is true where a step may use a choice of the engine; records that such a step exists."""
         self.could_choose = True
         return self.chooses
 
     def note(self, rule: Rule) -> None:
-        """Remembers that a rule was applied at the operation that is looked at."""
+        """Records that a rule was applied at the current operation."""
         self.applied[rule.name, self.place] = None
 
     def step(self, rule: Rule, before: Term, after: Term) -> None:
@@ -235,13 +235,14 @@ class Terms:
         return self.splat(self.each(label, element_type, scalars), dimensions)
 
     def each_as_is(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
-        """Returns an elementwise op as it is written."""
+        """Returns an elementwise op that is not in normal form."""
         return self.make("each", label, ArrayShape(element_type, operands[0].array.dimensions), operands)
 
     def mapped(self, term: Term, make: Callable[[Term], Term], written: Callable[[Term], Term], key: Hashable) -> Term:
-        """Returns an array after a movement: `make` moves all terms that are not elementwise; `key` names the movement.
+        """Returns an array after a movement: `make` moves terms that are not elementwise, `key` names the movement.
 
-        Equal keys must mean equal functions; `written` is the movement as it is. Elementwise operations come after it.
+        Equal keys must mean equal functions; `written` makes the movement without normal form. Elementwise operations
+        are applied after the movement.
         """
         order = [term]
         found: set[Term] = set()
@@ -275,7 +276,7 @@ class Terms:
         return self.each(label, element_type, [operand])
 
     def choice(self, label: Hashable, selector: Term, branches: Sequence[Term]) -> Term:
-        """Returns one of several terms of one shape, by a scalar."""
+        """Returns the branch that a scalar selector chooses; equal branches need no choice."""
         made = self.make("choice", label, branches[0].shape, (selector, *branches))
         if any(branch is not branches[0] for branch in branches):
             return made
@@ -285,11 +286,11 @@ class Terms:
     # Movement
 
     def chain(self, value: Array) -> Moved:
-        """Returns a value as a base term after a plan."""
+        """Returns a value as a base term and a plan."""
         if isinstance(value, Moved):
             return value
         if value.kind == "moved":
-            assert isinstance(value.label, Plan)  # so they are made
+            assert isinstance(value.label, Plan)  # moved terms have plans as labels
             scalars = iter(value.operands[1:])
             terms = tuple(None if padding is None else next(scalars) for padding in value.label.paddings)
             return Moved(value.operands[0], replace(value.label, paddings=terms), value)
@@ -305,7 +306,7 @@ class Terms:
         return self._pushed[start]
 
     def as_written(self, value: Array) -> Term:
-        """Returns a value whose movement is as the program has it."""
+        """Returns a value with the movement steps of the program, not in normal form."""
         if isinstance(value, Term):
             return value
         source = value.source.array
@@ -314,7 +315,7 @@ class Terms:
         return self.moved_as_is(value.source, Plan(source.element_type, source.dimensions, steps, paddings))
 
     def moved_as_is(self, base: Term, plan: Plan) -> Term:
-        """Returns a term after a plan as it is."""
+        """Returns a term after a plan that is not normalized."""
         if not plan.steps:
             return base
         element_type, dimensions = plan.result
@@ -341,7 +342,7 @@ class Terms:
         return base, form
 
     def _parts(self, base: Term, plan: Plan) -> tuple[Plan, Plan]:
-        """Returns the part of a plan that may come before the operation of its base, and the rest."""
+        """Returns the part of a plan that can be moved before its elementwise base, and the rest."""
         nothing = plan.part(0, 0)
         if base.kind not in ("each", "choice", "splat"):
             return nothing, plan
@@ -354,7 +355,7 @@ class Terms:
         return [self._normal(chain.base, chain.then(plan.retyped(chain.plan.result[0])).plan) for chain in chains]
 
     def _of_part(self, base: Term, plan: Plan) -> tuple[Term, Plan] | None:
-        """Returns the part of a concatenation that alone is read, and the plan of the same reads; None for others."""
+        """Returns the one part of a concatenation that a plan reads, and the plan on this part; else None."""
         label = base.label
         if not isinstance(label, tuple) or label[:1] != ("concatenate",):
             return None
@@ -362,7 +363,7 @@ class Terms:
         return None if found is None else (base.operands[found[0]], found[1])
 
     def _of_parts(self, base: Term, plan: Plan) -> tuple[int, list[tuple[Term, Plan]]] | None:
-        """Returns the dimension in which gathers are joined after a plan, and the plan of each.
+        """Returns the new dimension of a concatenation of gathers after a plan, and the plan of each gather.
 
         Returns None for a base that does not join gathers, and for a plan that changes the dimension.
         """
@@ -397,7 +398,7 @@ class Terms:
         return self._arrays(base, before) if before.steps and base.kind != "splat" else []
 
     def _after(self, term: Term, plan: Plan) -> tuple[Term, Plan]:
-        """Returns the base of a term, and the normal form of its movement and a plan after that."""
+        """Returns the base of a term, and the normal form of the term's movement followed by a plan."""
         chain = self.chain(term)
         return self._normal(chain.base, chain.then(plan).plan)
 
@@ -439,7 +440,7 @@ class Terms:
         return lifted(self, made) if made.is_specified else made
 
     def _through(self, whole: Term, base: Term, plan: Plan) -> Term:
-        """Returns an elementwise operation, or a choice, on operands after a plan."""
+        """Returns plan(f(x, y)) as f(plan(x), plan(y)), for an elementwise operation or a choice."""
         selector = base.operands[: base.kind == "choice"]
         written = []
         for operand, key in zip(base.operands[len(selector) :], self._arrays(base, plan), strict=True):

@@ -1,6 +1,6 @@
-"""Steps about whole arrays: each is checked by itself, from the two terms that it calls equal.
+"""Steps about whole arrays. Each step is checked from its two terms alone.
 
-Longer than others: the check of each rule about arrays, one after the other.
+Longer than other files: one check for each rule about arrays.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def _reads(step: Step) -> Level:
     return Level.BITS
 
 
-# Operations whose elements are elements of the first operand, at positions that do not depend on it.
+# Operations whose result holds elements of the first operand, at positions given by the other operands.
 _SELECTING = named("broadcast reverse dynamic-slice gather")
 
 
 def _through(step: Step) -> Level:
-    """Checks that a movement of an elementwise operation became that operation on moved operands."""
+    """Checks move(f(x, y)) = f(move(x), move(y)) for an elementwise operation f."""
     before, after = step.before, step.after
     inner = before.operands[0]
     demand(inner.kind == after.kind and inner.label == after.label, "another operation")
@@ -74,9 +74,9 @@ Origins = list[int | None]
 
 
 def _origins(term: Term) -> tuple[Term, Origins]:
-    """Returns the array that broadcasts start from, and its dimension for each dimension that is not of size 1.
+    """Returns the array below nested broadcasts, and for each dimension of the result its dimension.
 
-    Dimensions of size 1 do not count on either side; None is a dimension that repeats the array.
+    None is a dimension that repeats the array. Dimensions of size 1 are left out on both sides.
     """
     sizes = array_of(term).dimensions
     large = [i for i, size in enumerate(sizes) if size != 1]
@@ -139,7 +139,7 @@ def _broadcast(step: Step) -> Level:
 
 
 def _broadcast_moved(step: Step) -> Level:
-    """Checks that an array with more, most minor dimensions is moved instead of being given them afterwards."""
+    """Checks broadcast(plan(x)) = plan(broadcast(x)) for broadcasts that add most minor dimensions."""
     before, after = step.before, step.after
     demand(is_op(before, "broadcast") and after.kind == "moved", "no broadcast")
     (moved,), (spread, *scalars) = before.operands, after.operands
@@ -162,7 +162,7 @@ def _spreads(term: Term, added: tuple[int, ...]) -> bool:
 
 
 def _reversals(term: Term) -> tuple[Term, list[int], set[int]]:
-    """Returns the array that reversals and transposes start from, its dimension for each one, and those reversed."""
+    """Returns the array below reversals and transposes, the permutation of its dimensions, and the reversed ones."""
     order = [*range(array_of(term).rank)]
     reversed_: set[int] = set()
     while True:
@@ -183,7 +183,7 @@ def _transposition(term: Term) -> tuple[int, ...] | None:
 
 
 def _reverse(step: Step) -> Level:
-    """Checks that both sides reverse the same dimensions of one array, which may be transposed before and after."""
+    """Checks that both sides reverse the same dimensions of one array, transposed before and after or not."""
     (base, *first), (other, *second) = _reversals(step.before), _reversals(step.after)
     demand(base is other and first == second, "other dimensions are reversed")
     return Level.BITS
@@ -198,7 +198,7 @@ def _parts(term: Term, dimension: int) -> Iterator[Term]:
 
 
 def _concatenate(step: Step) -> Level:
-    """Checks that both sides join the same parts; empty ones do not count. Or that one part is read."""
+    """Checks that both sides concatenate the same nonempty parts, or that movement of a concatenation is correct."""
     if step.before.kind == "moved":
         return _moved_parts(step)
     demand(is_op(step.before, "concatenate"), "no concatenation")
@@ -209,7 +209,7 @@ def _concatenate(step: Step) -> Level:
 
 
 def _moved_parts(step: Step) -> Level:
-    """Checks that movement of a concatenation reads one part only, or that it is the movement of each part."""
+    """Checks that movement of a concatenation is movement of one part, or the concatenation of moved parts."""
     numbers: dict[Term, int] = {}
     whole, plan = whole_plan(step.before, numbers)
     demand(is_op(whole, "concatenate"), "no concatenation")
@@ -229,7 +229,7 @@ def _moved_parts(step: Step) -> Level:
 
 
 def _reads_part(whole: Term, plan: Plan, term: Term, numbers: dict[Term, int]) -> bool:
-    """Is true for a term that moves one part of a concatenation, and reads of it what a plan reads of the whole."""
+    """Is true for movement of one part of a concatenation that reads the same elements as a plan of the whole."""
     part, moved = whole_plan(term, numbers)
     dimension, low = label_of(whole)[1], 0
     for operand in whole.operands:
@@ -237,7 +237,7 @@ def _reads_part(whole: Term, plan: Plan, term: Term, numbers: dict[Term, int]) -
         sizes, joined = array_of(operand).dimensions, array_of(whole).dimensions
         lows = tuple(low if i == dimension else 0 for i in range(len(sizes)))
         highs = tuple(joined[i] - sizes[i] - lows[i] for i in range(len(sizes)))
-        # The other parts are a padding value that no plan has.
+        # All other parts are padding with -1, a number that no plan uses.
         padded = Plan(*inner.result, (Pad(lows, highs),), (-1,))
         if base is part and same_reads(inner.then(padded).then(plan), moved):
             return True
@@ -246,7 +246,7 @@ def _reads_part(whole: Term, plan: Plan, term: Term, numbers: dict[Term, int]) -
 
 
 def _joined_slices(step: Step) -> Level:
-    """Checks that slices of one array are joined that follow each other and are all of it."""
+    """Checks that a concatenation of adjacent slices of one array is the whole array."""
     before, after, numbers = step.before, step.after, dict[Term, int]()
     demand(is_op(before, "concatenate") and before.shape == after.shape, "no concatenation of this shape")
     (base, whole), dimension, low = whole_plan(after, numbers), label_of(before)[1], 0
@@ -263,7 +263,7 @@ def _joined_slices(step: Step) -> Level:
 
 
 def _part(step: Step) -> Level:
-    """Checks that a cut of a dot, a reduction or a broadcast is that operation of cut operands."""
+    """Checks cut(dot(x, y)) = dot(cut(x), y), and the same for reductions and broadcasts."""
     before, after = step.before, step.after
     demand(before.kind == "moved" and isinstance(before.label, Plan) and len(before.operands) == 1, "no cut")
     (whole,), plan = before.operands, before.label
@@ -283,7 +283,7 @@ def _part(step: Step) -> Level:
 
 
 def _cut_of(plan: Plan) -> Cut:
-    """Returns the cut that a plan of three steps may be."""
+    """Returns the cut that a plan of reshape, slice and reshape is; raises RefusedError for other plans."""
     demand([step.opcode for step in plan.steps] == ["reshape", "slice", "reshape"], "no cut")
     split, step = plan.stages[1][1], plan.steps[1]
     assert isinstance(step, Slice)  # demanded above
@@ -304,13 +304,13 @@ def _iota(step: Step) -> Level:
 
 
 def nan_level(term: Term) -> Level:
-    """Returns the equality of all bits, but for NaN in floats."""
+    """Returns `BITS` for integers and truth values, `NAN` for other types."""
     kind = array_of(term).element_type
     return Level.BITS if kind.is_integral or kind.name == "pred" else Level.NAN
 
 
 def _initial(step: Step) -> Level:
-    """Checks that the initial value of an exact reduction is combined at the end, or that one element is left."""
+    """Checks that an exact reduction combines its initial value last, also where it reduces 0 or 1 elements."""
     demand(is_op(step.before, "reduce"), "no reduction")
     opcode, (array, initial) = label_of(step.before)[1], step.before.operands
     kind, (rows, count) = array_of(array).element_type, array_of(array).dimensions
@@ -335,7 +335,7 @@ def _initial(step: Step) -> Level:
 
 
 def reducer(step: Step) -> tuple[Term, str, ElementType, int]:
-    """Returns a function, and the operation of two variables of a level that it has to be; raises RefusedError."""
+    """Returns a reduction's function and the opcode, type and level it must have; raises RefusedError."""
     (general,) = step.before.operands if step.before.kind == "out" else (step.before,)
     array, initial, function = general.operands
     kind = array_of(array).element_type
@@ -353,7 +353,7 @@ def reducer(step: Step) -> tuple[Term, str, ElementType, int]:
 def _unskipped(
     first: tuple[Any, ...], rest: Sequence[Any], opcode: str, kind: ElementType, initial: int | None
 ) -> Sequence[Any]:
-    """Returns the window of a reduction with the meaning of padding that its function had before."""
+    """Returns the label after a step with the padding flag from before it, where the flag does not matter."""
     if not rest or rest[-1] == first[-1]:
         return rest
     window = first[2]
@@ -370,7 +370,7 @@ def _one_branch(step: Step) -> Level:
 
 
 def _branches(step: Step) -> Level:
-    """Checks that a select by a scalar is the choice between both arrays."""
+    """Checks that a choice between two arrays is a select by a repeated scalar."""
     before, after = step.before, step.after
     demand((before.kind, before.label, after.kind, after.label) == ("each", "select", "choice", None), "no select")
     predicate, *results = before.operands
@@ -380,13 +380,13 @@ def _branches(step: Step) -> Level:
 
 
 def _any_order(step: Step) -> Level:
-    """Checks that a result of a scan that the engine may compute in any order is the one in the order of slices."""
+    """Checks that a scan in the engine's order equals the scan in the order of the slices."""
     demand(is_op(step.before, ANY_ORDER) and step.before.operands == (step.after,), "another result")
     return Level.ENGINE
 
 
 def _regrouped(step: Step) -> Level:
-    """Checks that both sides combine the same elements; inexact ones only where one side is a single combination."""
+    """Checks that both sides combine the same elements; an inexact sum only up to the engine's order."""
     before, after = step.before, step.after
     kind, opcode = array_of(before).element_type, opcode_of_combination(before)
     demand(opcode is not None and before.shape == after.shape, "no combination")

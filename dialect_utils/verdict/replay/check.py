@@ -38,7 +38,7 @@ CHOICES = {
     "wider-dot": "dot precision",
 }
 _LEVELS = {"bits": Level.BITS, "nan": Level.NAN, "order": Level.ENGINE}
-# Raised where a step has other parts than its rule takes apart.
+# Errors of a check that unpacks a step with other operands or labels than its rule has.
 _UNREADABLE = (
     ArithmeticError,
     AssertionError,
@@ -49,7 +49,7 @@ _UNREADABLE = (
     TypeError,
     ValueError,
 )
-# Steps that hold where a function is one operation.
+# Rules that require a function to be one operation.
 _REDUCERS = frozenset({"reduce", "window"})
 # One check for each rule about whole arrays.
 CHECKS = {**arrays.CHECKS, **slices.CHECKS, **contractions.CHECKS, **WIDENINGS}
@@ -57,10 +57,10 @@ CHECKS = {**arrays.CHECKS, **slices.CHECKS, **contractions.CHECKS, **WIDENINGS}
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """For each output the finest equality in which both modules are equal, None where the steps do not prove any.
+    """The result of a replay: for each output the finest proved equality, or None.
 
-    `effects` is that of the side effects, `used` lists what steps leave to the engine besides the bits of NaN, and
-    `refused` tells why a step was refused.
+    `effects` is the equality of the side effects, `used` lists the engine's choices in steps beyond NaN bits, and
+    `refused` tells why a step was rejected.
     """
 
     outputs: tuple[Level | None, ...]
@@ -88,7 +88,7 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """Two nodes that a step makes equal at a level, where other pairs are equal there."""
+    """Two nodes that a step makes equal at a level if all pairs in `conditions` are equal at this level."""
 
     level: Level
     first: int
@@ -158,7 +158,7 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
     """Returns the nodes that a step makes equal; raises RefusedError for a step that its rule does not justify."""
     check_deadline()
     if step.rule == "elements":
-        # The elements are equal by definition; nothing else is claimed.
+        # An array equals the array of its elements by definition, so the step claims nothing more.
         elements.value(step.before)
         return _Merge(Level.BITS, (node := graph.insert(step.before)), node)
     if step.rule in _REDUCERS:
@@ -185,7 +185,7 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
 def _reduced(
     graph: Graph, step: Step, level: Level, function: Term, opcode: str, kind: ElementType, depth: int
 ) -> _Merge:
-    """Returns two reductions that are equal where a function is one operation of its variables."""
+    """Returns two reductions that are equal if a function applies one opcode to its variables."""
     variables = [graph.make("leaf", ("bound", depth, i), ArrayShape(kind, ())) for i in range(2)]
     condition = graph.insert(function), graph.make("each", opcode, ArrayShape(kind, ()), variables)
     nodes = graph.insert(step.before), graph.insert(step.after)
@@ -195,7 +195,7 @@ def _reduced(
 
 
 def _by_functions(graph: Graph, step: Step) -> _Merge:
-    """Returns an operation on converted arrays as the converted one, where its function commutes with conversions."""
+    """Returns reduce(convert(x)) and convert(reduce(x)), equal if the function commutes with conversions."""
     level, (wide, narrow) = converted_function(step)
     (_, depth, kinds, _), (_, other_depth, others, _) = labels_of(wide, narrow)
     if depth != other_depth:
@@ -216,7 +216,7 @@ def _converted(graph: Graph, node: int, shape: Shape) -> int:
 
 
 def _by_cases(graph: Graph, step: Step, first: int, second: int) -> _Merge:
-    """Returns two elementwise expressions as equal where they are with a predicate true, and with it false."""
+    """Returns two elementwise expressions, equal if they are equal with a predicate true and with it false."""
     predicate = graph.insert(step.predicate) if step.predicate is not None else first
     shape = graph.shape(predicate)
     if not isinstance(shape, ArrayShape) or shape.element_type.name != "pred" or step.before.shape != step.after.shape:
@@ -232,7 +232,7 @@ def _by_cases(graph: Graph, step: Step, first: int, second: int) -> _Merge:
 
 
 def _where(graph: Graph, node: int, found: dict[int, int]) -> int:
-    """Returns an elementwise expression with other nodes instead of some, at whose indices these are equal."""
+    """Returns an elementwise expression after the substitution `found`."""
     pending = [node]
     while pending:
         part = pending[-1]
@@ -248,7 +248,7 @@ def _where(graph: Graph, node: int, found: dict[int, int]) -> int:
 
 
 def _close(equality: Equality, merges: Iterable[_Merge]) -> None:
-    """Merges all that steps make equal at a level, those with a condition when it holds."""
+    """Merges the nodes of all steps at a level; a step with conditions once they hold."""
     waiting = [merge for merge in merges if merge.level <= equality.level]
     count = -1
     while count != len(waiting):
@@ -260,7 +260,7 @@ def _close(equality: Equality, merges: Iterable[_Merge]) -> None:
 
 
 def _holds(equality: Equality, nodes: Nodes) -> bool:
-    """Is true where all claims about the loops of a module hold."""
+    """Is true where all claims about how a module's loops are read hold."""
     if not all(equality.same(*claim) for claim in nodes.claims):
         return False
     free: dict[frozenset[int], set[int]] = {}

@@ -1,4 +1,4 @@
-"""Steps about dots, convolutions and sums: each is checked by itself, from the two terms that it calls equal."""
+"""Steps about dots, convolutions and sums. Each step is checked from its two terms alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dialect_utils.verdict.terms.wellformed import demand
 
 
 def _dot(step: Step) -> Level:
-    """Checks that the operands of a dot are swapped, and its rows and columns with them."""
+    """Checks that a dot swaps its operands, and the result its rows and columns."""
     before, (inner, plans) = step.before, chain_of(step.after)
     demand(is_op(before, "dot") and is_op(inner, "dot"), "no two dots")
     demand([plan.steps for plan, _ in plans] == [(Transpose((0, 2, 1)),)], "no transposed result")
@@ -35,7 +35,7 @@ _Order = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _dot_order(step: Step) -> Level:
-    """Checks that the batch, rows, columns and sum of a dot have new orders, those of its operands."""
+    """Checks that a dot and its operands permute the parts of batch, rows, columns and sum consistently."""
     before, inner = step.before, step.after.operands[0] if step.after.kind == "moved" else step.after
     demand(is_op(before, "dot") and is_op(inner, "dot") and before.label == inner.label, "no two dots")
     demand(array_of(before) == array_of(inner), "another size or type")
@@ -46,17 +46,17 @@ def _dot_order(step: Step) -> Level:
 
 
 def _orders(array: Term, moved: Term) -> list[_Order | None]:
-    """Returns for each dimension the parts that movement divides it into, and their new order; None for the old one."""
+    """Returns for each dimension the sizes and the permutation of its parts under movement, None if unchanged."""
     sizes = array_of(array).dimensions
     if moved is array:
         return [None] * len(sizes)
     demand(moved.kind == "moved" and moved.operands == (array,), "another array is moved")
-    assert isinstance(moved.label, Plan)  # so terms are made
+    assert isinstance(moved.label, Plan)  # moved terms have plans as labels
     plan = moved.label
     is_order = [step.opcode for step in plan.steps] == ["reshape", "transpose", "reshape"]
     demand(is_order and plan.result[1] == sizes, "other movement")
     (_, split), turned = plan.stages[1], plan.steps[1].order
-    assert turned is not None  # of a transpose
+    assert turned is not None  # a transpose has an order
     found: list[_Order | None] = []
     start = 0
     for size in sizes:
@@ -73,7 +73,7 @@ def _orders(array: Term, moved: Term) -> list[_Order | None]:
 
 
 def _reduction_order(step: Step) -> Level:
-    """Checks that the kept and the reduced dimensions of a reduction have new orders."""
+    """Checks that a reduction and its array permute the parts of kept and reduced dimensions consistently."""
     before, inner = step.before, step.after.operands[0] if step.after.kind == "moved" else step.after
     demand(is_op(before, "reduce") and is_op(inner, "reduce") and before.label == inner.label, "no two reductions")
     (array, initial), (moved, other), opcode = before.operands, inner.operands, label_of(before)[1]
@@ -85,7 +85,7 @@ def _reduction_order(step: Step) -> Level:
 
 
 def _window_order(step: Step) -> Level:
-    """Checks that the windows of a gather or scatter have their dimensions in a new order."""
+    """Checks that a gather or scatter and its arrays permute the window dimensions consistently."""
     before, inner = step.before, step.after.operands[0] if step.after.kind == "moved" else step.after
     demand((before.kind, before.label) == (inner.kind, inner.label), "no two gathers or scatters")
     (first,), (second,) = (each.operands if each.kind == "out" else (each,) for each in (before, inner))
@@ -102,7 +102,7 @@ def _window_order(step: Step) -> Level:
 
 
 def _last_order(array: Term, moved: Term) -> _Order | None:
-    """Returns the new order of the parts of the last dimension; raises RefusedError where others have one, too."""
+    """Returns the permutation of the last dimension's parts; raises RefusedError if other dimensions move, too."""
     *others, last = _orders(array, moved)
     demand(others == [None] * len(others), "an indexed dimension is moved")
     return last
@@ -116,7 +116,7 @@ def _undone(order: _Order | None) -> _Order | None:
 
 
 def _wider_dot(step: Step) -> Level:
-    """Checks that the operands of a dot are converted to the type that its sums have, and the result back."""
+    """Checks dot(x, y) = convert(dot(convert(x), convert(y))) with the type of the dot's sums inside."""
     before, inner = step.before, step.after.operands[0] if _is_convert(step.after) else step.after
     demand(is_op(before, "dot") and is_op(inner, "dot") and before.label == inner.label, "no two dots")
     result, kind = array_of(before).element_type, array_of(inner).element_type
@@ -152,7 +152,7 @@ def _as_sum(step: Step) -> Level:
 
 
 def _is_zero(term: Term) -> bool:
-    """Is true for the constant 0; some formats have no zero, and another number of the same bits."""
+    """Is true for the constant 0; bits 0 are another number in a format without zero (f8e8m0fnu)."""
     return constant_bits(term) == 0 and value_of(array_of(term).element_type, 0) == 0
 
 
@@ -180,7 +180,7 @@ def _initial_zero(step: Step) -> Level:
 
 
 def _convolution(step: Step) -> Level:
-    """Checks that only the meaning of padding differs: multiplied as 0, or skipped."""
+    """Checks that two convolutions differ only in padding: multiplied as 0, or skipped."""
     first, second = label_of(step.before), label_of(step.after)
     demand(is_op(step.before, "convolution") and step.before.operands == step.after.operands, "other operands")
     demand(first[:3] + first[4:] == second[:3] + second[4:] and step.before.shape == step.after.shape, "other windows")

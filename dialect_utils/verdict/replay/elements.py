@@ -20,7 +20,7 @@ from dialect_utils.verdict.terms.interpretation import Interpretation
 from dialect_utils.verdict.terms.primitives import Term
 
 _Array = NDArray[np.int64]
-# _Array that a replay makes before it gives up: twice as many as a proof.
+# The most nodes that a replay makes: twice as many as a proof.
 _MOST_ELEMENTS = 300_000
 
 
@@ -85,14 +85,14 @@ class Elements(Interpretation[Term, Any]):
             return np.fromiter(made, np.int64)
 
     def _scalar_of(self, term: Term, node: int) -> _Array:
-        """Returns a scalar: of movement the element that it reads, where that is not undefined padding."""
+        """Returns a scalar; for movement the element that it reads, unless that is undefined padding."""
         try:
             return np.asarray(self.moved(term)) if term.kind == "moved" else np.array(node)
         except UndefinedError:
             return np.array(node)
 
     def _rows(self, term: Term) -> _Array | None:
-        """Returns a result of a reduction by a function, row by row; None for other operations."""
+        """Returns a result of a reduction by a function as one node per row; None for other operations."""
         (general,) = term.operands
         if general.label != ("reduce", None):
             return None
@@ -126,7 +126,7 @@ class Elements(Interpretation[Term, Any]):
         return np.array([self.nodes.number(element_type, i, ()) for i in range(size)], np.int64)
 
     def contract(self, operation: Term, left: _Array, right: _Array, present: object = None) -> _Array:
-        assert isinstance(operation.label, tuple)  # the attributes are the last part
+        assert isinstance(operation.label, tuple)  # the label ends with the attributes
         kind, texts = static_array(operation.shape).element_type, operation.label[-1]
         self.spend(left.size * right.shape[1])
         found = np.empty((*left.shape[:2], right.shape[1]), np.int64)
@@ -145,7 +145,7 @@ class Elements(Interpretation[Term, Any]):
         return self.nodes.each("multiply" if types == {kind} else "product", kind, (left, right))
 
     def _scalar(self, kind: ElementType) -> ArrayShape:
-        """Returns the shape of a scalar, one object for each type: these are compared often."""
+        """Returns the shape of a scalar; one object for each type makes comparisons fast."""
         if kind.name not in self._scalars:
             self._scalars[kind.name] = ArrayShape(kind, ())
         return self._scalars[kind.name]
@@ -156,7 +156,7 @@ class Elements(Interpretation[Term, Any]):
         return self.nodes.each(("sum-of-products", texts), kind, products)
 
     def convolved(self, operation: Term, lhs: _Array, rhs: _Array, patches: Patches) -> _Array:
-        """Returns a convolution; padding that is skipped is a number of its own."""
+        """Returns a convolution; skipped padding is a distinct unknown."""
         kind = static_array(operation.operands[0].shape).element_type
         zero = self.nodes.literal(kind, 0, ())
         left = patches.left(lhs)
@@ -170,7 +170,7 @@ class Elements(Interpretation[Term, Any]):
         return np.array([self.nodes.each(("sum", opcode), element_type, row) for row in rows], np.int64)
 
     def skipped(self, opcode: str, element_type: ElementType, initial: _Array) -> _Array:
-        """Returns an unknown function of the initial value."""
+        """Returns an unknown function of the initial value, for padding that is combined or skipped."""
         return np.array(self.nodes.each(("padding", opcode), element_type, [int(initial)]))
 
     def padding(self, written: Any, sizes: tuple[int, ...], position: tuple[Term, int]) -> _Array:

@@ -1,10 +1,9 @@
 """Three equalities of the terms of a replayed proof.
 
-`BITS` is equality of all bits. `NAN` is equality but for the sign and payload of a NaN that arithmetic makes. `ENGINE`
-is equality up to what the definition leaves to the engine besides: the order of a sum, the precision of a dot. Each is
-coarser than the last. An operation that observes more than an equality keeps (a bitcast-convert observes the bits of a
-NaN, a comparison observes the rounding of a sum) has equal results in it only for operands that are equal in a finer
-one.
+`BITS` is equality of all bits. `NAN` ignores the sign and payload of NaN results of arithmetic. `ENGINE` also ignores
+the engine's other choices, such as the order of a sum or the precision of a dot. Each is coarser than the last. Some
+operations observe more than an equality keeps: a bitcast-convert observes the bits of a NaN, a comparison the rounding
+of a sum. Their results are equal only if their operands are equal in a finer equality.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Level(IntEnum):
 class Equality:
     """Classes of equal nodes, closed under operations: equal operands make equal results.
 
-    `finer` is the equality in which operands that an operation observes are compared; None for equality of bits.
+    `finer` is the next finer equality, for operands that an operation observes; None for equality of bits.
     """
 
     def __init__(self, graph: Graph, level: Level, finer: Equality | None) -> None:
@@ -62,14 +61,14 @@ class Equality:
         return self.find(first) == self.find(second)
 
     def merge(self, pairs: Iterable[tuple[int, int]]) -> None:
-        """Makes pairs of nodes equal, and all that follows from it."""
+        """Merges pairs of nodes, and then all operations on equal operands."""
         self._pending += pairs
         self._close()
 
     def _observing(self) -> list[Equality | None]:
-        """Returns for each node the equality in which its operands are compared; None for this one."""
+        """Returns for each node the finer equality that its operands need; None for this equality."""
         found: list[Equality | None] = []
-        inside: list[Level] = []  # the finest equality that a node, or an operation before it, needs
+        inside: list[Level] = []  # the finest level that a node or its operands need
         for node, (kind, label, shape) in enumerate(self.graph.symbols):
             check_deadline()
             operands = self.graph.operands[node]
@@ -86,14 +85,14 @@ class Equality:
         return self.level
 
     def at(self, level: Level) -> Equality | None:
-        """Returns a finer equality; None for this one."""
+        """Returns the equality of a finer level; None for this level."""
         if level == self.level:
             return None
         assert self._finer is not None  # a finer level exists
         return self._finer if self._finer.level == level else self._finer.at(level)
 
     def _bodies(self, node: int) -> Sequence[int]:
-        """Returns the operands that hold what an operation computes from the others."""
+        """Returns the operands that are functions, or the condition and next state of a loop."""
         kind, label, _ = self.graph.symbols[node]
         operands = self.graph.operands[node]
         if kind == "op" and isinstance(label, tuple) and label[0] == "while":
@@ -105,7 +104,7 @@ class Equality:
         found = [*map((observed or self).find, operands)]
         if self._finer is None or observed is not None or len({*found}) == len(found):
             return (self.graph.ids[node], *found)
-        # Two sums of which only the engine's choice makes one are still two for an operation that reads both.
+        # Sums that differ only in the engine's order stay distinct for an operation that reads both, such as `x - y`.
         apart = [*map(self._finer.find, operands)]
         return (self.graph.ids[node], *found, *map(apart.index, apart))
 
@@ -116,12 +115,12 @@ class Equality:
 
     def _close(self) -> None:
         while self._pending:
-            # Users are looked at once for all merges: a sum of many terms is the user of each.
+            # Visit each user once for all merges: a sum of many terms is a user of each term.
             users = dict.fromkeys(user for pair in self._pending for user in self._joined(*map(self.find, pair)))
             self._pending = [pair for node in users if (pair := self._collision(node)) is not None]
 
     def _joined(self, first: int, second: int) -> Sequence[int]:
-        """Makes two classes one; returns the users of the class whose representative changes."""
+        """Merges two classes; returns the users of the class whose representative changes."""
         if first == second:
             return ()
         if len(self._users.get(first, ())) > len(self._users.get(second, ())):
@@ -132,7 +131,7 @@ class Equality:
         return moved
 
     def without(self, leaves: frozenset[int]) -> set[int]:
-        """Returns the classes that have a term in which none of some leaves occurs."""
+        """Returns the classes with a term that depends on none of the given leaves."""
         needed = [{self.find(each) for each in operands} for operands in self.graph.operands]
         users: dict[int, list[int]] = {}
         for node, classes in enumerate(needed):

@@ -1,4 +1,4 @@
-"""Steps about reductions among devices, each checked from the two terms that it calls equal."""
+"""Steps about reductions among devices. Each step is checked from its two terms alone."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dialect_utils.verdict.terms.wellformed import RefusedError, demand
 
 
 def promoted(step: Step) -> tuple[Level, tuple[Term, str, ElementType, int]]:
-    """Returns the equality in which a reduction in a wider type is the one of a narrow type.
+    """Returns the level at which an all-reduce in a wider type, converted back, equals the narrow all-reduce.
 
-    Besides: the function of the narrow one, and the operation of two variables of a type and level that it has to be.
+    Also returns the narrow function, and the opcode, type and level that it must have.
     """
     demand(_is_conversion(step.after), "no conversion")
     before, after = _reduction(step.before), _reduction(step.after.operands[0])
@@ -42,7 +42,7 @@ def _is_conversion(term: Term) -> bool:
 
 
 def _reduction(term: Term) -> Term:
-    """Returns the operation that a term is the only result of."""
+    """Returns the operation whose only result a term is."""
     demand(term.kind == "out" and term.label == 0, "no result")
     (made,) = term.operands
     is_exchange = isinstance(made.label, tuple) and isinstance(made.label[0], tuple) and made.label[0][0] in REDUCTIONS

@@ -1,4 +1,4 @@
-"""The parts of terms that checks of steps read: chains of movement as plans, labels and shapes."""
+"""Accessors for terms in steps: chains of movement as plans, labels and shapes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_op(term: Term, name: str) -> bool:
 
 
 def chain_of(term: Term) -> tuple[Term, list[tuple[Plan, tuple[Term, ...]]]]:
-    """Returns the array that plans start from, and the plans, first to last, with their padding values."""
+    """Returns the array below nested movement, and the plans from first to last, with padding values."""
     plans: list[tuple[Plan, tuple[Term, ...]]] = []
     while term.kind == "moved" and isinstance(term.label, Plan):
         plans.append((term.label, term.operands[1:]))
@@ -36,7 +36,7 @@ def chain_of(term: Term) -> tuple[Term, list[tuple[Plan, tuple[Term, ...]]]]:
 
 
 def whole_plan(term: Term, numbers: dict[Term, int]) -> tuple[Term, Plan]:
-    """Returns the array that a chain starts from, and its plan with a number for each padding value."""
+    """Returns the array below nested movement, and one plan with a number for each padding value."""
     base, plans = chain_of(term)
     whole = Plan(array_of(base).element_type, array_of(base).dimensions)
     for plan, scalars in plans:

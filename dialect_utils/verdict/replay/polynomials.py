@@ -12,10 +12,10 @@ _Product = frozenset[tuple[Any, int]]
 _Polynomial = dict[_Product, int]
 
 _UNIT: _Product = frozenset()
-# Levels of operations that a step expands before and after, the usual numbers first. They differ for a product that is
-# too long to expand: it is one part of the normal form, and two levels of the written expression.
+# Levels of operations to expand on the left and right side of a step, the most frequent pairs first. They differ for a
+# product that is too long to expand, which is one atom on the right and two levels on the left.
 _DEPTHS = ((2, 2), (2, 1), (1, 1), (3, 3), (3, 2))
-# The products of an expansion.
+# The most products of an expansion.
 _MOST_PRODUCTS = 20_000
 
 
@@ -24,7 +24,7 @@ class _TooLargeError(Exception):
 
 
 def is_same_polynomial(before: Any, after: Any) -> bool:
-    """Is true where two integer expressions expand to one polynomial; even powers of abs(x) are those of x."""
+    """Is true where two integer expressions expand to one polynomial; even powers of abs(x) are even powers of x."""
     if not before.shape.element_type.is_integral:
         return False
     return any(_is_same(before, after, *depths) for depths in _DEPTHS)
@@ -34,12 +34,12 @@ def _is_same(before: Any, after: Any, depth: int, depth_after: int) -> bool:
     try:
         return _expanded(before, depth) == _expanded(after, depth_after)
     except (_TooLargeError, IndexError, TypeError, ValueError):
-        # The last three are those of a label that is no polynomial.
+        # The last three types are errors for a malformed `ring` label.
         return False
 
 
 def is_narrowed_ring(before: Any, after: Any) -> bool:
-    """Is true for a conversion of a polynomial to fewer bits, and the same polynomial of converted operands."""
+    """Is true for convert(x * y + z) to fewer bits and convert(x) * convert(y) + convert(z)."""
     inner = before.operands[0] if before.kind == "each" and before.label == "convert" else None
     if inner is None or inner.kind != "each" or after.kind != "each" or after.label != inner.label:
         return False
@@ -59,7 +59,7 @@ def is_narrowed_ring(before: Any, after: Any) -> bool:
 
 
 def _expanded(term: Any, depth: int) -> _Polynomial:
-    """Returns the polynomial of a term over the parts that many levels below it."""
+    """Returns the polynomial of a term over the terms `depth` levels below it."""
     modulus = 1 << term.shape.element_type.bits
     bits = constant_bits(term)
     if bits is not None:

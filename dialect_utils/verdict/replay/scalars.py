@@ -1,4 +1,4 @@
-"""Checks one step between elementwise expressions: by the equations of its rule, or by a procedure of that name.
+"""Checks one step between elementwise expressions, by the equations of its rule or by the rule's procedure.
 
 A step is checked from its two expressions alone.
 """
@@ -35,7 +35,7 @@ def check_scalar(rule: str, before: Any, after: Any) -> Level | None:
 
 @lru_cache(maxsize=4096)
 def _oriented(rule: str, root: str) -> tuple[tuple[Equation, Pattern, Pattern], ...]:
-    """Returns the equations of a rule whose first pattern has a root, each in the orientations that have."""
+    """Returns the equations of a rule as (equation, from, to), in every direction in which `from` has this root."""
     found = try_rule(rule)
     sides = [
         (each, *pair)
@@ -73,7 +73,7 @@ def _splat(before: Term, after: Term) -> Level | None:
 
 
 def _type(term: Term) -> ElementType:
-    assert isinstance(term.shape, ArrayShape)  # checked for the roots of a step
+    assert isinstance(term.shape, ArrayShape)  # checked by the caller
     return term.shape.element_type
 
 
@@ -82,7 +82,7 @@ def _level(kind: ElementType) -> Level:
 
 
 def _flat(term: Term, opcode: str) -> Iterator[Term]:
-    """Yields the operands of an operation, with those of nested operations of the same kind in place of these."""
+    """Yields the operands of an operation, with nested operations of the same opcode flattened."""
     pending, left = [term], _MOST_PARTS
     while pending:
         part, left = pending.pop(), left - 1
@@ -93,13 +93,13 @@ def _flat(term: Term, opcode: str) -> Iterator[Term]:
             yield part
 
 
-# Operations that a step takes apart; a step of a proof has few.
+# The most operations that a step flattens; a step of a proof has few.
 _MOST_PARTS = 100_000
 _EXTREMES, _BITWISE = EXTREMES, with_trait(Trait.BITWISE | Trait.IDEMPOTENT)
 
 
 def _sets(before: Term, after: Term) -> Level | None:
-    """Compares two expressions of one operation that takes its operands in any order and number."""
+    """Compares two expressions of an operation for which order, nesting and repetition do not matter."""
     kind = _type(before)
     is_logical = has(kind, "integer") or has(kind, "pred")
     allowed = (*(_EXTREMES if is_logical or has(kind, "float") else ()), *(_BITWISE if is_logical else ()))
@@ -118,7 +118,7 @@ def _opcode(term: Term) -> str:
 
 
 def _parity(before: Term, after: Term) -> Level | None:
-    """Compares the operands that two exclusive ors have an odd number of times; not x is x with all bits flipped."""
+    """Compares the operands that occur an odd number of times in two exclusive ors; not x is x xor 1...1."""
     if not (has(_type(before), "integer") or has(_type(before), "pred")):
         return None
     first, second = _odd(before), _odd(after)
@@ -157,7 +157,7 @@ def _narrowed(before: Term, after: Term) -> Level | None:
 
 
 def _one_sum(before: Term, after: Term) -> Level | None:
-    """Compares two sums of the same terms, the first of them the initial value; or a sum and its only term."""
+    """Compares two sums of the same terms in any order, or a sum and its only term."""
     if _is_sum(before) and before.label == after.label and before.kind == after.kind and _opcode(before) in _SUMS:
         fixed = int(_root(before) == "sum")
         same = before.operands[:fixed] == after.operands[:fixed]
@@ -168,7 +168,7 @@ def _one_sum(before: Term, after: Term) -> Level | None:
     )
 
 
-# Operations that take the terms of a reduction in any order, and sums of products.
+# Reductions and sums of products, which take their terms in any order.
 _SUMS = (*with_trait(Trait.COMMUTATIVE), "sum-of-products", "product")
 
 
@@ -177,7 +177,7 @@ def _is_sum(term: Term) -> bool:
 
 
 def _only_term(total: Term, single: Term) -> Level | None:
-    """Compares a sum of one term with that term, where the sum adds nothing; and of products with a sum from 0."""
+    """Compares -0 + x with x (1 * x for products), and a sum of one product with 0 + product."""
     if total.kind != "each" or not isinstance(total.label, tuple):
         return None
     match total.label:
@@ -264,7 +264,7 @@ def _is_join(join: Term, term: Term) -> bool:
 
 
 def _is_shifted(term: Term, opcode: str, count: int, width: int, is_right: Callable[[Term], bool]) -> bool:
-    """Is true for an unsigned integer that is shifted by a constant; by 0 it may be as it is."""
+    """Is true for an unsigned integer shifted by `count`; a shift by 0 is left out."""
     if not _type(term).is_unsigned or _type(term).bits != width:
         return False
     if count and (term.kind != "each" or term.label != opcode or constant_bits(term.operands[1]) != count):
@@ -284,7 +284,7 @@ def _unread(term: Term) -> Term:
 
 
 def _unsigned(term: Term, width: int) -> Term | None:
-    """Returns an unsigned integer of a width, whose bits a term may be as another type; None for others."""
+    """Returns the unsigned integer below a bitcast, or the term if it is one of this width; else None."""
     found = term if _type(term).is_unsigned else _unread(term)
     return found if _type(found).is_unsigned and _type(found).bits == width else None
 

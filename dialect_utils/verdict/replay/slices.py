@@ -17,7 +17,7 @@ from dialect_utils.verdict.terms.wellformed import RefusedError, demand
 
 
 def _unconverted(index: Term) -> Term:
-    """Returns the integers that conversions to a type with all numbers of the type before began with."""
+    """Returns an index without lossless integer conversions."""
     while index.kind == "each" and index.label == "convert":
         (operand,) = index.operands
         kind = array_of(operand).element_type
@@ -28,7 +28,7 @@ def _unconverted(index: Term) -> Term:
 
 
 def _starts(indices: Sequence[Term], sizes: Sequence[int], whole: Sequence[int]) -> list[Hashable]:
-    """Returns start indices, clamped: numbers where they are known, else the term that is the same number."""
+    """Returns start indices: clamped numbers for constants, else the term without lossless conversions."""
     found: list[Hashable] = []
     for index, size, full in zip(indices, sizes, whole, strict=True):
         kind, bits = array_of(index).element_type, constant_bits(index)
@@ -43,15 +43,15 @@ def _starts(indices: Sequence[Term], sizes: Sequence[int], whole: Sequence[int])
 
 
 def _slice(term: Term) -> tuple[Term, list[Hashable]]:
-    """Returns the array that a dynamic-slice takes a part of, and where that begins."""
+    """Returns the array of a dynamic-slice, and the start indices."""
     operand, *indices = term.operands
     return operand, _starts(indices, array_of(term).dimensions, array_of(operand).dimensions)
 
 
 def _is_rearranged(step: Step) -> bool:
-    """Is true for a slice or an update of an array, and for the same in another arrangement of its dimensions.
+    """Is true for a slice or update of an array, equal to the slice or update of the rearranged array.
 
-    That has the dimensions of which the slice is a part first, and joins all others. The result is arranged back.
+    The arrangement has the sliced dimensions first, and joins all others. The result is arranged back.
     """
     before, (inner, _) = step.before, chain_of(step.after)
     if inner.kind != "op" or before.label != inner.label:
@@ -77,14 +77,14 @@ def _is_rearranged(step: Step) -> bool:
 
 
 def _sizes(array: Term, order: tuple[int, ...], count: int) -> tuple[int, ...]:
-    """Returns the sizes of an array in another order, those after the first ones joined to one if not 1."""
+    """Returns the permuted sizes of an array, all after the first `count` joined into one unless that is 1."""
     sizes = [array_of(array).dimensions[i] for i in order]
     rest = prod(sizes[count:])
     return *sizes[:count], *([rest] if rest != 1 else [])
 
 
 def _is_arranged(array: Term, other: Term, order: tuple[int, ...], count: int) -> bool:
-    """Is true for an array with its dimensions in another order, those after the first ones joined to one if not 1."""
+    """Is true for an array with its dimensions permuted, and all after the first `count` joined into one."""
     steps = Transpose(order), Reshape(_sizes(array, order, count))
     numbers: dict[Term, int] = {}
     (base, first), (source, second) = whole_plan(array, numbers), whole_plan(other, numbers)
@@ -96,7 +96,7 @@ def _made_of(term: Term, steps: tuple[MovementStep, ...]) -> Plan:
 
 
 def _first_transpose(array: Term, other: Term) -> tuple[int, ...]:
-    """Returns the order of dimensions by which movement of an array begins."""
+    """Returns the permutation of the first transpose in movement of an array, the identity without one."""
     steps = other.label.steps if isinstance(other.label, Plan) and other.operands == (array,) else ()
     order = steps[0].order if steps else None
     return tuple(range(array_of(array).rank)) if order is None else order
@@ -121,7 +121,7 @@ def _is_slice(term: Term, operand: Term, starts: Sequence[Hashable]) -> bool:
 
 
 def _dynamic_slice(step: Step) -> Level:
-    """Checks that both sides are one slice of one array, or one update of it."""
+    """Checks that both sides are the same slice of one array, or the same update of it."""
     before, after = step.before, step.after
     demand(before.shape == after.shape, "another shape")
     if is_op(before, "dynamic-slice"):
@@ -144,7 +144,7 @@ def _dynamic_slice(step: Step) -> Level:
 
 
 def _indexed_dimensions(step: Step) -> Level:
-    """Checks that indexed dimensions are in another order, and that indices keep their numbers."""
+    """Checks that a gather or scatter permutes its indexed dimensions and index columns consistently."""
     before, (inner, plans) = step.before, chain_of(step.after)
     demand(before.shape == step.after.shape, "another shape")
     if is_op(before, "gather") and before.operands[0].kind == "splat":
@@ -161,7 +161,7 @@ def _indexed_dimensions(step: Step) -> Level:
 
 
 def _order_of_gather(before: Term, after: Term) -> tuple[tuple[int, ...], list[tuple[Term, Term]]]:
-    """Returns the order of dimensions in the array of a second gather, and the pairs of columns of indices."""
+    """Returns the permutation of the array's dimensions between two gathers, and pairs of equal index columns."""
     demand(is_op(before, "gather") and is_op(after, "gather"), "no two gathers")
     (array, *columns), (source, *indices) = before.operands, after.operands
     order = _order(array, source)
@@ -172,7 +172,7 @@ def _order_of_gather(before: Term, after: Term) -> tuple[tuple[int, ...], list[t
 
 
 def _order_of_scatter(before: Term, after: Term) -> tuple[tuple[int, ...], list[tuple[Term, Term]]]:
-    """Returns the order of dimensions in the arrays of a second scatter, and the pairs of columns of indices."""
+    """Returns the permutation of the arrays' dimensions between two scatters, and pairs of equal index columns."""
     (first,), (second,) = before.operands, after.operands
     demand(is_op(first, "scatter") and is_op(second, "scatter"), "no two scatters")
     demand(before.label == after.label and first.label == second.label, "other scatters")
@@ -189,7 +189,7 @@ def _order_of_scatter(before: Term, after: Term) -> tuple[tuple[int, ...], list[
 
 
 def _gather_of_padding(step: Step) -> Level:
-    """Checks that movement of the dimensions that a gather does not index comes after the gather."""
+    """Checks gather(pad(x)) = pad(gather(x)) for movement of dimensions that the gather does not index."""
     before, (inner, _) = step.before, chain_of(step.after)
     demand(is_op(before, "gather") and is_op(inner, "gather") and before.label == inner.label, "no two gathers")
     (array, *columns), (flat, *others) = before.operands, inner.operands
@@ -214,7 +214,7 @@ def _gather_of_padding(step: Step) -> Level:
 
 
 def _columns(step: Step) -> Level:
-    """Checks that a gather or scatter is joined of those of its columns."""
+    """Checks that a gather or scatter of short rows is the concatenation of one per column."""
     before, after = step.before, step.after
     demand(is_op(after, "concatenate") and before.shape == after.shape, "no concatenation")
     last = array_of(before).rank - 1
@@ -238,7 +238,7 @@ def _columns(step: Step) -> Level:
 
 
 def _is_column(array: Term, other: Term, number: int) -> bool:
-    """Is true for the part of an array with one element of its last dimension."""
+    """Is true for column `number` of an array: a slice of size 1 of the last dimension."""
     numbers: dict[Term, int] = {}
     (base, first), (source, second) = (whole_plan(term, numbers) for term in (array, other))
     sizes = array_of(array).dimensions
@@ -247,7 +247,7 @@ def _is_column(array: Term, other: Term, number: int) -> bool:
 
 
 def _order(array: Term, turned: Term) -> tuple[int, ...]:
-    """Returns the order of an array's dimensions in another term; raises RefusedError where that is not a transpose."""
+    """Returns the permutation from an array to its transpose; raises RefusedError for another term."""
     order = tuple(range(array_of(array).rank)) if turned is array else _permutation(turned, array)
     if order is None or sorted(order) != [*range(array_of(array).rank)]:
         raise RefusedError("another array is read")

@@ -1,4 +1,4 @@
-"""Steps about operations on converted arrays: movement, functions, and the precision that is the engine's choice."""
+"""Steps about operations on converted arrays: movement, functions, and precision that the engine chooses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dialect_utils.verdict.terms.combinations import is_exact
 from dialect_utils.verdict.terms.primitives import Term
 from dialect_utils.verdict.terms.wellformed import demand
 
-# Operations whose result holds elements of their first operands, and how many these are (None: all of them).
+# Operations that move elements, with the number of leading operands that hold elements (None: all).
 _MOVES: Mapping[str, int | None] = {
     "concatenate": None,
     "dynamic-update-slice": 2,
@@ -43,7 +43,7 @@ def _name(term: Term) -> str:
 
 
 def _pair(step: Step) -> tuple[Term, Term]:
-    """Returns the operation before a step, and the one whose converted result comes after it."""
+    """Returns both operations of a step f(convert(x)) = convert(g(x))."""
     wide, narrow = step.before, _unconverted(step.after)
     if wide.kind == "out":
         demand(narrow.kind == "out" and narrow.label == wide.label, "another result")
@@ -57,12 +57,12 @@ def _unconverted(term: Term) -> Term:
 
 
 def converted_movement(step: Step) -> Level:
-    """Checks that a movement of converted arrays is the converted movement of the arrays."""
+    """Checks move(convert(x)) = convert(move(x))."""
     wide, narrow = _pair(step)
     demand(_is_converted(step.after, narrow), "the result is not converted")
     if wide.kind == "moved":
         first, second = wide.label, narrow.label
-        assert isinstance(first, Plan)  # so terms are made
+        assert isinstance(first, Plan)  # moved terms have plans as labels
         assert isinstance(second, Plan)
         is_same = (first.dimensions, first.steps, first.paddings) == (second.dimensions, second.steps, second.paddings)
         demand(is_same and not first.regroups_bits, "another movement")
@@ -77,7 +77,7 @@ def converted_movement(step: Step) -> Level:
 
 
 def converted_extreme(step: Step) -> Level:
-    """Checks that an extreme, or a bitwise reduction, of converted arrays is the converted one of the arrays."""
+    """Checks reduce(convert(x)) = convert(reduce(x)) for maximum, minimum and bitwise reductions."""
     wide, narrow = _pair(step)
     demand(_name(wide) in _REDUCTIONS and wide.label == narrow.label, "another reduction")
     kind, opcode = _type(narrow), _label(wide)[1]
@@ -89,7 +89,7 @@ def converted_extreme(step: Step) -> Level:
 
 
 def excess_precision(step: Step) -> Level:
-    """Checks that a sum is rounded once, where each of its additions was rounded."""
+    """Checks that a wide sum, rounded once, became a narrow sum in which each addition is rounded."""
     wide, narrow = step.before.operands[0], step.after
     demand(_is_converted(step.before, wide) and _name(wide) in _REDUCTIONS, "no converted reduction")
     demand(wide.label == narrow.label and narrow.kind == "op", "another reduction")
@@ -130,7 +130,7 @@ def convolution_precision(step: Step) -> Level:
 
 
 def _label(term: Term) -> tuple[Any, ...]:
-    assert isinstance(term.label, tuple)  # so operations are named
+    assert isinstance(term.label, tuple)  # the opcode comes first
     return term.label
 
 
@@ -138,10 +138,10 @@ def _label(term: Term) -> tuple[Any, ...]:
 
 
 def converted_function(step: Step) -> tuple[Level, tuple[Term, Term]]:
-    """Returns the level at which a reduction by a function commutes with conversions, and the functions of both sides.
+    """Returns the level at which reduce(convert(x)) = convert(reduce(x)) may hold, and the functions of both sides.
 
-    The condition is that the function of the first operation, on converted values, is the converted result of the
-    second one: then every value between is the conversion of the value in the other.
+    The condition is f(convert(a), convert(b)) = convert(g(a, b)) for the functions f and g. Then all intermediate
+    values are conversions of each other.
     """
     wide, narrow = _pair(step)
     demand(_name(wide) == _name(narrow) and wide.label == narrow.label, "another operation")
@@ -174,7 +174,7 @@ def _result(term: Term, kinds: Sequence[ElementType]) -> ElementType:
 
 
 def _kinds(name: str, arrays: Sequence[Term]) -> tuple[list[ElementType], list[ElementType]]:
-    """Returns the types of the parameters and of the results of the function that reduces arrays."""
+    """Returns the parameter and result types of the function that reduces arrays."""
     kinds = [_type(each) for each in arrays]
     demand(name in _REDUCTIONS, "an operation whose function is not known")
     count = len(kinds) // 2
@@ -183,7 +183,7 @@ def _kinds(name: str, arrays: Sequence[Term]) -> tuple[list[ElementType], list[E
 
 
 def _level_of_function(function: Term, results: Sequence[ElementType]) -> Level:
-    """Returns the level: an engine may sum floats of another type in another order."""
+    """Returns `ENGINE` for a sum of floats, whose order may depend on the type, else a finer level."""
     if not any(kind.is_inexact for kind in results):
         return Level.BITS
     (body, *others) = function.operands

@@ -30,7 +30,7 @@ from dialect_utils.verdict.rounding.floats import (
 )
 from dialect_utils.verdict.runs import Results, Runs, Unrounded
 
-# Neither program may be farther off: five bits, or a quarter of the digits of a type with fewer than twenty.
+# The most units that a program may be off: 32, or 2^(d / 4) for a type of d < 20 binary digits.
 _MOST_ULPS = 32.0
 _SHARE_OF_DIGITS = 1 / 4
 # Terms of a sum nearly overflow above this share of the largest number.
@@ -102,7 +102,7 @@ class _Sample:
             moves = np.abs(np.stack([each[output] for each in unrounded.near]) - exact)
         moves = np.where(np.isfinite(moves), moves, 0.0).max(axis=0)
         depends = ~_are_same(exact, numbers), ~_are_same(exact, finite)
-        # Beyond the range of 64 bits the original is the best that is known.
+        # Beyond the range of 64 bits the original is the best known reference.
         exact = np.where(np.isfinite(exact), exact, first)
         return cls(first, second, exact, moves, *depends, results.data.kind == _ORDINARY)
 
@@ -147,11 +147,11 @@ def _error(sample: _Sample, units: Numbers, element_type: ElementType) -> float:
 
 
 def _is_special_in_one(sample: _Sample, element_type: ElementType) -> Mask:
-    """Is true for NaN and infinities of one program that another result of the other program does not excuse.
+    """Is true for a NaN or infinity of one program that the other program's result does not excuse.
 
-    The other infinity is none. NaN excuses an infinity, unless it comes from NaN among the inputs. A number excuses
-    both where an intermediate result overflows: the number is above the square root of the largest number of its type,
-    or a sum of terms that nearly overflow, and depends on no NaN or infinity among the inputs.
+    The opposite infinity excuses nothing. NaN excuses an infinity, unless it comes from NaN among the inputs. A number
+    excuses both where an intermediate result overflows: the number is above the square root of the largest number of
+    its type, or a sum of terms that nearly overflow, and depends on no NaN or infinity among the inputs.
     """
     x, y = sample.first, sample.second
     are_finite = np.isfinite(x) | np.isfinite(y)
@@ -164,7 +164,7 @@ def _is_special_in_one(sample: _Sample, element_type: ElementType) -> Mask:
 
 
 def narrows(original: Module, rewrite: Module) -> bool:
-    """Is true where a rewrite computes with narrower floats than the original: over the reals that is no difference."""
+    """Is true where a rewrite computes with narrower floats than the original, which the reals cannot show."""
     return _fewest_digits(rewrite) < _fewest_digits(original)
 
 

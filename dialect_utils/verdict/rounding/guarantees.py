@@ -234,7 +234,7 @@ def _fits(bound: int, shape: Shape) -> bool:
 
 
 def _fit(state: _State, shape: Shape) -> _State:
-    """Returns a state without a bound that the type cannot hold exactly; products of integers grow without end."""
+    """Returns a state without its bound if the type cannot represent the bound exactly."""
     if state.bound is None or (state.bound <= _LARGEST_EXACT and _fits(state.bound, shape)):
         return state
     return replace(state, bound=None)
@@ -245,6 +245,6 @@ def _join(states: Sequence[_State]) -> _State:
 
 
 def _bound(states: Sequence[_State], combined: Callable[[Iterable[int]], int]) -> int | None:
-    """Returns the bounds of states combined, None where one of them is unknown."""
+    """Returns the combination of the bounds of states, None if one of them is unknown."""
     known = [state.bound for state in states if state.bound is not None]
     return combined(known) if known and len(known) == len(states) else None

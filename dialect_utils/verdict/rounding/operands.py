@@ -2,7 +2,8 @@
 
 A TPU may round the operands of a dot or convolution of f32 at DEFAULT precision, and its compiler rounds some of them.
 Each rounding moves the results in a direction of its own. So the roundings of a dump are those whose directions add up
-to the difference of both programs, on random data. Another comparison decides whether the dump differs by them alone.
+to the difference of both programs, on random data. A further comparison decides whether the dump differs by these
+roundings only.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from dialect_utils.verdict.runs import Runs
 from dialect_utils.verdict.sampling import DataSet
 
 _SIDES = 2
-# Data on which a rounding moves the results by a small share of their size.
+# Kinds of data on which a rounding changes the results by a small share of their size.
 _CONTINUOUS = ("random", "shifted", "given")
-# The most operands whose directions are computed, and those that one compilation computes together.
+# The most operands whose directions are computed, and the most per compilation.
 _MOST_OPERANDS = 256
 _TOGETHER = 16
-# The numbers of each direction that are compared.
+# The most numbers to compare in each direction.
 _MOST_NUMBERS = 1 << 16
-# The factor of a rounding that is present may be far from 1, as directions change with each other.
+# A rounding counts as present from this factor on; it may be far from 1, as roundings change each other's directions.
 _PRESENT = 0.35
 # Directions change with the other roundings, so they are computed again once some are known.
 _ATTEMPTS = 4
@@ -94,7 +95,7 @@ class RoundedOperands:
 
 @dataclass(frozen=True, slots=True)
 class _Product:
-    """Equal dots or convolutions, by their numbers."""
+    """A group of equal dots or convolutions, by their numbers in the module."""
 
     numbers: tuple[int, ...]
     is_convolution: bool
@@ -108,7 +109,7 @@ def _products(numbers: Sequence[int]) -> list[_Product]:
 
 
 def _rounding(products: Sequence[_Product], chosen: frozenset[int]) -> Rounding:
-    """Returns the bits of operands, each of which stands for the operands of all equal products."""
+    """Returns the rounding of chosen operands; each choice covers the operands of all equal products."""
     bits, counts = 0, [0, 0]
     for position, product in enumerate(products):
         sides = [side for side in range(_SIDES) if _SIDES * position + side in chosen]
@@ -118,7 +119,7 @@ def _rounding(products: Sequence[_Product], chosen: frozenset[int]) -> Rounding:
 
 
 def _vectors(base: Sequence[Sequence[Array]]) -> Callable[[Sequence[Sequence[Array]]], NDArray[Any]]:
-    """Returns a function that gives the differences of outputs from those of `base`, in units of their size."""
+    """Returns a function from outputs to their differences from `base`, relative to each output's size."""
     flat = [[_numbers(array) for array in outputs] for outputs in base]
     count = sum(array.size for outputs in flat for array in outputs)
     step = max(1, count // _MOST_NUMBERS)
@@ -138,7 +139,7 @@ def _vectors(base: Sequence[Sequence[Array]]) -> Callable[[Sequence[Sequence[Arr
 
 
 def _numbers(array: Array) -> NDArray[Any]:
-    """Returns the real numbers of an output; none of integers, which no rounding moves by a direction."""
+    """Returns the real numbers of an output; none for integers, which do not change linearly."""
     element_type = element_type_of(array.dtype)
     if element_type.is_complex:
         return np.concatenate([_numbers(array.real), _numbers(array.imag)])

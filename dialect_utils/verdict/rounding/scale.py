@@ -20,11 +20,11 @@ from dialect_utils.verdict.rounding.floats import Numbers, wide
 
 # A rewrite may be this many times farther off than the higher-precision runs are from their mean.
 _FACTOR = 6.0
-# The same errors of 64 elements add up to eight times what random ones do.
+# Equal errors of 64 elements add up to eight times the sum of random errors.
 _ALIKE = 8.0
 # The least tolerance, in units in the last place.
 _ULPS = 2.0
-# The quantile of the original's distance from the mean, in units of the spread, that is the level.
+# `level` is this quantile of the original's distance from the mean, in units of the spread.
 _SHARE = 0.9
 # A mean may be off by this share of the scale, and by this multiple of the deviation of the runs' means.
 _LEAST_LEAN = 0.15
@@ -34,7 +34,7 @@ _FEW_ELEMENTS = 16
 # Runs fall into two groups where each is this much narrower than the distance of the groups.
 _NARROWER = 0.01
 _APART = 8.0
-# This many times as many elements may be far off as in one higher-precision run, judged by the others.
+# The most outliers, as a multiple of the outliers of one higher-precision run against the other runs.
 _OUTLIERS = 4
 _EPSILONS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7, "c64": 2.0**-23, "c128": 2.0**-52}
 _COARSEST = 0.25
@@ -98,7 +98,7 @@ class Scale:
         return wrong
 
     def flipped(self, expected: Array, actual: Array) -> Mask:
-        """Is true where rounding decides between values that are far apart, and the rewrite has another of them.
+        """Is true where rounding decides between distant values, and the rewrite has a different one.
 
         The runs fall into two groups there, or some of them are not finite.
         """
@@ -110,7 +110,7 @@ class Scale:
         return flipped
 
     def _gaps(self) -> Numbers:
-        """Returns the distance of the two groups into which the runs fall, infinity where they fall into none."""
+        """Returns the distance of the two groups into which the runs fall, infinity without such groups."""
         if np.iscomplexobj(self.runs):
             return np.full(self.center.shape, np.inf)
         with np.errstate(all="ignore"):
@@ -134,7 +134,7 @@ class Scale:
         return far
 
     def _outliers(self, original: Numbers) -> int:
-        """Returns the largest number of elements of one run that are far off by the other runs: few, unless chaotic."""
+        """Returns the largest number of outliers of one run against the other runs; large only for chaotic programs."""
         counts = []
         for number, run in enumerate(self.runs):
             others = np.delete(self.runs, number, axis=0)
@@ -146,7 +146,7 @@ class Scale:
         return max(counts)
 
     def lean(self, expected: Array, actual: Array) -> str:
-        """Returns a text about a bias to one side that no higher-precision run has; empty where there is no bias."""
+        """Describes a bias to one side that no higher-precision run has; empty without a bias."""
         if np.iscomplexobj(self.center):
             return ""
         x, y = expected.astype(np.float64), actual.astype(np.float64)

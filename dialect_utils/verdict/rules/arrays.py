@@ -23,7 +23,7 @@ FOLDED = Rule(
     ),
     domain=(REAL,),
 )
-# The name of a step that takes an elementwise operation on arrays that each repeat one scalar to the scalars.
+# The name of the step f(splat(a), splat(b)) = splat(f(a, b)).
 SPLAT = "splat"
 ONE_SUM = Rule(
     "one-sum", "The engine chooses the order in which one reduction by a commutative operation takes its elements."

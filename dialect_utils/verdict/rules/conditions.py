@@ -90,7 +90,7 @@ class Logical:
 
 @dataclass(frozen=True, slots=True)
 class Holds:
-    """The condition that each value of a format is one of another format, and a NaN stays a NaN."""
+    """The condition that a conversion between two formats keeps each value, and a NaN stays a NaN."""
 
     source: str = "T"
     target: str = "U"
@@ -113,7 +113,7 @@ class WholeEnds:
 
 @dataclass(frozen=True, slots=True)
 class Doubled:
-    """The condition that a float format holds another one, has twice its digits and two more, and at most 32 bits."""
+    """The condition that a float format of at most 32 bits contains another format of d digits in 2d + 2 digits."""
 
     narrow: str = "T"
     wide: str = "U"
@@ -156,7 +156,7 @@ class SameWidth:
 
 @dataclass(frozen=True, slots=True)
 class PartOf:
-    """The condition that a float format is that of the parts of a complex format."""
+    """The condition that a float format is the format of a complex format's parts (f32 of c64)."""
 
     type: str = "T"
     whole: str = "U"
@@ -214,13 +214,13 @@ class BelowWidth:
     constants: tuple[str, ...] = ("c",)
 
     def holds(self, types: Types, constants: Constants) -> bool:
-        """Is true where a shift by all of them keeps a bit."""
+        """Is true where shifting by the sum of the amounts leaves at least one bit."""
         return types["T"].is_integral and sum(constants[name] for name in self.constants) < types["T"].bits
 
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """The condition that a constant is at most another one, neither of them a NaN."""
+    """The condition c <= d of two constants, neither of them a NaN."""
 
     low: str = "c"
     high: str = "d"
@@ -233,7 +233,7 @@ class AtMost:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """The condition that a constant is at most another one in the order of maximum: -0 is below +0."""
+    """The condition c <= d of two constants in the order of maximum, where -0 is below +0."""
 
     low: str = "c"
     high: str = "d"

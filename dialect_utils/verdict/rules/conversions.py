@@ -73,16 +73,16 @@ NARROWED = Rule(
 
 
 _SIGN_U = Has("sign", "U")
-# Converted operands of a function of one or two, and the operands.
+# Converted and plain operands, by the number of operands.
 _OPERANDS: Mapping[int | None, tuple[str, str]] = {
     1: ("convert[U](x)", "x"),
     2: ("convert[U](x), convert[U](y)", "x, y"),
 }
-# Functions whose results are numbers of every type of their operand.
+# Functions whose result is in the operand's type without rounding, such as `abs` and `ceil`.
 _WHOLE = sorted(with_trait(Trait.WHOLE))
-# Operations that an operation of a type of twice the digits computes, and rounds once.
+# Operations that may be computed in a type of twice the digits and rounded once.
 _COMPUTED = sorted(named("add subtract multiply divide remainder"))
-# Operations of integers that commute with a conversion that loses nothing.
+# Integer operations that commute with lossless conversions.
 _JOINED = sorted(EXTREMES | BITWISE)
 
 

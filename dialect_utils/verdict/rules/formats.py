@@ -10,7 +10,7 @@ from dialect_utils.layout import ElementType
 
 Number = Fraction | int | float
 
-# A guard names these: they hold for integers and truth values as for floats.
+# Properties that guards name, for integers, truth values and floats.
 PROPERTIES = ("float", "integer", "signed", "unsigned", "pred", "complex", "sign", "opposites", "nan", "infinities")
 
 
@@ -66,7 +66,7 @@ def infinity_bits(element_type: ElementType, *, negative: bool) -> int | None:
 
 
 def lowest_bits(element_type: ElementType) -> int | None:
-    """Returns the bits of what no value is below (NaN aside), or None."""
+    """Returns the bits of the lowest value (NaN aside), or None."""
     if element_type.is_signed:
         return 1 << (element_type.bits - 1)
     if element_type.is_unsigned or element_type.name == "pred":
@@ -75,7 +75,7 @@ def lowest_bits(element_type: ElementType) -> int | None:
 
 
 def highest_bits(element_type: ElementType) -> int | None:
-    """Returns the bits of what no value is above (NaN aside), or None."""
+    """Returns the bits of the highest value (NaN aside), or None."""
     if element_type.is_signed:
         return (1 << (element_type.bits - 1)) - 1
     if element_type.is_unsigned or element_type.name == "pred":
@@ -121,7 +121,7 @@ def word_bits(element_type: ElementType, word: str) -> int | None:
 
 
 def sign_bit(element_type: ElementType) -> int | None:
-    """Returns the bit that says a float is negative, or None for types whose sign is no bit of its own."""
+    """Returns the sign bit of a float type, or None for types without a separate sign bit."""
     form = FLOAT_FORMATS.get(element_type.name)
     if form is None or not has(element_type, "sign"):
         return None
@@ -162,7 +162,7 @@ def sort_key(element_type: ElementType, bits: int) -> tuple[Number, int]:
 
 @lru_cache(maxsize=1024)
 def is_lossless(source: ElementType, target: ElementType) -> bool:
-    """Is true where every value of one type is one of the other, and a NaN stays one."""
+    """Is true where a conversion from one type to the other keeps every value, and a NaN stays a NaN."""
     if source.is_complex or target.is_complex or target.name == "pred":
         return source == target
     digits = _integer_digits(source)

@@ -18,14 +18,14 @@ Kinds = tuple[ElementType, ...]
 Roots = tuple[Hashable, ...]
 
 _PAIR = 2
-# Operations whose labels have attributes that equations bind, or none of them names.
+# Operations looked up by opcode alone, because their labels hold types or coefficients.
 _OF_ATTRIBUTES = ("bitcast-convert", "ring")
-# Operations that a constant may be written as, and those that a polynomial may be.
+# Operations that may equal a constant, and operations that may equal a polynomial.
 _OF_CONSTANTS, _OF_POLYNOMIALS = named("negate convert"), named("add subtract multiply negate")
 
 
 def root_of(term: Node) -> Hashable:
-    """Returns the operation that equations about a term are looked up by; `constant` for numbers, None for others."""
+    """Returns the lookup key of a term: the operation, `constant` for numbers, None for others."""
     if term.kind == "splat":
         return root_of(term.operands[0])
     if term.kind != "each":
@@ -52,7 +52,7 @@ def rewrites(
 
 
 def _may_match(pattern: Pattern, roots: Roots) -> bool:
-    """Is true where the operands of a pattern may be operations of some roots."""
+    """Is true where terms with some roots may match the operands of a pattern."""
     return len(roots) != len(pattern.operands) or all(map(_may_have, pattern.operands, roots))
 
 
@@ -60,14 +60,14 @@ def _may_have(pattern: Pattern, root: Hashable) -> bool:
     if pattern.kind != "each":
         return pattern.kind == "variable" or root == "constant"
     if root in (pattern.root, "constant", "ring"):
-        # A constant may be a negative number, or a conversion.
+        # A constant may match `negate` or `convert`.
         return root == pattern.root or pattern.name in (_OF_CONSTANTS if root == "constant" else _OF_POLYNOMIALS)
     return pattern.name == "convert" and has_conversion_law(root)
 
 
 @lru_cache(maxsize=4096)
 def commutative_law(root: Hashable, kind: str, operand: str) -> Rule | None:
-    """Returns the rule by which an operation on two operands of a type of some name commutes; None for others."""
+    """Returns the rule that an operation commutes for operands of a type, by name; None for other operations."""
     kinds = ELEMENT_TYPES[kind], *[ELEMENT_TYPES[operand]] * _PAIR
     laws = (found for found in _equations() if is_commutative_law(found[1]))
     return next((rule for rule, law in laws if _may_be(law, law.left, root, kinds)), None)
@@ -91,7 +91,7 @@ def has_conversion_law(root: Hashable) -> bool:
 
 
 def completed(equation: Equation, types: dict[str, ElementType]) -> dict[str, ElementType] | None:
-    """Returns types of all names of an equation for which the guard may hold, given those of the left side, or None."""
+    """Extends the types of the left side's names to all names such that the guard may hold; None if impossible."""
     if not equation.types_of_right:
         return types
     (name,) = equation.types_of_right
@@ -117,7 +117,7 @@ def _is_conversion_law(equation: Equation, root: Hashable) -> bool:
 
 
 def _may_be(equation: Equation, pattern: Pattern, root: Hashable, kinds: Kinds) -> bool:
-    """Is true where an operation of some types may be an instance of one side of an equation."""
+    """Is true where an operation with some root and types may match one side of an equation."""
     if pattern.kind != "each" or pattern.root != root:
         return False
     types: dict[str, ElementType] = {}
@@ -128,7 +128,7 @@ def _may_be(equation: Equation, pattern: Pattern, root: Hashable, kinds: Kinds) 
 
 
 def _is_possible(equation: Equation, types: Mapping[str, ElementType]) -> bool:
-    """Is true where the guard may hold for some types, which have the numbers of the right side."""
+    """Is true where the guard may hold for some types, and the types have the numbers of the right side."""
     return all(_may_hold(condition, types) for condition in equation.guard) and all(
         word_bits(types[part.type], part.name) is not None for part in _numbers(equation.right) if part.type in types
     )
@@ -139,7 +139,7 @@ def _numbers(pattern: Pattern) -> Iterator[Pattern]:
 
 
 def _may_hold(condition: Condition, types: Mapping[str, ElementType]) -> bool:
-    """Is true where a condition holds, and where it is about constants or about types that are not known."""
+    """Is true where a condition holds or cannot be decided yet, without constants or with unknown types."""
     try:
         return condition.holds(types, {})
     except KeyError:

@@ -1,6 +1,6 @@
 """Matches expressions with the patterns of an equation.
 
-The type of every node is bound or compared, so an expression of wrong types is no instance of an equation.
+The type of every node is bound or compared, so an expression of wrong types never matches.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Node(Protocol):
 
     @property
     def kind(self) -> str:
-        """Returns the kind of node; `each` is an elementwise operation."""
+        """Returns the kind of node, such as `constant` or `each` (an elementwise operation)."""
 
     @property
     def label(self) -> Hashable:
@@ -46,7 +46,7 @@ def constant_bits(term: Node) -> int | None:
 
 @dataclass(slots=True)
 class Use(Generic[N]):
-    """The types, the expressions and the constants that the names of an equation stand for."""
+    """The bindings of an equation's names: types, expressions and constants."""
 
     types: dict[str, ElementType] = field(default_factory=dict)
     values: dict[str, N] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
 
-# variable: any expression. constant: any constant (c, d, e). number: one constant. each: an operation.
+# variable: matches any expression. constant: any constant (c, d, e). number: one given constant. each: an operation.
 Kind = Literal["variable", "constant", "number", "each"]
 
 VARIABLES, TRUTHS, CONSTANTS = "xyzw", "pqr", "cde"
@@ -23,7 +23,7 @@ _REREAD = "bitcast-convert"
 class Pattern:
     """A variable, a constant, or an operation on patterns.
 
-    `type` names the element type: T is that of variables and numbers, U and V are written in brackets
+    `type` names the element type: T is the type of variables and numbers, U and V are written in brackets
     (`convert[U](x)`); `pred` and other lower-case names are themselves. A comparison has a direction.
     """
 
@@ -97,7 +97,7 @@ def _leaf(word: str) -> Pattern:
 
 
 def _typed(name: str, operands: Sequence[Pattern]) -> tuple[Pattern, ...]:
-    """Returns operands with numbers of the type of the other operands."""
+    """Returns operands, where numbers get the type of the other operands."""
     others = [each.type for each in operands[name == "select" :] if each.kind != "number"]
     return tuple(
         replace(each, type=others[0]) if others and each.kind == "number" and each.type == "T" else each
@@ -112,7 +112,7 @@ def _operation(name: str, attribute: str, operands: tuple[Pattern, ...]) -> Patt
     if name in ("convert", _REREAD):
         return Pattern("each", name, attribute, operands)
     if name in ("complex", "real", "imag"):
-        # One of T and U is a complex type, the other one that of its parts.
+        # One of T and U is a complex type, the other is the type of its parts.
         return Pattern("each", name, "U" if operands[0].type == "T" else "T", operands)
     if name == "is-finite":
         return Pattern("each", name, "pred", operands)

@@ -11,7 +11,7 @@ from dialect_utils.verdict.rules.conditions import Condition
 from dialect_utils.verdict.rules.formats import has
 from dialect_utils.verdict.rules.pattern import Pattern, element_type, parse_pattern
 
-# The same bits; the same but for the sign and the payload of a NaN; also the same but for what the engine chooses.
+# Equal bits; equal up to the sign and payload of a NaN; equal up to the engine's choices, too.
 Level = Literal["bits", "nan", "order"]
 
 _BY_NAME: dict[str, Rule] = {}
@@ -30,7 +30,7 @@ class Equation:
     level: Level = "bits"
     left: Pattern = field(init=False)
     right: Pattern = field(init=False)
-    # The names of types that only the right side has.
+    # The type names that occur only on the right side.
     types_of_right: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -60,12 +60,12 @@ class Equation:
 
 
 def bits(text: str, *guard: Condition) -> Equation:
-    """Returns an equation both sides of which have the same bits, those of a NaN included."""
+    """Returns an equation whose sides have the same bits, also for NaN."""
     return Equation(text, guard)
 
 
 def nan(text: str, *guard: Condition) -> Equation:
-    """Returns an equation whose sides have the same bits, but may be different NaN."""
+    """Returns an equation whose sides have the same bits, except for the bits of a NaN."""
     return Equation(text, guard, "nan")
 
 

@@ -88,13 +88,13 @@ def array_demands(modules: Sequence[Module], shapes: Sequence[ArrayShape]) -> li
 
 
 def _chooses(operation: Operation) -> bool:
-    """Is true where a result may be one of many elements."""
+    """Is true for operations that select one of many elements, such as sort or a reduction by maximum."""
     inner = {each.opcode for function in operation.called for each in function.operations}
     return has(operation.opcode, Trait.SORTS) or (has(operation.opcode, Trait.COMBINES) and bool(inner & _CHOICES))
 
 
 def leaf_spans(entry: Function) -> dict[Value, range]:
-    """Returns for each parameter the range of its arrays among those of the entry, tuples flattened."""
+    """Returns for each parameter the range of its arrays in the entry's flattened arrays."""
     spans, begin = {}, 0
     for parameter in entry.parameters:
         end = begin + len(list(parameter.shape.arrays()))

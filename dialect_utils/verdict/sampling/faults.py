@@ -55,7 +55,7 @@ class Mutant:
 
 
 def choose_mutants(module: Module, count: int) -> list[Mutant]:
-    """Returns `count` faults, or all where there are fewer; a larger number begins with the same ones.
+    """Returns `count` faults, or all if there are fewer; a larger count begins with the same faults.
 
     All faults are equally likely, so the share that is detected estimates the share of all faults. Values that
     decide when a loop ends have none: the loop might never end.
@@ -186,7 +186,7 @@ def _with_elements(operation: Operation) -> Iterator[int]:
 
 
 def _without_last(number: int) -> _Edit:
-    """Replaces the last elements of an operand by zeros, in its last dimension of several elements."""
+    """Replaces an operand's last elements by zeros, along the last dimension with size above 1."""
 
     def edit(module: Module, operation: Operation) -> None:
         value = operation.operands[number]
@@ -219,7 +219,7 @@ def _restepped(step: Slice | Pad) -> _Edit:
 
 
 def _shortened(reduced: tuple[int, ...]) -> _Edit:
-    """Replaces the last element of a reduction by the initial value, in the first dimension of several elements."""
+    """Replaces a reduction's last elements by the initial value, along the first dimension with size above 1."""
 
     def edit(module: Module, operation: Operation) -> None:
         source, initial = operation.operands
@@ -275,7 +275,7 @@ def _redirected(others: dict[str, str]) -> _Edit:
 
 
 def _permuted(operation: Operation) -> tuple[int, ...] | None:
-    """Returns different dimensions with which the operation has the same types, or None."""
+    """Returns permuted dimension numbers that keep the operation's types, or None."""
     result = array_shape(operation.results[0])
     written = operation.ints(_PERMUTING[operation.opcode])
     if not written:

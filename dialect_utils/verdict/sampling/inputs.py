@@ -48,9 +48,10 @@ def chosen_data(
 
 
 def _spreads_infinities(operation: Operation) -> bool:
-    """Is true where engines multiply infinities by 0, which gives NaN, or do not.
+    """Is true for operations in which engines differ: some multiply infinities by 0, which gives NaN.
 
-    XLA:CPU does so with other groups of a convolution. An fft and a product of complex numbers have several algorithms.
+    XLA:CPU multiplies the elements of a convolution's other groups by 0. An fft and a complex product have several
+    algorithms.
     """
     values = [*operation.operands, *operation.results]
     is_complex = any(array.element_type.is_complex for value in values for array in value.shape.arrays())
@@ -123,9 +124,9 @@ def _is_exact(operation: Operation) -> bool:
 def tagged_inputs(shapes: Sequence[ArrayShape]) -> list[list[Array]]:
     """Returns sets of inputs in which all elements of one type together hold distinct values.
 
-    The values of an element in the sets are the digits of its number. No element has the same value in all sets, as a
-    constant has: where two outputs are equal in every set, each element is the same constant or comes from the same
-    element. Floats are normal numbers, which no engine changes when it moves them.
+    Set k holds digit k of each element's number. No element has the same value in all sets, unlike a constant. So
+    outputs that are equal in every set take each element from the same input element or constant. Floats are normal
+    numbers, which no engine changes when it moves them.
     """
     counts: dict[str, int] = {}
     for shape in shapes:

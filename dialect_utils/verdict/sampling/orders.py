@@ -35,19 +35,21 @@ def compared_in_open_orders(
     unstable sorts than the original.
     """
     try:
-        (last_way, of_first, of_last), (first_way, _, _) = (
+        (runs_nan_last, of_first, of_last), (runs_nan_first, _, _) = (
             runs.ordered(nan_first=nan_first) for nan_first in (False, True)
         )
         # Counts of operations that leave any order open, and of sorts that leave the order of equal keys open.
         if not (of_last[1] > of_first[1] if where_more_is_open else of_first[0]):
             return None
-        ways = (last_way, first_way)
-        orders = [order for way in ways for order in _orders(way)]
-        made = [(i % len(way.data), each) for way in ways for i, each in enumerate(way.ranked(*_OF_REWRITE).rewrite())]
+        both = (runs_nan_last, runs_nan_first)
+        orders = [order for given in both for order in _orders(given)]
+        made = [
+            (i % len(given.data), each) for given in both for i, each in enumerate(given.ranked(*_OF_REWRITE).rewrite())
+        ]
     except ExecutionError:
         return None
     found = replace(_Allowed(judge, orders).joined(made), expected=orders[0].outputs)
-    return last_way.ranked(_OF_ORIGINAL[0]), found
+    return runs_nan_last.ranked(_OF_ORIGINAL[0]), found
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,12 @@ class _Order:
     widened: HigherPrecision
 
 
-def _orders(way: Runs) -> Iterator[_Order]:
-    widened, sets = way.widened(), len(way.data)
-    every = way.ranked(*_OF_ORIGINAL)
+def _orders(runs: Runs) -> Iterator[_Order]:
+    widened, sets = runs.widened(), len(runs.data)
+    every = runs.ranked(*_OF_ORIGINAL)
     outputs = every.original()
     for start in range(0, len(outputs), sets):
-        yield _Order(way.engine, every.data[start : start + sets], outputs[start : start + sets], widened)
+        yield _Order(runs.engine, every.data[start : start + sets], outputs[start : start + sets], widened)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from dialect_utils.execution import Array, bits_type, from_bits
 from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.verdict.rounding.floats import complex_array, limits, smallest_normal
+from dialect_utils.verdict.sampling.data_set import DataSet
 from dialect_utils.verdict.sampling.demands import Demand
-from dialect_utils.verdict.sampling.kinds import DataSet
 from dialect_utils.verdict.sampling.structured import Scaling, paired, prime_above
 from dialect_utils.verdict.sampling.values import (
     LARGEST_INTEGER,
@@ -29,7 +29,7 @@ from dialect_utils.verdict.sampling.values import (
 _MOST_SETS = 32
 # Arrays with more elements than this get one set of each kind.
 _MANY_ELEMENTS = 1 << 18
-# Choosing and passing an array takes as long as that of so many elements.
+# The fixed cost of choosing and passing an array, in elements.
 _LEAST_ELEMENTS = 128
 _NARROW_BITS = 16
 _LARGEST_EXPONENT = 30.0
@@ -139,12 +139,12 @@ def _special_size(demand: Demand) -> int:
 
 
 def _pairs_of_constants(demand: Demand) -> int:
-    """Returns the number of elements that hold each pair of constants, systematically and at random."""
+    """Returns the number of elements needed to hold each pair of constants, once by design and once at random."""
     return 2 * prime_above(len(_rare(demand))) ** 2
 
 
 def _pairs(demand: Demand) -> int:
-    """Returns the number of elements that hold each pair of opposed values twice."""
+    """Returns the number of elements needed to hold each pair of opposed values twice."""
     return 2 * len(_OPPOSED) ** 2 if demand.shape.is_inexact else 1
 
 

@@ -64,7 +64,7 @@ class Trial:
                 # No time is left, or the worker process does not start.
                 return
             if first is None or self._try_see(first) is not False:
-                # Compiled with the others, even the original has other results.
+                # If compiled together with faulty forms, even the original may have other results.
                 return
             for (mutant, module, _), outputs in zip(made, found, strict=True):
                 is_seen = None if outputs is None else self._try_see(outputs)

@@ -32,12 +32,12 @@ _WAYS = ("rows", "whole", "columns", "whole")
 def magnitudes(constants: Sequence[float], numbers: Sequence[float], finfo: Any, count: int) -> list[float]:
     """Returns the magnitudes worth trying in a row of `count` elements, the most telling ones first.
 
-    The mean or the sum of the elements, or of their squares, is then as large as a small constant.
+    With these magnitudes the mean or sum of the elements, or of their squares, equals a small constant.
     """
     small = [abs(each) for each in constants if 0 < abs(each) <= _LARGEST_EPSILON]
     sums = [form for each in small for form in (sqrt(each), each / count, sqrt(each / count), each)]
     found = [*sums, *_MAGNITUDES, *(sqrt(abs(each)) for each in numbers if 0 < abs(each) <= _LARGEST_EPSILON)]
-    # Engines flush subnormal numbers of f32 to zero, and convert those of narrower types exactly.
+    # Engines flush subnormal numbers of f32 to zero, but convert subnormal numbers of narrower types exactly.
     is_narrow = float(finfo.smallest_normal) > _SMALLEST_NORMAL
     smallest = float(finfo.smallest_subnormal if is_narrow else finfo.smallest_normal)
     low, high = _MARGIN * smallest, float(finfo.max) / _MARGIN
@@ -82,8 +82,8 @@ class Scaling:
 def paired(rng: np.random.Generator, values: Array, pool: Array, run: int, position: int) -> Array:
     """Returns values of a pool: over the even runs two arrays together hold all pairs, over the odd ones random pairs.
 
-    Positions beyond the end of the pool mean a given value. With a prime number of positions, two arrays hold each
-    pair at one element (orthogonal arrays).
+    Positions beyond the end of the pool take the element of `values`. With a prime number of positions, two arrays hold
+    each pair at one element (orthogonal arrays).
     """
     count, size = values.size, prime_above(len(pool))
     turn = np.arange(count) + run // 2 * count

@@ -24,7 +24,7 @@ Style = Literal["integers", "random", "special"]
 LARGEST_INTEGER = 2
 # Integers that may be indices or trip counts stay below this.
 _SMALL = 8
-# One element in so many is a special value.
+# One element in this many is a special value.
 _SPECIAL_EVERY = 7
 
 

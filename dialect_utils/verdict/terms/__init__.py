@@ -1,1 +1,1 @@
-"""Modules as terms by the definitions of their operations, and the meaning of terms: shared by proof and replay."""
+"""Terms of modules by the definitions of operations, and the semantics of terms; shared by proof and replay."""

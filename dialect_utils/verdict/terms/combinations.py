@@ -18,16 +18,16 @@ from dialect_utils.verdict.rules.formats import value_of, word_bits
 from dialect_utils.verdict.terms.constants import folded
 from dialect_utils.verdict.terms.primitives import Term
 
-# Values that a combination of integers or truth values may take any number of times, in words of the rules.
+# Neutral elements of integers and truth values, in words of the rules.
 _NEUTRAL = by_opcode(
     {"add": "zeros", "or": "zeros", "xor": "zeros", "and": "ones", "maximum": "lowest", "minimum": "highest"}
 )
-# The terms of one combination; larger ones are none.
+# The most terms of one combination.
 _MOST_TERMS = 200
 
 
 def neutral(opcode: str, kind: ElementType) -> int | None:
-    """Returns the bits that a combination may take any number of times; None where no bits are known to be such."""
+    """Returns the bits of a neutral element, which a combination may combine any number of times, or None."""
     if kind.is_complex:
         return None
     if opcode == "multiply":
@@ -44,15 +44,15 @@ def is_exact(opcode: str, kind: ElementType) -> bool:
 
 
 def absorbs(opcode: str, kind: ElementType, bits: int) -> bool:
-    """Is true for an initial value that a combination may take again: neutral ones, and 0 in a sum of floats."""
+    """Is true for an initial value that may be combined twice: a neutral element, or 0 in a sum of floats."""
     return bits == neutral(opcode, kind) or (opcode == "add" and bits == 0 and value_of(kind, bits) == 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """The structure of a term: the arrays that its parts are made of, and how many operations combine the parts.
+    """The structure of a combination: the arrays below its parts, and the number of operations that combine the parts.
 
-    `reductions` counts the reductions among these operations, which are those that take an order of their own.
+    `reductions` counts the reductions among these operations; only a reduction has an order of elements.
     """
 
     bases: frozenset[Term]
@@ -72,7 +72,7 @@ def try_combination(term: Term, opcode: str) -> Combination | None:
 
 
 def opcode_of_combination(term: Term) -> str | None:
-    """Returns the operation by which the last operation of a term combines elements; None for other terms."""
+    """Returns the opcode by which a term's outermost operation combines elements; None for other terms."""
     match term.kind, label_of(term):
         case "op", ("reduce" | "reduce-window", str(opcode), *_):
             return opcode
@@ -84,7 +84,7 @@ def opcode_of_combination(term: Term) -> str | None:
 
 
 def inner_combinations(term: Term, opcode: str) -> frozenset[Term]:
-    """Returns the combinations by the same operation that the last operation of a combination combines."""
+    """Returns the nested combinations by the same opcode below a combination's outermost operation."""
 
     def inner(part: Term) -> Sequence[Term] | None:
         return operands_of(part, opcode) if part is term or not _is_combining(part) else None
@@ -100,7 +100,7 @@ def _is_combining(term: Term) -> bool:
 def _walked(
     start: Sequence[Term], inner: Callable[[Term], Sequence[Term] | None]
 ) -> tuple[Sequence[Term], Sequence[Term]]:
-    """Returns the terms that `inner` takes apart, and the others; the walk ends at too many."""
+    """Returns the visited terms for which `inner` returns operands, and the leaves; stops at too many."""
     seen: dict[Term, bool] = {}
     pending = [*start]
     while pending and len(seen) <= _MOST_TERMS:
@@ -131,9 +131,9 @@ def label_of(term: Term) -> tuple[Any, ...]:
 
 
 def operands_of(term: Term, opcode: str) -> Sequence[Term] | None:
-    """Returns the terms whose elements a term combines or moves; None for another operation, whose elements are parts.
+    """Returns the operands whose elements a term combines or moves; None for other operations, which are parts.
 
-    Padding that takes part as the initial value counts only where the initial value may take part again.
+    A window padded with the initial value is a part, unless the initial value may be combined again.
     """
     match term.kind, label_of(term):
         case "moved", (Plan() as plan,) if not plan.regroups_bits and not _is_undefined(term):
@@ -154,7 +154,7 @@ def operands_of(term: Term, opcode: str) -> Sequence[Term] | None:
 
 
 def selected_by(term: Term) -> Sequence[Term] | None:
-    """Returns the one operand whose elements are those of a term, at other indices; None for other terms."""
+    """Returns the one operand whose elements a term rearranges (broadcast, reverse, movement); else None."""
     match term.kind, label_of(term):
         case "splat", _:
             return term.operands
@@ -166,7 +166,7 @@ def selected_by(term: Term) -> Sequence[Term] | None:
 
 
 def _inner(term: Term) -> Sequence[Term] | None:
-    """Returns the operands of which each element of a term is a function; None for other terms."""
+    """Returns the operands of an elementwise operation or a rearrangement; None for other terms."""
     return term.operands if term.kind == "each" else selected_by(term)
 
 
@@ -180,7 +180,7 @@ def _is_plain_sum(products: Sequence[Any], size: int) -> bool:
 
 
 def may_repeat(part: Term, opcode: str) -> bool:
-    """Is true for a part that may take part again, where it takes part once: 0 in a sum, anything in a maximum."""
+    """Is true for a part that may be combined twice instead of once: 0 in a sum, anything in a maximum."""
     if has(opcode, Trait.IDEMPOTENT):
         return True
     bits = bits_of_scalar(part)

@@ -17,7 +17,7 @@ _EXACT = named(
     "shift-left shift-right-logical shift-right-arithmetic"
 )
 _F32 = ELEMENT_TYPES["f32"]
-# Larger numbers are rounded in f32, if not infinite there.
+# Larger numbers round or overflow in f32.
 _LARGEST = 1 << 100
 # Operations whose result has another type than their operands.
 _RETYPED = named("convert is-finite")
@@ -25,7 +25,7 @@ _RETYPED = named("convert is-finite")
 
 @lru_cache(maxsize=65536)
 def folded(label: Hashable, result: ElementType, operands: Sequence[tuple[ElementType, int]]) -> int | None:
-    """Returns the bits of an exact operation on constants, given as types and bits; None for others."""
+    """Returns the result bits of an exact operation on constants (type, bits); None for inexact operations."""
     kinds, bits = [kind for kind, _ in operands], [each for _, each in operands]
     # Products of complex numbers are sums, which an engine rounds as it likes.
     if len({*kinds}) != 1 or kinds[0].is_complex or result.is_complex:
@@ -48,7 +48,7 @@ def folded(label: Hashable, result: ElementType, operands: Sequence[tuple[Elemen
 
 
 def _may_round_twice(kind: ElementType, result: ElementType, bits: int) -> bool:
-    """Is true for a number that is rounded to a float of fewer than 32 bits by way of f32, which does not hold it."""
+    """Is true for a number that f32 rounds before it is rounded to a narrower float."""
     value = value_of(kind, bits)
     if not result.is_floating or result.bits >= _F32.bits or not isinstance(value, Fraction | int):
         return False
@@ -57,7 +57,7 @@ def _may_round_twice(kind: ElementType, result: ElementType, bits: int) -> bool:
 
 
 def _computed(opcode: str, result: ElementType, kind: ElementType, bits: Sequence[int]) -> int | None:
-    """Returns an operation on scalars by the reference evaluator's definition."""
+    """Returns the result of an operation on scalars by the reference evaluator."""
     import numpy as np
 
     from dialect_utils.execution.reference.elementwise import each

@@ -1,4 +1,4 @@
-"""Cuts of arrays: some indices of a part of one dimension, as movement."""
+"""Cuts of arrays: slices of a factor of one dimension, such as rows 0 to 3 of each block."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dialect_utils.layout.moves.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The indices from `start` to `limit` of a part of a dimension.
+    """A slice from `start` to `limit` of a factor of a dimension.
 
-    The dimension is joined from `outer` indices, the part of `size` indices, and any number of inner ones.
+    The dimension has the factors `outer`, `size` (the sliced one), and an inner rest.
     """
 
     dimension: int
@@ -29,7 +29,7 @@ class Cut:
         return (*sizes[: self.dimension], new, *sizes[self.dimension + 1 :])
 
     def plan(self, array: ArrayShape) -> Plan:
-        """Returns the cut of an array as movement."""
+        """Returns the cut of an array as a plan of reshape, slice and reshape."""
         sizes, dimension = array.dimensions, self.dimension
         inner = sizes[dimension] // (self.outer * self.size)
         split = (*sizes[:dimension], self.outer, self.size, inner, *sizes[dimension + 1 :])
@@ -44,9 +44,9 @@ class Cut:
 
 
 def before_plan(plan: Plan, cut: Cut) -> tuple[Cut, Plan] | None:
-    """Returns a cut of the array that a plan begins with, and the plan after it, which make what the plan and a cut do.
+    """Moves a cut before a plan: returns a cut of the plan's array and the plan after it, equal to cut(plan(x)).
 
-    None for a plan that does more with the dimension than to move, split or join it.
+    Returns None for a plan that does more with the dimension than to move, split or join it.
     """
     steps: list[Step] = []
     sizes = [dimensions for _, dimensions in plan.stages]
@@ -62,7 +62,7 @@ def before_plan(plan: Plan, cut: Cut) -> tuple[Cut, Plan] | None:
 
 
 def _cut_before(step: Step, cut: Cut, before: tuple[int, ...], after: tuple[int, ...]) -> Cut | None:
-    """Returns the cut before a step that a cut after it is; None where several dimensions would be cut."""
+    """Returns the cut before a step that equals a cut after it; None if it would cut several dimensions."""
     if step.order is not None:
         return cut.of(step.order[cut.dimension])
     if not isinstance(step, Reshape):
@@ -76,9 +76,9 @@ def _cut_before(step: Step, cut: Cut, before: tuple[int, ...], after: tuple[int,
 
 
 def operand_cuts(kind: Hashable, label: Hashable, cut: Cut) -> Sequence[Cut | None] | None:
-    """Returns the cut of each operand of a dot, reduction or broadcast that makes the cut of the result.
+    """Returns the cuts of the operands of a dot, reduction or broadcast that compute a cut of the result.
 
-    None for an operand that is not cut. Returns None for another operation.
+    An operand that is not cut has None. Returns None for other operations.
     """
     if kind != "op" or not isinstance(label, tuple) or len(label) != len(("name", "value")):
         return None

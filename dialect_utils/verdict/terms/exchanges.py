@@ -1,4 +1,4 @@
-"""Collective operations by their definition: each array is exchanged by itself, and each mode has one spelling."""
+"""Collective operations in a normal form: one exchange per array, and one spelling for each mode and its groups."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from dialect_utils.verdict.terms.primitives import CLOSED, Store, TreeOf, V, tre
 Groups = tuple[tuple[int, ...], ...]
 Each = Callable[[str, ElementType, Sequence[V]], V]
 
-# Operations of which several arrays are exchanged as each of them is.
+# Operations that exchange several arrays independently of each other.
 _EACH = named("all-gather all-reduce collective-broadcast collective-permute reduce-scatter")
-# Operations that give a device alone what it gave.
+# Operations that return their operand in a group of one device.
 _ALONE = named("all-gather all-reduce all-to-all collective-broadcast reduce-scatter")
-# Operations whose groups hold replicas and partitions together where a flag says so.
+# Operations with the attribute `use_global_device_ids`, by which groups list replicas and partitions together.
 _FLAGGED = named("all-gather all-reduce reduce-scatter")
 _SUM = "stablehlo.cross-replica-sum"
 # A channel only distinguishes messages, but its presence decides the mode. A layout does not affect a value.
@@ -40,10 +40,10 @@ _IGNORED = frozenset({"channel_id", "use_global_device_ids", "constrain_layout"}
 _GROUPS, _PAIRS = "replica_groups", "source_target_pairs"
 _IN_PLACE = "slice_sizes"
 _SPLIT, _JOINED, _COUNT = "dimensions", "concat_dimension", "split_count"
-# An array of more parts is not taken apart.
+# The most parts into which an all-to-all is split.
 _MOST_PARTS = 256
 _REPLICAS, _PARTITIONS, _BOTH, _GLOBAL = "replicas", "partitions", "replicas with their partitions", "global devices"
-# A mode that programs do not agree about: it is equal to itself only.
+# A mode that XLA's readers interpret in different ways: it equals only itself.
 _UNCLEAR = "unclear"
 
 
@@ -51,7 +51,7 @@ def is_exchange(operation: Operation) -> bool:
     """Is true for a collective operation, and for the start of an asynchronous one that wraps no computation."""
     base, phase = split_asynchronous(operation.opcode)
     is_wrapped = bool(operation.called) and not has(base, Trait.COMBINES)
-    # The start of an exchange in place gives buffers that the operands do not determine.
+    # The start of an in-place exchange returns buffers that do not depend on the operands alone.
     is_plain = phase == "" or (phase == START and operation.attribute(_IN_PLACE) is None)
     return has(base, Trait.COLLECTIVE) and is_plain and not is_wrapped
 
@@ -63,9 +63,9 @@ def is_sum(operation: Operation) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A collective operation: all that distinguishes its results but the operands and the function that it applies.
+    """A collective operation without its operands and function.
 
-    `groups` is None where the notation is not known; then `texts` holds it. `shapes` are those of the results, tuples
+    `groups` is None for an unknown notation, which `texts` then holds. `shapes` are the shapes of the results, tuples
     flattened.
     """
 
@@ -85,7 +85,7 @@ class Exchange:
     def results(
         self, domain: Domain[V], arrays: Sequence[V], make: Callable[[Exchange, Sequence[V]], Sequence[V]]
     ) -> Sequence[V]:
-        """Returns the results, of which `make` makes those of one exchange.
+        """Returns the results; `make` makes the results of one exchange.
 
         Each array is exchanged by itself; an all-to-all of one array exchanges its parts.
         """
@@ -109,14 +109,14 @@ class Exchange:
         """Returns the number of parts of an all-to-all, one for each device of a group; None where it is not known."""
         sizes = {len(group) for group in self.groups or ()}
         is_static = isinstance(self.shapes[0], ArrayShape) and self.shapes[0].is_static
-        # A number of parts is written down where it is not that of the devices.
+        # An explicit number of parts differs from the number of devices.
         is_known = len(sizes) == 1 and is_static and _COUNT not in dict(self.texts)
         return sizes.pop() if is_known and max(sizes) <= _MOST_PARTS else None
 
     def _of_parts(
         self, domain: Domain[V], array: V, count: int, make: Callable[[Exchange, Sequence[V]], Sequence[V]]
     ) -> V:
-        """Returns an all-to-all of one array: part i goes to device i of the group, and what comes back is joined."""
+        """Returns an all-to-all of one array: sends part i to device i of the group, and joins the received parts."""
         (split,), found = dict(self.dimensions)[_SPLIT], dict(self.texts)
         size = domain.dimensions(array)[split] // count
         parts = [section(domain, array, split, size, i * size) for i in range(count)]
@@ -155,9 +155,9 @@ def _results(operation: Operation) -> Sequence[Shape]:
 
 
 def _mode(operation: Operation, base: str, found: dict[str, str]) -> str:
-    """Returns a name for the devices that the numbers in the groups stand for."""
+    """Returns the mode of an exchange: what the device numbers in its groups mean."""
     if operation.attribute("channel_id") == "0":
-        # XLA's parser takes it for a channel, and its serialized form for none.
+        # XLA's parser reads channel 0 as a channel, its serialized form as none.
         return _UNCLEAR
     has_channel = int(found.get("channel_id", "0")) > 0
     is_global = found.get("use_global_device_ids") == "true"
@@ -169,7 +169,7 @@ def _mode(operation: Operation, base: str, found: dict[str, str]) -> str:
 
 
 def _in_common(mode: str, listed: list[list[int]] | None, devices: Devices) -> tuple[str, Groups | None]:
-    """Returns a mode and its groups in one spelling: sorted, and with all devices instead of no group."""
+    """Returns the mode and the groups in normal form: sorted, with all devices in place of an empty list."""
     replicas, partitions = devices or (1, 1)
     counts = {_REPLICAS: replicas, _BOTH: replicas, _PARTITIONS: partitions}
     if listed is None:
@@ -186,7 +186,7 @@ def _in_common(mode: str, listed: list[list[int]] | None, devices: Devices) -> t
 
 
 def function_of(store: Store[V], each: Each[V], opcode: str, kind: ElementType) -> V:
-    """Returns the function of two scalars of a type that applies one operation, which `each` makes, to them."""
+    """Returns the function (x, y) -> opcode(x, y) of two scalars; `each` makes the operation."""
     scalar = ArrayShape(kind, ())
     variables = [store.make("leaf", ("bound", CLOSED, i), scalar) for i in range(2)]
     label = ("function", CLOSED, (scalar, scalar), 1)
@@ -198,20 +198,20 @@ def trees(operation: Operation, given: Sequence[TreeOf[V]], results: Sequence[V]
     rest, shape = iter(results), operation.results[0].shape
     if not _is_wrapped(operation):
         return [tree_of(value.shape, rest) for value in operation.results]
-    assert isinstance(shape, TupleShape)  # so its results are found
+    assert isinstance(shape, TupleShape)  # checked by `_is_wrapped`
     first, second, *contexts = shape.elements
     operands = tuple(given) if isinstance(first, TupleShape) else given[0]
     return [(operands, tree_of(second, rest), *[nothing for _ in contexts])]
 
 
 def _is_wrapped(operation: Operation) -> bool:
-    """Is true for a start operation whose tuple holds the results; that of an all-reduce gives them as they are."""
+    """Is true for a start operation that returns a tuple of operands and results; `all-reduce-start` does not."""
     base, phase = split_asynchronous(operation.opcode)
     return phase == START and opcode_of(base).started is not None
 
 
 def by_phase(exchange: V, done: V, update: V) -> Mapping[str, V]:
-    """Returns a table of the collective operations, and of the parts of asynchronous ones."""
+    """Returns a table from the opcodes of collective operations, and of their asynchronous phases, to handlers."""
     phases = {"": exchange, START: exchange, DONE: done, UPDATE: update}
     names = [(name, phase) for name in with_trait(Trait.COLLECTIVE) for phase in phases]
     return {name + phase: phases[phase] for name, phase in names if not phase or is_opcode(name + phase)}

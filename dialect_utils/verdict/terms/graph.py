@@ -1,4 +1,4 @@
-"""Plain nodes of a graph: every operation by its definition, and equal terms as one node."""
+"""A graph of plain nodes, without rewrites: every operation by its definition, equal terms as one node."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Graph:
         self.symbols: list[Symbol] = []
         self.operands: list[tuple[int, ...]] = []
         self.ids: list[int] = []  # the number of the symbol of each node
-        # Whether no undefined padding occurs in a node.
+        # Whether a node is free of undefined padding.
         self.is_specified: list[bool] = []
         self._symbols: dict[Symbol, int] = {}
         self._nodes: dict[tuple[int, ...], int] = {}
@@ -63,12 +63,12 @@ class Graph:
         return dict(self._nodes)
 
     def _is_known(self, term: Term, operands: Sequence[int]) -> bool:
-        """Is true for a term that a definition made, too."""
+        """Is true for a term that is already in the graph."""
         number = self._symbols.get((term.kind, term.label, term.shape))
         return number is not None and (number, *operands) in self._nodes
 
     def insert(self, term: Term) -> int:
-        """Returns the node of a term of a certificate; raises RefusedError for one that means nothing."""
+        """Returns the node of a certificate's term; raises RefusedError for a malformed term."""
         pending = [term]
         while pending:
             part = pending[-1]
@@ -94,10 +94,10 @@ class Graph:
 
 
 class Nodes(Primitives[int], Maker[int]):
-    """The nodes of one module, with the values of constants. `readings` are those of its loops.
+    """The nodes of one module, with the values of constants. `readings` are the readings of its loops.
 
-    `claims` are pairs of nodes that must turn out to be equal, `closed` nodes that must not depend on a leaf, `folds`
-    operations on constants with the constants that they are.
+    `claims` are pairs of nodes that must be proved equal, `closed` nodes with leaves that they must not depend on,
+    `folds` operations on constants with their results.
     """
 
     def __init__(self, graph: Graph, readings: Mapping[Operation, Reading] | None = None) -> None:
@@ -199,7 +199,7 @@ class Nodes(Primitives[int], Maker[int]):
         return self.graph.make("choice", label, self.shape(results[0]), (selector, *results))
 
     def final(self, loop: Loop[int], start: Sequence[int]) -> Sequence[int]:
-        """Returns the final state of a loop; claims that its reading is right."""
+        """Returns the final state of a loop by its reading; adds claims that the reading is correct."""
         every = tuple(range(len(start)))
         reading = self.readings.get(loop.operation, Reading(every, every, (None,) * len(start)))
         _check_reading(reading, [*map(self.shape, start)])

@@ -64,7 +64,7 @@ def _constant_tuple(walker: Walker[V], operation: Operation) -> Sequence[TreeOf[
 
 
 def _with_contexts(walker: Walker[V], operation: Operation, *parts: TreeOf[V]) -> TreeOf[V]:
-    """Returns the result of a start operation: the parts, and contexts, which hold no values."""
+    """Returns the tuple of a start operation: operands, results, and contexts, which hold no values."""
     shape = operation.results[0].shape
     count = len(shape.elements) if isinstance(shape, TupleShape) else 0
     return (*parts, *[walker.maker.unspecified()] * (count - len(parts)))
@@ -84,7 +84,7 @@ def _done(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]
 
 
 def _update(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
-    # An update may give operands that the start lacks.
+    # An update with further operands may change the result.
     return operands if len(operands) == 1 else walker.opaque(operation)
 
 
@@ -102,7 +102,7 @@ def _exchange(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf
 
 
 def _bitcast(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
-    """Returns the movement that an HLO bitcast's layouts stand for, where that is proved."""
+    """Returns the data movement of an HLO bitcast by its layouts, if that is proved."""
     # Imported here: it loads isl.
     from dialect_utils.layout.proof.bitcast_proof import proved_movement
 
@@ -118,13 +118,13 @@ def _bitcast(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[
 
 
 def _conditional(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
-    """Returns the results of all branches, chosen array by array; those of one that a constant chooses."""
+    """Returns a choice between the branches for each result, or the branch that a constant selects."""
     (selector,), maker, branches = walker.leaves(operands[:1]), walker.maker, operation.called
     is_truth = maker.element_type(selector).name == "pred"
     arguments = [[operand] for operand in operands[1:]] or [[] for _ in branches]
     bits = maker.constant_bits(selector)
     if bits is not None:
-        # The last branch, where the constant is out of range.
+        # A constant out of range selects the last branch.
         chosen = 1 - bits if is_truth else min(bits, len(branches) - 1)
         maker.note(KNOWN_BRANCH)
         return walker.run(branches[chosen], arguments[chosen])
@@ -157,7 +157,7 @@ def _while(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]
 
 
 def _scan(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
-    """Returns the results of a `scan`, as those of a loop."""
+    """Returns the results of a `scan`, as a loop over slices."""
     maker = walker.maker
     try:
         scan = Scan(maker, operation, walker.flat)

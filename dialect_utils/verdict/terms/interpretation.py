@@ -1,4 +1,4 @@
-"""Written terms in another domain: each primitive that a term stands for, on arrays that numpy indexes."""
+"""Evaluates terms in another domain: applies the primitive of each term to arrays that numpy indexes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T", bound=Term)
 
 
 class Interpretation(ArrayDomain[V], Generic[T, V]):
-    """The values of all terms that were asked for: an array of the domain, or another value for a tuple or function."""
+    """The values of requested terms: an array of the domain, or another value for a tuple or function."""
 
     def __init__(self) -> None:
         self.values: dict[T, Any] = {}
@@ -52,11 +52,11 @@ class Interpretation(ArrayDomain[V], Generic[T, V]):
 
     @abstractmethod
     def combine(self, opcode: str, element_type: ElementType, array: V, initial: V) -> V:
-        """Returns the [kept] of an array [kept, reduced], combined by an elementwise operation."""
+        """Reduces an array [kept, reduced] to [kept] by an elementwise operation."""
 
     @abstractmethod
     def skipped(self, opcode: str, element_type: ElementType, initial: V) -> V:
-        """Returns padding of windows that takes no part in HLO, and takes part in StableHLO, as one unknown scalar."""
+        """Returns window padding, which HLO skips and StableHLO combines, as one unknown scalar."""
 
     @abstractmethod
     def reread(self, array: V, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> V:
@@ -69,7 +69,7 @@ class Interpretation(ArrayDomain[V], Generic[T, V]):
     def moved(self, term: T) -> V:
         """Returns the array after a term's steps of data movement."""
         plan, scalars = term.label, iter(term.operands[1:])
-        assert isinstance(plan, Plan)  # so they are made
+        assert isinstance(plan, Plan)  # moved terms have plans as labels
         array = self.values[term.operands[0]]
         steps = zip(plan.steps, plan.paddings, plan.stages, plan.stages[1:], strict=False)
         for number, (step, written, (old, _), (new, sizes)) in enumerate(steps):
@@ -82,7 +82,7 @@ class Interpretation(ArrayDomain[V], Generic[T, V]):
         return found
 
     def computed(self, term: T) -> V:
-        """Returns the primitive that a term stands for; raises UndefinedError for other operations."""
+        """Applies the primitive of a term; raises UndefinedError for other operations."""
         label: Any = term.label
         if label == ("iota",):
             return self.iota(_array(term).element_type, _array(term).dimensions[0])
@@ -93,7 +93,7 @@ class Interpretation(ArrayDomain[V], Generic[T, V]):
         return self._combined(term, label, operands) if found is None else found
 
     def _selected(self, term: T, label: Any, operands: Sequence[Any]) -> V | None:
-        """Returns a primitive whose elements are elements of the operands; None for others."""
+        """Applies a primitive that moves elements; returns None for others."""
         sizes = _array(term).dimensions
         match label:
             case ("broadcast", dimensions):
@@ -111,7 +111,7 @@ class Interpretation(ArrayDomain[V], Generic[T, V]):
         return None
 
     def _combined(self, term: T, label: Any, operands: Sequence[Any]) -> V:
-        """Returns a primitive that combines elements."""
+        """Applies a primitive that combines elements."""
         sizes = _array(term).dimensions
         match label:
             case ("dot", _):

@@ -1,6 +1,6 @@
-"""Attributes that affect the value of an operation, in the same words for both dialects.
+"""Attributes that affect the value of an operation, in one spelling for both dialects.
 
-Longer than others: each kind of attribute has a short function.
+Longer than other files: each kind of attribute has a short function.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.structured import integers, reduction_window
 from dialect_utils.text import without_comments
 
-# Attributes that tell where a value is stored, on which device, where it comes from or when it is computed.
+# Attributes that do not affect a value: storage, device, source location and scheduling.
 _SILENT = frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *GENERAL_MLIR_ATTRIBUTES))
-# For a custom call these may affect what is computed.
+# Of these attributes a custom call may read some.
 _SPOKEN_IN_CUSTOM_CALLS = frozenset({"sharding", "mhlo.sharding", "sdy.sharding", "backend_config"})
 
 # Frontend attributes that name the ends of a transfer.
 _OF_TRANSFERS = ("_xla_send_recv_source_target_pairs", "_xla_host_transfer_")
-# Frontend attributes with which passes mark the operations that they make; they tell of layouts.
+# The prefix of frontend attributes of Relayout's passes, which describe layouts only.
 _OWN_NOTES = "relayout."
 
 _PRECISIONS = frozenset({"operand_precision", "precision_config"})
@@ -45,7 +45,7 @@ _ELIDED = "..."
 _RESOURCE = "dense_resource"
 _TOTAL_ORDER = "TOTALORDER"
 
-# Operations whose operands are those of the computation that they apply.
+# Operations that pass their elements to a computation.
 _REDUCING = named("reduce reduce-window")
 _SIDE_EFFECTS = ("custom_call_has_side_effect", "has_side_effect")
 
@@ -69,12 +69,12 @@ def returns_operand(operation: Operation, devices: Devices) -> bool:
     return is_same and (operation.callee not in _OF_SHARDS or (devices is not None and devices[1] == 1))
 
 
-# Custom calls that give memory as it is: the contents differ from call to call.
+# Custom calls that return uninitialized memory, which differs from call to call.
 _UNWRITTEN = frozenset({"AllocateBuffer", "CreateBuffer"})
 
 
 def gives_unwritten_memory(operation: Operation) -> bool:
-    """Is true for a custom call whose result is undefined, and another one than that of each other call."""
+    """Is true for a custom call that returns uninitialized memory; no two such results are equal."""
     return operation.opcode == "custom-call" and operation.callee in _UNWRITTEN
 
 
@@ -84,7 +84,7 @@ _OF_SIZES = frozenset({_WITNESS, "shape.broadcast", "shape.shape_of", "tensor.ca
 
 
 def gives_sizes(operation: Operation) -> bool:
-    """Is true for an operation of StableHLO's companions that computes sizes, not arrays."""
+    """Is true for an operation of a related dialect (shape, tensor) that computes sizes, not arrays."""
     return operation.opcode in _OF_SIZES and any(isinstance(each.shape, OpaqueShape) for each in operation.results)
 
 
@@ -97,7 +97,7 @@ def is_assumed(operation: Operation) -> bool:
 
 
 def counted(operation: Operation) -> Sequence[Value]:
-    """Returns the operands that affect the value: sizes that are an operand are in the type of the result, too."""
+    """Returns the operands that affect the value; size operands do not, because the result type has the sizes."""
     return operation.operands[: _COUNTED.get(operation.opcode)]
 
 
@@ -106,14 +106,14 @@ _COUNTED = {"rng": 2, "stablehlo.dynamic_broadcast_in_dim": 1}
 
 
 def is_pure(operation: Operation) -> bool:
-    """Is true for an operation whose results depend on its operands alone; others are kept in their order."""
+    """Is true for an operation whose results depend only on its operands; other operations keep their order."""
     if operation.opcode == "custom-call":
         return not any(operation.attribute(name) == "true" for name in _SIDE_EFFECTS)
     return has(operation.opcode, Trait.PURE)
 
 
 def is_written_in_reverse(operation: Operation) -> bool:
-    """Is true for an operation of a TPU dump that writes its result in reverse, which its opcode does not say."""
+    """Is true for an operation whose TPU `backend_config` reverses its result."""
     return bool(reversed_dimensions(operation.attribute("backend_config")))
 
 
@@ -165,7 +165,7 @@ def key_of(operation: Operation) -> Key:
     integers = [attribute for attribute in opcode_of(opcode_in_common(opcode)).attributes if attribute.is_integers]
     names = [attribute.name for attribute in integers]
     found = {name: operation.ints(name) for name in names}
-    # An attribute that is not a list of integers counts as it is written.
+    # An attribute that is not a list of integers is compared as text.
     ignored = {*_SILENT, *(name for name in names if found[name] is not None)}
     if None not in found.values():
         # A dotted name is a field of the attribute that StableHLO writes.
@@ -190,8 +190,8 @@ def key_of(operation: Operation) -> Key:
 def _spoken_notes(operation: Operation) -> list[Pair]:
     """Returns the frontend attributes that affect a value.
 
-    A custom call has any, but not those of Relayout. A transfer has those that name its devices, or the handler and the
-    channel in the host's program.
+    For a custom call these are all but Relayout's own. For a transfer they name its devices, or the handler and channel
+    of the host program.
     """
     is_call = operation.opcode == "custom-call"
     if not is_call and not has(operation.opcode, Trait.COMMUNICATES):
@@ -203,7 +203,7 @@ def _spoken_notes(operation: Operation) -> list[Pair]:
 
 
 def elementwise_label(operation: Operation) -> Hashable:
-    """Returns an opcode where attributes say nothing more, a comparison's direction, else the whole key."""
+    """Returns the opcode, or (compare, direction, is_total), or the whole key of an operation with other attributes."""
     key = key_of(operation)
     opcode, said, texts, contents, shapes = key
     if said or contents is not None or shapes is not None:
@@ -216,7 +216,7 @@ def elementwise_label(operation: Operation) -> Hashable:
 
 
 def _is_call(name: str, operation: Operation) -> bool:
-    """Is true for an attribute that names functions, which count by what they do."""
+    """Is true for an attribute that names functions; functions are compared by content, not by name."""
     is_inlined = name in CALLING_MLIR_ATTRIBUTES and operation.opcode != "custom-call"
     return bool(operation.called) and (is_inlined or is_calling(name))
 
@@ -231,10 +231,10 @@ def _normalized(operation: Operation, name: str, text: str) -> list[tuple[str, s
     if is_compared and name in _DIRECTIONS:
         return [("direction", _words(text)[-1])]
     if is_compared and name in _COMPARE_TYPES:
-        # All but this one follow from the operands' type.
+        # The operands' type implies every comparison type but TOTALORDER.
         return [("type", _TOTAL_ORDER)] if _words(text)[-1] == _TOTAL_ORDER else []
     if is_compared and name == "order":
-        # How jaxlib says it since 0.12. Integers have but one order.
+        # jaxlib's spelling since 0.12. Integers have but one order.
         is_total = text == "TOTAL" and array_shape(operation.operands[0]).element_type.is_floating
         return [("type", _TOTAL_ORDER)] if is_total else []
     return list(in_common(operation, name, text if '"' in text or " : " in text else _spelled(text)))
@@ -280,7 +280,7 @@ _ENUMERATION = re.compile(r"#stablehlo<\w+ (\w+)>")
 _HANDLE = re.compile(r"handle\s*=\s*(\d+)")
 _MATRIX = re.compile(r"tensor<(\d+)x(\d+)xi64>")
 _GROUP = re.compile(r"\{([\d,\s]*)\}")
-# StableHLO's name of an attribute that HLO calls otherwise, and that is no list of integers.
+# HLO's name for each StableHLO attribute with another name, lists of integers excepted.
 _NAMES = {
     "backend_config": "backend_config",
     "call_target_name": "custom_call_target",
@@ -318,7 +318,7 @@ _API_VERSIONS = {
 
 
 def opcode_in_common(opcode: str) -> str:
-    """Returns HLO's name of an operation that CHLO has, too."""
+    """Returns HLO's opcode for a CHLO operation that HLO has, too; any other opcode unchanged."""
     name = opcode.removeprefix("chlo.").replace("_", "-")
     if opcode == "chlo.top_k":
         return "topk"
@@ -326,7 +326,7 @@ def opcode_in_common(opcode: str) -> str:
 
 
 def window_pair(operation: Operation) -> tuple[list[Pair], frozenset[str]]:
-    """Returns the window of an operation, and the names of the attributes that hold it; nothing for others."""
+    """Returns the window of an operation and the names of its attributes; empty without a window."""
     if operation.opcode not in _WINDOWS:
         return [], frozenset()
     shape = operation.operands[0].shape
@@ -335,7 +335,7 @@ def window_pair(operation: Operation) -> tuple[list[Pair], frozenset[str]]:
 
 
 def in_common(operation: Operation, name: str, text: str) -> Iterator[Pair]:
-    """Yields an attribute by HLO's name with its value in one spelling; nothing where it says what absence does."""
+    """Yields an attribute with HLO's name and a normal spelling of its value; nothing for a default value."""
     name = _NAMES.get(name, name)
     value = _SPELLED[name](operation, text) if name in _SPELLED else _value(text)
     if operation.opcode == "all-to-all" and _follows(operation, name, value):
@@ -346,7 +346,7 @@ def in_common(operation: Operation, name: str, text: str) -> Iterator[Pair]:
 
 
 def _follows(operation: Operation, name: str, value: str) -> bool:
-    """Is true for attributes that HLO omits from an all-to-all: it joins parts where it splits, one for each device."""
+    """Is true for the defaults of an all-to-all: it joins the split dimension, and has one part per device."""
     if name == "concat_dimension":
         return operation.ints("dimensions") == (int(value),)
     groups = _GROUP.findall(_groups(operation, operation.attribute("replica_groups") or ""))
@@ -359,7 +359,7 @@ def _is_flag(operation: Operation, name: str) -> bool:
 
 
 def _value(text: str) -> str:
-    """Returns a number without its type, an enumeration's case, a text without quotes; anything else as it is."""
+    """Returns a number without its type, an enumeration's case, a text without quotes; other texts unchanged."""
     if text == "unit":
         return "true"
     found = _ENUMERATION.fullmatch(text)
@@ -398,7 +398,7 @@ def _channel(_: Operation, text: str) -> str:
 
 
 def _groups(operation: Operation, text: str) -> str:
-    """Returns lists of devices, one in each pair of braces; anything else as it is written."""
+    """Returns groups of devices in braces, such as {0,1},{2,3}; any other text unchanged."""
     if "dense" not in text:
         rows = [",".join(part.replace(" ", "").split(",")) for part in _GROUP.findall(text)]
         return _rows(rows) if "<=" not in text else text

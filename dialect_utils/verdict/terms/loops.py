@@ -1,4 +1,4 @@
-"""Loops: short ones unrolled; others as functions of their state. A scan is a loop over the slices of its inputs."""
+"""Loops: unrolled if short, else functions of their state. A scan is a loop over the slices of its inputs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 UNROLLED = Rule("unrolled", "A loop whose condition is known before every iteration is the sequence of its iterations.")
 Plans = Sequence[Plan | None]
 _COUNTER = ELEMENT_TYPES["s64"]
-# Operations of floats that no order of a scan rounds otherwise.
+# Float operations that do not round, so that a scan may apply them in any order.
 _UNROUNDED = named("maximum minimum select constant and or not")
 
 
@@ -45,8 +45,8 @@ class Iteration(Generic[V]):
 class Loop(Generic[V]):
     """A loop: the condition and the next state as functions of the state, tuples flattened.
 
-    `body` is the function that decides whether an iteration is short, `results` are the positions in the state of the
-    results of the operation.
+    `body` is the function whose length decides about unrolling. `results` are the positions of the operation's results
+    in the state.
     """
 
     walker: Walker[V]
@@ -57,13 +57,13 @@ class Loop(Generic[V]):
     results: Sequence[int]
 
     def run(self, start: Sequence[V]) -> list[V]:
-        """Returns the results: of the iterations where they are few and known, else of the loop as a function."""
+        """Returns the results of the unrolled loop if the iterations are few and known, else of a `while` node."""
         unrolled = self._unrolled(start)
         final = self.walker.maker.final(self, start) if unrolled is None else unrolled
         return [final[i] for i in self.results]
 
     def _unrolled(self, start: Sequence[V]) -> Sequence[V] | None:
-        """Returns the final state of a loop of a few known iterations; None for others and those with effects."""
+        """Returns the final state of a loop of a few known iterations without effects, else None."""
         walker, state = self.walker, start
         if not is_unrolled(self.body):
             return None
@@ -76,12 +76,12 @@ class Loop(Generic[V]):
                 walker.maker.note(UNROLLED)
                 return state
             state = self.step(state)
-        # The attempt leaves no effects.
+        # Discard the side effects of the failed attempt.
         del walker.effects[count:]
         return None
 
     def iteration(self, state: Sequence[V], plans: Plans) -> Iteration[V]:
-        """Returns the iteration of a state of logical values, which the loop holds after `plans`."""
+        """Returns one iteration on a state of logical values; the loop's own state is `plans` of these values."""
         arrays = self._physical(state, plans)
         tested, test_effects = self.walker.within(0, lambda: self.test(arrays))
         ends, effects = self.walker.within(1, lambda: self.step(arrays))
@@ -97,7 +97,7 @@ class Loop(Generic[V]):
     def final(self, start: Sequence[V], reading: Reading, plain: Iteration[V], short: Iteration[V]) -> list[V]:
         """Returns the final state of a loop.
 
-        The variables of `plain` are the whole state, those of `short` are first the elements that count.
+        `plain` is an iteration of the whole state, `short` one whose first elements are the live ones.
         """
         final = list(start)
         for i, out in zip(reading.order, self._outs(start, reading.order, short), strict=True):
@@ -134,8 +134,8 @@ class Loop(Generic[V]):
 class Scan(Generic[V]):
     """A scan as a loop whose state is a counter, the carries, the inputs and the outputs.
 
-    The loop writes each slice of the outputs once, so these may hold anything before: they hold zeros. `call` returns
-    the results of a function.
+    The loop writes each slice of the outputs once, so their initial values do not matter: they are zeros. `call`
+    returns the results of a function.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ class Scan(Generic[V]):
 
 
 def _rounds(function: Function) -> bool:
-    """Is true for a function that may compute floats which another order of the scan rounds otherwise."""
+    """Is true for a function whose float results may depend on the order of the scan."""
     return any(
         any(value.shape.is_inexact for value in each.results)
         and not has(each.opcode, Trait.MOVES_DATA)

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 class Maker(Domain[V]):
-    """The primitives of definitions, and those of control flow, collectives and loops.
+    """The primitives of array definitions, control flow, collectives and loops.
 
-    The replay makes plain nodes of a graph, the prover terms in normal form. `walker` is the walker that uses it.
+    The replay implements them with plain nodes, the prover with terms in normal form. `walker` is the current walker.
     """
 
     walker: Walker[V]
@@ -100,7 +100,7 @@ class Maker(Domain[V]):
         return self.each(("compare", direction, is_total), ELEMENT_TYPES["pred"], [left, right])
 
     def move(self, array: V, step: Step, padding: V | None = None) -> V:
-        """Returns an array after one more step; an equal number of bits is read as another type, element by element."""
+        """Returns an array after one more step; a step to a type of equal width becomes `reread`."""
         if step.regroups_bits:
             old = self.element_type(array)
             new, _ = step.result(old, self.dimensions(array))
@@ -119,7 +119,7 @@ class Maker(Domain[V]):
         return self.each(("bitcast-convert", element_type), element_type, [array])
 
     def term(self, array: V) -> V:
-        """Returns an array in its form as an operand."""
+        """Returns an array as a node; the prover normalizes pending movement."""
         return array
 
     def outs(self, made: V, shapes: Sequence[Shape]) -> list[V]:

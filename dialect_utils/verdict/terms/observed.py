@@ -12,12 +12,12 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import SOLVED, Trait, has, opcode_of, with_trait
 from dialect_utils.verdict.rules.formats import has as has_property
 
-# Results that jump where an operand of floats changes by a rounding error.
+# Operations whose results jump when a float operand changes by a rounding error, such as `floor`.
 _JUMPS = with_trait(Trait.JUMPS)
 _WITHOUT_NAN = {name for name in FLOAT_FORMATS if not has_property(ELEMENT_TYPES[name], "nan")}
 # Functions of complex numbers that jump at a branch cut.
 _CUT = with_trait(Trait.CUT)
-# Operations without primitives whose results follow their operands without a jump.
+# Operations without primitives whose results are continuous in their operands.
 _SMOOTH = SOLVED | with_trait(Trait.COLLECTIVE)
 
 
@@ -29,7 +29,7 @@ def observes_bits(kind: str, label: Hashable, shape: Shape, types: Sequence[Shap
         case Plan():
             return label.regroups_bits
         case ((str(opcode), *_) as key, *_) if kind == "op":
-            # Operations with a definition treat every NaN as arithmetic does, and so do markers of custom calls.
+            # Operations with a definition ignore the bits of a NaN, and so do custom calls that only mark a value.
             is_known = opcode_of(opcode).define is not None or has(opcode, Trait.AMONG_DEVICES)
             # A topk orders floats from -NaN to NaN.
             return opcode == "topk" or (not is_known and not _is_marker(key))

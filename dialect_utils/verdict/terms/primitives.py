@@ -20,7 +20,7 @@ V = TypeVar("V")
 # by its number in row-major order. array: an array given by all its elements.
 Kind = Literal["leaf", "constant", "splat", "each", "choice", "moved", "op", "out", "element", "array"]
 
-# The level of the entry. Functions that use no value from outside are on a level of their own, in bodies, too.
+# The level of the entry. Functions without outside values have the level CLOSED, also inside bodies.
 OUTERMOST, CLOSED = 1, 0
 # The label of a result of a scan that the engine may compute in any order, as if its function were associative.
 ANY_ORDER = "any-order"
@@ -112,7 +112,7 @@ class Primitives(Domain[V]):
         return self.gathered(array, columns, windows, promise_of(operation, order))
 
     def gathered(self, array: V, columns: Sequence[V], windows: tuple[int, ...], promise: Hashable) -> V:
-        """Returns a gather with a promise about its indices."""
+        """Returns a gather with a guarantee about its indices (sorted, unique)."""
         sizes = (*self.dimensions(columns[0]), *windows, self.dimensions(array)[-1])
         return self.made(("gather", windows, promise), ArrayShape(self.element_type(array), sizes), [array, *columns])
 
@@ -184,7 +184,7 @@ class Primitives(Domain[V]):
         operands: Sequence[V],
         sizes: tuple[int, ...],
     ) -> list[V]:
-        """Returns a reduction by a function, the last of the operands."""
+        """Returns a reduction by a function, which is the last operand."""
         shapes = tuple(ArrayShape(each, sizes) for each in element_types)
         made = self.made(label, TupleShape(shapes), operands)
         return [self.store.make("out", i, shape, (made,)) for i, shape in enumerate(shapes)]
@@ -204,7 +204,7 @@ def leaves_of(tree: TreeOf[V]) -> Iterator[V]:
 
 
 def tree_of(shape: Shape, leaves: Iterator[V]) -> TreeOf[V]:
-    """Returns leaves as a tree of a shape's nesting; takes no more than it needs."""
+    """Returns a tree with the nesting of a shape, from the next leaves of an iterator."""
     if isinstance(shape, TupleShape):
         return tuple(tree_of(element, leaves) for element in shape.elements)
     return next(leaves)
@@ -233,7 +233,7 @@ def _texts(operation: Operation) -> tuple[tuple[str, str], ...]:
 
 def texts_of(label: Hashable) -> tuple[tuple[str, str], ...]:
     """Returns the attributes in the label of a dot."""
-    assert isinstance(label, tuple)  # so dots are made
+    assert isinstance(label, tuple)  # a dot's label is (dot, attributes)
     texts: tuple[tuple[str, str], ...] = label[1]
     return texts
 

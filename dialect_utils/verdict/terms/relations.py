@@ -1,7 +1,7 @@
-"""The elements that a combination combines, as relations of its indices and those of other terms, which isl compares.
+"""The elements that a combination combines, as isl relations from its indices to indices of other terms.
 
-A relation says that an element takes part, not how often. So an element may take part once only, unless combining it
-again changes nothing.
+A relation does not count how often an element is combined. So each element may be combined only once, unless combining
+it again changes nothing.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
     from dialect_utils.layout.proof.decide import Terms
 
-# Seconds for isl beyond which two terms are not known to combine the same elements.
+# The time limit of isl for one comparison, in seconds.
 _ISL_SECONDS = 1.0
-# Operations in one expression of elements.
+# The most operations in one expression of elements.
 _MOST_OPERATIONS = 60
 
 # An expression of elements: (_BASE, term, number) is an element of a term, at the index that the relation of that
@@ -49,15 +49,15 @@ _MOST_OPERATIONS = 60
 Key = tuple[Any, ...]
 Parts = dict[Key, "isl.Map"]
 _BASE = "base"
-# Coordinates of an operand as functions of those of the result.
+# An operand's coordinates as functions of the result's coordinates.
 _Make = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 def try_prove_same_combination(first: Term, second: Term, opcode: str) -> bool:
     """Is true where two terms are proved equal as combinations by an operation, but for the bits of NaN.
 
-    Where the operation is not exact, one of them has to be a single combination of some terms, and the other one a
-    combination of the same terms: that is another order of one sum.
+    An inexact operation requires that one term is a single combination and the other combines the same elements, which
+    is one sum in two orders.
     """
     if is_exact(opcode, kind_of(first)):
         return _combine_same(first, second, opcode, frozenset())
@@ -65,7 +65,7 @@ def try_prove_same_combination(first: Term, second: Term, opcode: str) -> bool:
 
 
 def _combine_same(first: Term, second: Term, opcode: str, parts: frozenset[Term]) -> bool:
-    """Is true where two terms combine the same elements; `parts` are not taken apart."""
+    """Is true where two terms combine the same elements; terms in `parts` count as whole parts."""
     # Imported here: it loads isl.
     from dialect_utils.layout.proof.decide import budgets
 
@@ -82,19 +82,19 @@ def _combine_same(first: Term, second: Term, opcode: str, parts: frozenset[Term]
 
 
 class _UnknownError(Exception):
-    """Raised where an element may take part more than once."""
+    """Raised where an element may be combined more than once."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """The element of a term at each index: an expression, and the relations that its bases are read by."""
+    """The element of a term at each index: an expression over base terms, and the relations to their indices."""
 
     key: Key
     relations: tuple[isl.Map, ...]
 
 
 class _Relations:
-    """The parts of terms, each an expression of elements with the relation of indices at which it takes part."""
+    """The parts of terms: expressions of elements, each with the relation from a term's indices to those combined."""
 
     def __init__(self, context: isl.Context, opcode: str, parts: frozenset[Term]) -> None:
         self.context, self.opcode, self.parts = context, opcode, parts
@@ -103,7 +103,7 @@ class _Relations:
         self._ranks: dict[Key, int] = {}
 
     def try_kept(self, term: Term) -> Parts | None:
-        """Returns the parts of a term that count; None where one may take part more than once."""
+        """Returns the parts of a term without neutral elements; None if one may be combined more than once."""
         try:
             found = self._of(term)
         except _UnknownError:
@@ -129,7 +129,7 @@ class _Relations:
             for key, inner in self._of(operand).items():
                 whole, before = relation.apply_range(inner), found.get(key)
                 if not (key[0] == _BASE and may_repeat(key[1], self.opcode)) and not has(self.opcode, Trait.IDEMPOTENT):
-                    # An element takes part once where one way leads to it.
+                    # An element is combined once if only one path leads to it.
                     is_once = relation.reverse().range_product(inner).is_injective()
                     if not is_once or (before is not None and not before.is_disjoint(whole)):
                         raise _UnknownError
@@ -139,7 +139,7 @@ class _Relations:
     # Elements
 
     def _part(self, term: Term) -> Parts:
-        """Returns a term whose elements are parts. The operands of its operation may be in any order."""
+        """Returns a term as one part; the operands of a commutative operation are sorted."""
         element = self._element(term)
         key, sizes = element.key, sizes_of(term)
         if key[0] != _BASE and isinstance(key[0], str) and has(key[0], Trait.COMMUTATIVE):
@@ -152,7 +152,7 @@ class _Relations:
         return {key: whole}
 
     def _rank(self, key: Key) -> int:
-        """Returns the number of an expression, whatever the indices at which its elements are read."""
+        """Returns the number of an expression, without the relations by which it reads elements."""
         return self._ranks.setdefault(_renumbered(key, lambda _: 0), len(self._ranks))
 
     def _element(self, term: Term) -> _Element:
@@ -178,7 +178,7 @@ class _Relations:
     def _joined(
         self, elements: Sequence[_Element], make: Callable[[tuple[Key, ...]], Key], outer: Sequence[isl.Map]
     ) -> _Element:
-        """Returns an expression of elements; equal relations get one number."""
+        """Returns an expression over several elements, with one number for equal relations."""
         relations: list[isl.Map] = []
         keys = []
         for element in elements:
@@ -194,7 +194,7 @@ class _Relations:
     # Steps
 
     def _steps(self, term: Term) -> Iterator[tuple[Term, isl.Map]]:
-        """Yields each operand with the relation of the term's indices and those of the operand that take part."""
+        """Yields each operand with the relation from the term's indices to the operand's combined indices."""
         sizes, label, operands = sizes_of(term), label_of(term), term.operands
         if isinstance(label[0], Plan):
             yield from self._moved(term, label[0])
@@ -243,17 +243,17 @@ class _Relations:
         return Terms(self.context, tuple(sizes), 1)
 
     def _relation(self, terms: Terms, coordinates: Sequence[Any], domain: isl.Set) -> isl.Map:
-        """Returns the relation of the indices of a domain and coordinates."""
+        """Returns the relation from the indices in a domain to coordinates."""
         import islpy as isl
 
         found = isl.Map.from_domain(domain)
         for coordinate in coordinates:
             found = found.flat_range_product(isl.Map.from_aff(terms.aff(coordinate)))
-        # The last of the terms is the unit of an element, which is 0.
+        # The last variable numbers the parts of an element's bits; it is 0 for whole elements.
         return found.project_out(isl.dim_type.in_, len(terms.index), 1)
 
     def _related(self, sizes: Sequence[int], others: Sequence[int], texts: Iterable[str]) -> isl.Map:
-        """Returns the relation of two indices that meet conditions, which name them i0, i1, ... and j0, j1, ..."""
+        """Returns the relation of indices (i0, i1, ...) and (j0, j1, ...) that meet the conditions `texts`."""
         import islpy as isl
 
         first, second = ([f"{letter}{i}" for i in range(len(each))] for letter, each in (("i", sizes), ("j", others)))
@@ -269,7 +269,7 @@ def _bits(key: Key) -> int | None:
 
 
 def _renumbered(key: Key, change: Callable[[int], int]) -> Key:
-    """Returns an expression with other numbers of its relations."""
+    """Returns an expression with the numbers of its relations changed."""
     if key[0] == _BASE:
         return key if key[2] is None else (*key[:2], change(key[2]))
     return (*key[:2], tuple(_renumbered(each, change) for each in key[2]))
@@ -284,7 +284,7 @@ def _is_same(first: isl.Map, second: isl.Map) -> bool:
 
 
 def _within(i: int, window: WindowDimension) -> str:
-    """Returns the condition that a window at i has an element at j in one dimension."""
+    """Returns the condition that window i contains element j in one dimension."""
     reached = f"{window.stride} i{i} + {window.rhs_dilation} o - {window.low}"
     return f"(exists o : 0 <= o < {window.size} and {window.lhs_dilation} j{i} = {reached})"
 

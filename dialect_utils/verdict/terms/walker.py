@@ -57,8 +57,8 @@ class Walker(Generic[V]):
     """The values of one module, as nodes of a maker.
 
     `devices` is the number of devices that run the module. Loops of up to `iterations` are unrolled. `effects` are the
-    operations with side effects, in order; `scope` distinguishes those of one body from those of another. `level` is
-    one more than the number of bodies around the current operation whose parameters are variables.
+    operations with side effects, in order; `scope` identifies the current body. `level` is one more than the nesting
+    depth of bodies whose parameters are variables.
     """
 
     maker: Maker[V]
@@ -147,13 +147,13 @@ class Walker(Generic[V]):
     def _defined(self, operation: Operation) -> Sequence[TreeOf[V]] | None:
         """Returns the operation's definition; None where it has none, or its operands' sizes are not known.
 
-        An elementwise operation is a node by its own attributes.
+        An elementwise operation becomes a node with its attributes.
         """
         known, opcode = opcode_of(operation.opcode), operation.opcode
         if known.define is None or known.has(Trait.ELEMENTWISE):
             return None
         is_norm = known.has(Trait.NORMALIZES)
-        # The definition of rng-bit-generator is thousands of operations, which rewrites leave as they are.
+        # The definition of rng-bit-generator has thousands of operations, and no rewrite changes it.
         is_whole = opcode == "rng-bit-generator" or (known.has(Trait.ENGINE_DEFINED) and not is_norm)
         if is_whole or is_among_devices(operation) or not is_pure(operation):
             return None
@@ -179,14 +179,14 @@ class Walker(Generic[V]):
         return self.maker.each(elementwise_label(operation), result.element_type, arrays)
 
     def opaque(self, operation: Operation) -> Sequence[TreeOf[V]]:
-        """Returns the results of an operation without a definition: equal operations on equal operands are equal."""
+        """Returns the results of an operation without a definition, as an unknown function of its operands."""
         number = len(self.effects)
         operands = self.leaves(self.values[operand] for operand in counted(operation))
         functions = [self.function(called) for called in operation.called]
         is_effect = not is_pure(operation) or not operation.results or any(effects for _, effects in functions)
         found: Hashable = (*self.scope, number) if is_effect else None
         if gives_unwritten_memory(operation):
-            # Each call has contents of its own.
+            # Each call returns different memory.
             found = ("unwritten", self._unwritten.setdefault(operation, len(self._unwritten)))
         devices = self.devices if is_among_devices(operation) else None
         label = (key_of(operation), len(operands), devices, found)
@@ -205,18 +205,18 @@ class Walker(Generic[V]):
     # Bodies whose parameters are variables
 
     def variables(self, shapes: Sequence[Shape]) -> list[V]:
-        """Returns the variables of a body on the level inside of this one."""
+        """Returns the variables of a body, at the current level."""
         return [self.maker.make("leaf", ("bound", self.level, i), shape) for i, shape in enumerate(shapes)]
 
     def within(self, part: int, run: Callable[[], Sequence[V]]) -> tuple[list[V], list[V]]:
-        """Returns the results of a body and its own effects, on the level inside of this one."""
+        """Returns the results and effects of a body, which `run` walks one level deeper."""
         outer, scope = self.effects, self.scope
         self.effects, self.scope = [], (*scope, len(outer), part)
         self.level += 1
         try:
             return [self.maker.term(each) for each in run()], self.effects
         finally:
-            # An operation whose definition fails inside of a body becomes a node without it.
+            # Restore the state even on failure: the caller then makes a node without the definition.
             self.effects, self.scope = outer, scope
             self.level -= 1
 
@@ -255,7 +255,7 @@ class Walker(Generic[V]):
         return [values[result] for result in results]
 
     def _on_arrays(self, operation: Operation, values: Mapping[Value, V], sizes: tuple[int, ...]) -> V:
-        """Returns an operation of scalars on arrays."""
+        """Applies an operation on scalars to whole arrays."""
         bits = operation.splat_bits
         if bits is not None:
             return self.maker.literal(static_array(operation.results[0].shape).element_type, bits, sizes)

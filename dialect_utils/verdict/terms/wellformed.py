@@ -1,7 +1,7 @@
-"""Terms of a certificate that mean something: each kind of term has operands, a label and a shape that fit.
+"""Checks that terms of a certificate are well-formed: operands, label and shape fit the kind of term.
 
-A check of a step may then read a term as what its kind and label say. Other labels than those below are functions of
-the operands of which nothing is known.
+Checks of steps then rely on a term's kind and label. A term with any other label is an unknown function of its
+operands.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from dialect_utils.ops import BITWISE, EXTREMES, Trait, has, opcode_of
 from dialect_utils.ops.window import positions
 from dialect_utils.verdict.terms.primitives import ANY_ORDER, Term
 
-# The type of undefined padding, which has none.
+# The type of undefined padding.
 NOTHING = ArrayShape(ElementType("unspecified", 0), ())
 _PRED = ELEMENT_TYPES["pred"]
-# Steps expand powers, factor by factor.
+# The highest power in a polynomial, because steps expand powers factor by factor.
 _HIGHEST_POWER = 1000
-# Operations that steps flatten.
+# Operations on any number of operands, which steps flatten.
 _OF_ANY_NUMBER = EXTREMES | BITWISE
 _DIRECTIONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
 _KEY = ("opcode", "integers", "texts", "contents", "shapes")
 
 
 class RefusedError(Exception):
-    """Raised for a term that means nothing, and for a step that its rule does not justify; the message says which."""
+    """Raised for a malformed term, and for a step that its rule does not justify."""
 
 
 def demand(is_right: bool, why: str) -> None:
-    """Raises RefusedError where something is not right."""
+    """Raises RefusedError with the message `why` unless `is_right`."""
     if not is_right:
         raise RefusedError(why)
 
@@ -51,7 +51,7 @@ def check_term(term: Term) -> None:
 
 
 def _are_numbers(values: Any) -> bool:
-    """Is true for integers that are not negative; truth values are none."""
+    """Is true for nonnegative integers; `True` is not an integer here."""
     return isinstance(values, (tuple, frozenset)) and all(type(each) is int and each >= 0 for each in values)
 
 
@@ -136,7 +136,7 @@ Check = Callable[[Sequence[Any], ArrayShape, Sequence[ArrayShape]], bool]
 
 
 def _has_operands(opcode: str, operands: Sequence[ArrayShape]) -> bool:
-    """Is true for an operation on as many operands as it has; types may be mixed, as in fused HLO."""
+    """Is true for the right number of operands; types may be mixed, as in fused HLO."""
     count = _operand_count(opcode)
     is_choice = opcode != "select" or operands[0].element_type == _PRED
     return is_choice and (count in (None, len(operands)) or opcode in _OF_ANY_NUMBER)
@@ -144,7 +144,7 @@ def _has_operands(opcode: str, operands: Sequence[ArrayShape]) -> bool:
 
 @lru_cache(maxsize=256)
 def _operand_count(opcode: str) -> int | None:
-    """Returns the number of operands of an elementwise operation, None for others."""
+    """Returns the number of operands of an elementwise operation, None for other operations."""
     return opcode_of(opcode).operand_count if has(opcode, Trait.ELEMENTWISE) else None
 
 
@@ -203,7 +203,7 @@ def _op(term: Term) -> bool:
 
 
 def _is_key(key: Sequence[Any]) -> bool:
-    """Is true for all attributes of an operation."""
+    """Is true for a tuple with the fields of `labels.Key`."""
     is_whole = len(key) == len(_KEY) and isinstance(key[0], str) and isinstance(key[2], tuple)
     return is_whole and all(len(each) == len(("name", "text")) and isinstance(each[1], str) for each in key[2])
 
@@ -258,7 +258,7 @@ def _iota(term: Term, label: Sequence[Any]) -> bool:
 
 
 def _at(part: ArrayShape, whole: ArrayShape, indices: Sequence[ArrayShape]) -> bool:
-    """Is true for a part of an array, and its position."""
+    """Is true for a slice or update `part` of `whole`, with one scalar index per dimension."""
     is_part = part.element_type == whole.element_type and part.rank == whole.rank == len(indices)
     return (
         is_part
@@ -323,7 +323,7 @@ def _dot(term: Term, label: Sequence[Any]) -> bool:
     return is_ranked and (batch, summed) == (other, count) and shape.dimensions == (batch, rows, columns)
 
 
-# One check for each label of a primitive; "function" and "while" are labels of terms that are no opcodes.
+# One check for each primitive; "function" and "while" are labels without an opcode.
 _PRIMITIVES: Mapping[str, Callable[[Term, Sequence[Any]], bool]] = {
     ANY_ORDER: _same_shape,
     "broadcast": _broadcast,

@@ -44,12 +44,12 @@ def summing_type(result: Instruction | ArrayShape, *operands: Instruction) -> El
 
 
 def plain(ops: Ops, value: Instruction, kind: ElementType) -> Instruction:
-    """Makes a value of another type, in the layout of new arrays."""
+    """Builds a value of another type, in the layout of new arrays."""
     return ops.fitted(ops.convert(value, kind), ops.shape(kind, array_shape(value).dimensions))
 
 
 def filled(ops: Ops, like: Instruction, number: complex) -> Instruction:
-    """Makes an array of equal numbers, with the type and dimensions of another array."""
+    """Builds an array of equal numbers, with the type and dimensions of another array."""
     shape = array_shape(like)
     kind = shape.element_type
     literal = f"({number.real!r}, {number.imag!r})" if kind.is_complex else repr(number.real)
@@ -57,30 +57,30 @@ def filled(ops: Ops, like: Instruction, number: complex) -> Instruction:
 
 
 def times(ops: Ops, value: Instruction, factor: complex) -> Instruction:
-    """Makes the product with a number, or returns the value for 1."""
+    """Builds the product with a number, or returns the value for 1."""
     return value if factor == 1 else ops.like("multiply", value, filled(ops, value, factor))
 
 
 def scaled(ops: Ops, value: Instruction, factor: Instruction) -> Instruction:
-    """Makes the product with a scalar value."""
+    """Builds the product with a scalar value."""
     shape = array_shape(value)
     scalar = ops.convert(ops.reshape(factor, ()), shape.element_type)
     return ops.like("multiply", value, ops.broadcast(scalar, shape.dimensions))
 
 
 def plus(ops: Ops, value: Instruction, other: Instruction, factor: complex = 1) -> Instruction:
-    """Makes the sum with another array, converted and multiplied by a number."""
+    """Builds the sum with another array, converted and multiplied by a number."""
     return ops.like("add", value, times(ops, plain(ops, other, array_shape(value).element_type), factor))
 
 
 def plus_along(ops: Ops, value: Instruction, bias: Instruction, along: Sequence[int]) -> Instruction:
-    """Makes the sum with an array whose dimensions are the dimensions `along` of the value."""
+    """Builds the sum with an array whose dimensions are the dimensions `along` of the value."""
     shape = array_shape(value)
     return ops.like("add", value, ops.broadcast(plain(ops, bias, shape.element_type), shape.dimensions, along))
 
 
 def activated(ops: Ops, call: Instruction, value: Instruction, mode: str, slope: float = 0.0) -> Instruction:
-    """Makes one of `ACTIVATIONS`; raises DiagnosticError for one whose bounds no backend_config contains."""
+    """Builds one of `ACTIVATIONS`; raises DiagnosticError for one whose bounds no backend_config contains."""
     if mode == "kLeakyRelu":
         return _choose_positive(ops, value, times(ops, value, slope))
     if mode not in _ACTIVATE:
@@ -89,7 +89,7 @@ def activated(ops: Ops, call: Instruction, value: Instruction, mode: str, slope:
 
 
 def approximate_gelu(ops: Ops, value: Instruction) -> Instruction:
-    """Makes x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))."""
+    """Builds x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))."""
     cube = ops.like("multiply", ops.like("multiply", value, value), value)
     inner = ops.like("add", value, times(ops, cube, _GELU_CUBIC))
     bent = ops.like("tanh", times(ops, inner, sqrt(2 / pi)))
@@ -97,7 +97,7 @@ def approximate_gelu(ops: Ops, value: Instruction) -> Instruction:
 
 
 def rounded(ops: Ops, value: Instruction, kind: ElementType) -> Instruction:
-    """Makes a conversion that saturates for narrow floats and integers, and rounds integers to nearest even."""
+    """Builds a conversion that saturates for narrow floats and integers, and rounds integers to nearest even."""
     largest = _LARGEST.get(kind.name)
     shape = array_shape(value)
     if largest is not None:
@@ -116,7 +116,7 @@ def _bounds(kind: ElementType) -> tuple[str, str]:
 
 
 def outputs(ops: Ops, call: Instruction, values: Sequence[Instruction]) -> Instruction:
-    """Makes the result of a call: the values, and zeros for the other elements of the tuple, which are workspace."""
+    """Builds the result of a call: the values, and zeros for the other elements of the tuple, which are workspace."""
     if not isinstance(call.shape, TupleShape):
         return values[0]
     spare = []
@@ -151,7 +151,7 @@ def _half_of_one_plus(ops: Ops, value: Instruction, bent: Instruction) -> Instru
 
 
 def rectified(ops: Ops, value: Instruction) -> Instruction:
-    """Makes max(x, 0)."""
+    """Builds max(x, 0)."""
     return ops.like("maximum", value, filled(ops, value, 0.0))
 
 

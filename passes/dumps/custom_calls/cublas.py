@@ -99,7 +99,7 @@ def _alpha(config: CallConfig, kind: ElementType) -> complex:
 
 
 def _product(ops: Ops, config: CallConfig, lhs: Instruction, rhs: Instruction) -> Instruction:
-    """Makes the dot; an operand without batch dimensions is repeated for every batch."""
+    """Builds the dot; an operand without batch dimensions is repeated for every batch."""
     name = "dot_dimension_numbers"
     left = config.ints(name, "lhs_batch_dimensions"), config.ints(name, "lhs_contracting_dimensions")
     right = config.ints(name, "rhs_batch_dimensions"), config.ints(name, "rhs_contracting_dimensions")
@@ -126,7 +126,7 @@ def _are_dimensions(value: Instruction, groups: tuple[tuple[int, ...], tuple[int
 def _repeated(
     ops: Ops, value: Instruction, contracting: Sequence[int], sizes: Sequence[int]
 ) -> tuple[Instruction, tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Makes a matrix repeated for every batch: the inverse of GemmBroadcastFoldingRewriter."""
+    """Builds a matrix repeated for every batch: the inverse of GemmBroadcastFoldingRewriter."""
     shape, count = array_shape(value), len(sizes)
     whole = ops.broadcast(value, (*sizes, *shape.dimensions), range(count, count + shape.rank))
     return whole, (tuple(range(count)), tuple(i + count for i in contracting))
@@ -142,7 +142,7 @@ def _minor_dimensions(result: ArrayShape, bias: ArrayShape) -> list[int]:
 def _results(
     ops: Ops, config: CallConfig, steps: list[str], value: Instruction, result_scale: Instruction | None
 ) -> Instruction:
-    """Makes the results: D, and on demand the activation's input and the largest magnitude of D."""
+    """Builds the results: D, and on demand the activation's input and the largest magnitude of D."""
     call = config.call
     wants_input, wants_largest = "AUX" in steps, config.flag("damax_output")
     shapes = result_shapes(call, 1 + wants_input + wants_largest)
@@ -160,7 +160,7 @@ def _results(
 
 
 def _largest(ops: Ops, value: Instruction) -> Instruction:
-    """Makes the largest magnitude of an array."""
+    """Builds the largest magnitude of an array."""
     shape, kind = array_shape(value), array_shape(value).element_type
     body = add_scalar_computation(ops.computation.module, "larger", "maximum", kind)
     operands = (ops.like("abs", value), ops.constant(kind, "0"))

@@ -54,22 +54,22 @@ class _Convolution:
 
 
 def expand_forward(ops: Ops, call: Instruction) -> Instruction:
-    """Makes the output from input and filter."""
+    """Builds the output from input and filter."""
     return _expand(ops, call, lambda found, shape: found)
 
 
 def expand_backward_input(ops: Ops, call: Instruction) -> Instruction:
-    """Makes the input's gradient from the output's gradient and the filter."""
+    """Builds the input's gradient from the output's gradient and the filter."""
     return _expand(ops, call, lambda found, shape: _backward_input(ops, found, shape))
 
 
 def expand_backward_filter(ops: Ops, call: Instruction) -> Instruction:
-    """Makes the filter's gradient from the input and the output's gradient."""
+    """Builds the filter's gradient from the input and the output's gradient."""
     return _expand(ops, call, lambda found, shape: _backward_filter(found, shape))
 
 
 def expand_fused(ops: Ops, call: Instruction) -> Instruction:
-    """Makes a forward convolution with scales, bias, side input and activation."""
+    """Builds a forward convolution with scales, bias, side input and activation."""
     check_operands(call, 3, 4)
     config = CallConfig.of(call, "cudnn_conv_backend_config")
     found = _read(call)
@@ -100,7 +100,7 @@ def _expand(
 
 
 def _scaled(ops: Ops, value: Instruction, scale: float, shape: ArrayShape) -> Instruction:
-    """Makes a product with a scale in f32, or in f64 for a result of f64."""
+    """Builds a product with a scale in f32, or in f64 for a result of f64."""
     return times(ops, ops.convert(value, _F64 if shape.element_type == _F64 else _F32), scale)
 
 
@@ -135,7 +135,7 @@ def _backward_input(ops: Ops, found: _Convolution, shape: ArrayShape) -> _Convol
 
 
 def _groups_exchanged(ops: Ops, found: _Convolution) -> Instruction:
-    """Makes the filter with its groups moved from the output features to the input features."""
+    """Builds the filter with its groups moved from the output features to the input features."""
     groups, labels = found.feature_groups, found.labels
     if groups == 1:
         return found.rhs

@@ -41,7 +41,7 @@ def _triangular_solve(ops: Ops, call: Instruction) -> Instruction:
 
 
 def _cholesky(ops: Ops, call: Instruction) -> Instruction:
-    """Makes the factor, the workspace, and info: 1 (not the order of the minor) if no factor exists, else 0."""
+    """Builds the factor, the workspace, and info: 1 (not the order of the minor) if no factor exists, else 0."""
     check_operands(call, 1)
     shape = result_shapes(call, 1)[0]
     kind, dims = shape.element_type, shape.dimensions
@@ -56,7 +56,7 @@ def _cholesky(ops: Ops, call: Instruction) -> Instruction:
 
 
 def _has_no_factor(ops: Ops, factor: Instruction, info: ArrayShape) -> Instruction:
-    """Makes 1 if the last element of the diagonal, which depends on all others, is NaN, else 0."""
+    """Builds 1 if the last element of the diagonal, which depends on all others, is NaN, else 0."""
     shape = array_shape(factor)
     start = tuple(0 if i < shape.rank - 2 else size - 1 for i, size in enumerate(shape.dimensions))
     last = ops.steps(Plan(shape.element_type, shape.dimensions, (Slice(start, shape.dimensions),)), factor)
@@ -65,14 +65,14 @@ def _has_no_factor(ops: Ops, factor: Instruction, info: ArrayShape) -> Instructi
 
 
 def _radix_sort(ops: Ops, call: Instruction) -> Instruction:
-    """Makes a sort by the first operand along the last dimension; -0 equals 0, and NaNs are ordered by their bits."""
+    """Builds a sort by the first operand along the last dimension; -0 equals 0, and NaNs are ordered by their bits."""
     check_operands(call, 1, 2)
     direction = "GT" if CallConfig.of(call).flag("descending") else "LT"
     return outputs(ops, call, _sorted(ops, call.operands, direction, zeros_are_equal=True))
 
 
 def _top(ops: Ops, call: Instruction) -> Instruction:
-    """Makes the largest elements along the last dimension, in the total order of floats, and their indices."""
+    """Builds the largest elements along the last dimension, in the total order of floats, and their indices."""
     check_operands(call, 1)
     source = array_shape(call.operands[0])
     shapes = result_shapes(call, 2)
@@ -85,7 +85,7 @@ def _top(ops: Ops, call: Instruction) -> Instruction:
 
 
 def _sorted(ops: Ops, values: Sequence[Instruction], direction: str, *, zeros_are_equal: bool) -> list[Instruction]:
-    """Makes a stable sort of arrays along their last dimension by the first array."""
+    """Builds a stable sort of arrays along their last dimension by the first array."""
     shapes = [array_shape(value) for value in values]
     values = [plain(ops, value, shape.element_type) for value, shape in zip(values, shapes, strict=True)]
     kind = shapes[0].element_type
@@ -124,7 +124,7 @@ def _ordered_bits(number: int, kind: ElementType, zeros_are_equal: bool) -> list
 
 
 def _threefry(ops: Ops, call: Instruction) -> Instruction:
-    """Makes the two words of Threefry-2x32 from key words and counter words, all of one shape."""
+    """Builds the two words of Threefry-2x32 from key words and counter words, all of one shape."""
     check_operands(call, 4)
     shapes = {array_shape(operand).dimensions for operand in call.operands}
     if shapes != {result_shapes(call, 2)[0].dimensions}:

@@ -144,7 +144,7 @@ def qr(given: Expr) -> Exprs:
 
 
 def _reflected(k: Expr, state: Exprs) -> Exprs:
-    """Makes LAPACK's reflector: beta = -sign(Re alpha) |x|, tau = (beta - alpha) / beta, v = x / (alpha - beta).
+    """Builds LAPACK's reflector: beta = -sign(Re alpha) |x|, tau = (beta - alpha) / beta, v = x / (alpha - beta).
 
     The matrix becomes a - conj(tau) v v^H a. The reflector is the identity if all but Re alpha is 0.
     """

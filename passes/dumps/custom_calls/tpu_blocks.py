@@ -35,7 +35,7 @@ class Block:
     types: Mapping[int, ElementType] = field(default_factory=lambda: {1: _F32, 2: _C64})
 
     def __call__(self, ops: Ops, call: Instruction) -> Instruction:
-        """Makes the program's instructions; raises DiagnosticError for other operands."""
+        """Builds the program's instructions; raises DiagnosticError for other operands."""
         check_operands(call, *(self.takes * parts for parts in self.types))
         self._check_matrices(call)
         parts = len(call.operands) // self.takes
@@ -63,7 +63,7 @@ def _values(ops: Ops, result: Instruction) -> list[Instruction]:
 
 
 def _joined(ops: Ops, parts: Sequence[Instruction], kind: ElementType) -> Instruction:
-    """Makes a value of type `kind` from its parts: halves, or halves of halves."""
+    """Builds a value of type `kind` from its parts: halves, or halves of halves."""
     if kind not in _HALF:
         return parts[0]
     middle = len(parts) // 2
@@ -72,7 +72,7 @@ def _joined(ops: Ops, parts: Sequence[Instruction], kind: ElementType) -> Instru
 
 
 def _parts(ops: Ops, value: Instruction) -> list[Instruction]:
-    """Makes the parts of a complex number or an f64: halves, or halves of halves. Any other value is one part."""
+    """Builds the parts of a complex number or an f64: halves, or halves of halves. Any other value is one part."""
     half = _HALF.get(array_shape(value).element_type)
     if half is None:
         return [value]
@@ -115,7 +115,7 @@ def combine(ops: Ops, call: Instruction) -> Instruction:
 
 
 def low_half(ops: Ops, wide: Instruction, half: ElementType) -> Instruction:
-    """Makes the low half of a value, of type `half`."""
+    """Builds the low half of a value, of type `half`."""
     shape = array_shape(wide)
     if shape.element_type.is_complex:
         return ops.emit("real", ops.shape(half, shape.dimensions), (wide,))
@@ -123,7 +123,7 @@ def low_half(ops: Ops, wide: Instruction, half: ElementType) -> Instruction:
 
 
 def high_half(ops: Ops, wide: Instruction, half: ElementType) -> Instruction:
-    """Makes the high half of a value, of type `half`."""
+    """Builds the high half of a value, of type `half`."""
     kind, dims = array_shape(wide).type_and_dimensions
     if kind.is_complex:
         return ops.emit("imag", ops.shape(half, dims), (wide,))
@@ -134,7 +134,7 @@ def high_half(ops: Ops, wide: Instruction, half: ElementType) -> Instruction:
 
 
 def combined(ops: Ops, low: Instruction, high: Instruction, kind: ElementType) -> Instruction:
-    """Makes a value of type `kind` from its halves."""
+    """Builds a value of type `kind` from its halves."""
     dims = array_shape(low).dimensions
     if kind.is_complex:
         return ops.emit("complex", ops.shape(kind, dims), (low, high))
@@ -147,7 +147,7 @@ def combined(ops: Ops, low: Instruction, high: Instruction, kind: ElementType) -
 
 
 def _rest(ops: Ops, wide: Instruction) -> Instruction:
-    """Makes the rounding error of an f64 rounded to f32, 0 for infinities and NaN."""
+    """Builds the rounding error of an f64 rounded to f32, 0 for infinities and NaN."""
     shape = array_shape(wide)
     high = ops.convert(wide, _F32)
     rest = ops.convert(ops.like("subtract", wide, ops.convert(high, shape.element_type)), _F32)

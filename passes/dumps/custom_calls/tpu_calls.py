@@ -32,7 +32,7 @@ def _allocate(ops: Ops, call: Instruction) -> Instruction:
 
 
 def _crop(ops: Ops, call: Instruction) -> Instruction:
-    """Makes a pad with zeros: the result has the operand's padding as elements."""
+    """Builds a pad with zeros: the result has the operand's padding as elements."""
     check_operands(call, 1)
     operand, result = array_shape(call.operands[0]), array_shape(call)
     if operand.element_type != result.element_type or operand.layout != result.layout:
@@ -93,7 +93,7 @@ def expand_resharding(ops: Ops, call: Instruction) -> Instruction:
 
 
 def expand_marker(ops: Ops, call: Instruction) -> Instruction:
-    """Returns the operands: a tuple of them before a marked piece, one value after it."""
+    """Returns the operands of a marker: as a tuple before the marked operations, as the one value after them."""
     if isinstance(call.shape, TupleShape):
         found = ops.tuple(call.operands)
     else:
@@ -105,7 +105,7 @@ def expand_marker(ops: Ops, call: Instruction) -> Instruction:
 
 
 def _start_collective(ops: Ops, call: Instruction) -> Instruction:
-    """Makes (operand, result, context...) for `AsyncCollectiveStart(result)`, the state of a collective under way.
+    """Builds (operand, result, context...) for `AsyncCollectiveStart(result)`, the state of a collective under way.
 
     The contexts, which only the other half of the pair reads, become zeros.
     """

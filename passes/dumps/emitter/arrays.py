@@ -43,7 +43,7 @@ _DIRECTIONS: dict[str, Callable[[Number, Number], bool]] = {
 
 
 def binary(code: Code, opcode: str, a: Val, b: Val) -> Val:
-    """Makes an elementwise op of two values of one type and dimensions."""
+    """Builds an elementwise op of two values of one type and dimensions."""
     folded = _folded(opcode, a, b)
     if folded is not None:
         return folded
@@ -93,7 +93,7 @@ def _folded(opcode: str, a: Val, b: Val) -> Val | None:
 
 
 def shift(code: Code, opcode: str, a: Val, count: Val) -> Val:
-    """Makes a shift of integers; one by a known number of bits, less than the width, is folded."""
+    """Builds a shift of integers; one by a known number of bits, less than the width, is folded."""
     if a.known is None or count.known is None or not 0 <= int(count.known) < a.kind.bits:
         return code.emit(opcode, a.kind, a.dims, [a, count])
     number, by = int(a.known), int(count.known)
@@ -103,14 +103,14 @@ def shift(code: Code, opcode: str, a: Val, count: Val) -> Val:
 
 
 def unary(code: Code, opcode: str, a: Val, kind: ElementType | None = None) -> Val:
-    """Makes an elementwise op of one value, whose result has another type if `kind` is given."""
+    """Builds an elementwise op of one value, whose result has another type if `kind` is given."""
     if opcode == "not" and a.kind == PRED and a.known is not None:
         return constant(PRED, not a.known, a.dims)
     return code.emit(opcode, kind or a.kind, a.dims, [a])
 
 
 def compare(code: Code, direction: str, a: Val, b: Val) -> Val:
-    """Makes a comparison: EQ, NE, LT, LE, GT or GE; only NE is true for NaN."""
+    """Builds a comparison: EQ, NE, LT, LE, GT or GE; only NE is true for NaN."""
     if a.known is not None and b.known is not None:
         return constant(PRED, _DIRECTIONS[direction](a.known, b.known), a.dims)
     made = code.emit("compare", PRED, a.dims, [a, b], f", direction={direction}")
@@ -119,7 +119,7 @@ def compare(code: Code, direction: str, a: Val, b: Val) -> Val:
 
 
 def select(code: Code, condition: Val, a: Val, b: Val) -> Val:
-    """Makes a select; a scalar condition is broadcast."""
+    """Builds a select; a scalar condition is broadcast."""
     if condition.known is not None:
         return a if condition.known else b
     if condition.dims != a.dims:
@@ -130,7 +130,7 @@ def select(code: Code, condition: Val, a: Val, b: Val) -> Val:
 
 
 def convert(code: Code, a: Val, kind: ElementType) -> Val:
-    """Makes a conversion; floats become integers by rounding towards zero."""
+    """Builds a conversion; floats become integers by rounding towards zero."""
     if a.kind == kind:
         return a
     is_whole = a.kind == PRED or a.kind.is_integral
@@ -142,7 +142,7 @@ def convert(code: Code, a: Val, kind: ElementType) -> Val:
 
 
 def bitcast_convert(code: Code, a: Val, kind: ElementType) -> Val:
-    """Makes a bitcast of types of one width."""
+    """Builds a bitcast of types of one width."""
     if a.kind == kind:
         return a
     if a.known is not None and a.kind.is_integral and kind.is_integral:
@@ -151,7 +151,7 @@ def bitcast_convert(code: Code, a: Val, kind: ElementType) -> Val:
 
 
 def broadcast(code: Code, a: Val, dims: Sequence[int], along: Sequence[int]) -> Val:
-    """Makes a broadcast: dimension i becomes dimension `along[i]`."""
+    """Builds a broadcast: dimension i becomes dimension `along[i]`."""
     if a.known is not None:
         return constant(a.kind, a.known, dims)
     if a.dims == tuple(dims):
@@ -160,7 +160,7 @@ def broadcast(code: Code, a: Val, dims: Sequence[int], along: Sequence[int]) -> 
 
 
 def stretched(code: Code, a: Val, dims: Sequence[int]) -> Val:
-    """Makes numpy's broadcast: aligns dimensions at the end and repeats those of size 1."""
+    """Builds numpy's broadcast: aligns dimensions at the end and repeats those of size 1."""
     if a.known is not None:
         return constant(a.kind, a.known, dims)
     first = len(dims) - len(a.dims)
@@ -170,7 +170,7 @@ def stretched(code: Code, a: Val, dims: Sequence[int]) -> Val:
 
 
 def reshape(code: Code, a: Val, dims: Sequence[int]) -> Val:
-    """Makes a reshape."""
+    """Builds a reshape."""
     if a.dims == tuple(dims):
         return a
     if a.known is not None:
@@ -179,7 +179,7 @@ def reshape(code: Code, a: Val, dims: Sequence[int]) -> Val:
 
 
 def transpose(code: Code, a: Val, permutation: Sequence[int]) -> Val:
-    """Makes a transpose: dimension `permutation[i]` becomes dimension i."""
+    """Builds a transpose: dimension `permutation[i]` becomes dimension i."""
     dims = [a.dims[i] for i in permutation]
     if a.known is not None:
         return constant(a.kind, a.known, dims)
@@ -189,7 +189,7 @@ def transpose(code: Code, a: Val, permutation: Sequence[int]) -> Val:
 
 
 def slice_static(code: Code, a: Val, starts: Sequence[int], sizes: Sequence[int], strides: Sequence[int] = ()) -> Val:
-    """Makes a slice of `sizes` elements, each `strides`-th one, from `starts`."""
+    """Builds a slice of `sizes` elements, each `strides`-th one, from `starts`."""
     steps = list(strides) or [1] * len(a.dims)
     if a.known is not None:
         return constant(a.kind, a.known, sizes)
@@ -204,7 +204,7 @@ def slice_static(code: Code, a: Val, starts: Sequence[int], sizes: Sequence[int]
 
 
 def slice_dynamic(code: Code, a: Val, starts: Sequence[Val], sizes: Sequence[int]) -> Val:
-    """Makes a dynamic-slice, whose starts are clamped, or a slice if the starts are constants."""
+    """Builds a dynamic-slice, whose starts are clamped, or a slice if the starts are constants."""
     if a.known is not None:
         return constant(a.kind, a.known, sizes)
     if tuple(sizes) == a.dims:
@@ -219,7 +219,7 @@ def slice_dynamic(code: Code, a: Val, starts: Sequence[Val], sizes: Sequence[int
 
 
 def update(code: Code, a: Val, part: Val, starts: Sequence[Val]) -> Val:
-    """Makes an array with a part replaced; starts are clamped."""
+    """Builds an array with a part replaced; starts are clamped."""
     if part.dims == a.dims:
         return part
     if a.known is not None and a.known == part.known:
@@ -230,7 +230,7 @@ def update(code: Code, a: Val, part: Val, starts: Sequence[Val]) -> Val:
 
 
 def pad(code: Code, a: Val, value: Val, low: Sequence[int], high: Sequence[int], interior: Sequence[int] = ()) -> Val:
-    """Makes a pad with a scalar padding value."""
+    """Builds a pad with a scalar padding value."""
     inner = list(interior) or [0] * len(a.dims)
     if not any((*low, *high, *inner)):
         return a
@@ -243,7 +243,7 @@ def pad(code: Code, a: Val, value: Val, low: Sequence[int], high: Sequence[int],
 
 
 def concatenate(code: Code, parts: Sequence[Val], dimension: int) -> Val:
-    """Makes a concatenate along a dimension."""
+    """Builds a concatenate along a dimension."""
     if len(parts) == 1:
         return parts[0]
     dims = list(parts[0].dims)
@@ -252,12 +252,12 @@ def concatenate(code: Code, parts: Sequence[Val], dimension: int) -> Val:
 
 
 def iota(code: Code, kind: ElementType, dims: Sequence[int], dimension: int) -> Val:
-    """Makes an iota: each element is its index along a dimension."""
+    """Builds an iota: each element is its index along a dimension."""
     return code.emit("iota", kind, dims, (), f", iota_dimension={dimension}")
 
 
 def reduce(code: Code, opcode: str, a: Val, identity: Number, dimensions: Sequence[int]) -> Val:
-    """Makes a reduction by an op of two scalars."""
+    """Builds a reduction by an op of two scalars."""
     kept = [size for i, size in enumerate(a.dims) if i not in dimensions]
     name = code.program.scalar_computation(opcode, a.kind)
     attributes = f", dimensions={{{_list(dimensions)}}}, to_apply=%{name}"
@@ -271,7 +271,7 @@ def dot(
     contracting: tuple[Sequence[int], Sequence[int]],
     batch: tuple[Sequence[int], Sequence[int]],
 ) -> Val:
-    """Makes a dot: the result has the batch dimensions, then the free dimensions of `a` and of `b`."""
+    """Builds a dot: the result has the batch dimensions, then the free dimensions of `a` and of `b`."""
     dims = [a.dims[i] for i in batch[0]]
     dims += [size for i, size in enumerate(a.dims) if i not in (*batch[0], *contracting[0])]
     dims += [size for i, size in enumerate(b.dims) if i not in (*batch[1], *contracting[1])]
@@ -286,7 +286,7 @@ def dot(
 
 
 def take_along(code: Code, a: Val, indices: Val, dimension: int) -> Val:
-    """Makes numpy's take_along_axis: element i of the result along a dimension is element `indices[i]`."""
+    """Builds numpy's take_along_axis: element i of the result along a dimension is element `indices[i]`."""
     dims = indices.dims
     parts = [indices if i == dimension else iota(code, S32, dims, i) for i in range(len(dims))]
     starts = concatenate(code, [reshape(code, part, (*dims, 1)) for part in parts], len(dims))
@@ -299,7 +299,7 @@ def take_along(code: Code, a: Val, indices: Val, dimension: int) -> Val:
 
 
 def modulo(code: Code, a: Val, n: int) -> Val:
-    """Makes the remainder from 0 to n - 1."""
+    """Builds the remainder from 0 to n - 1."""
     size = constant(a.kind, n, a.dims)
     once = binary(code, "remainder", a, size)
     return binary(code, "remainder", binary(code, "add", once, size), size)

@@ -252,7 +252,7 @@ def while_loop(
     step: Callable[[Code, list[Val]], Sequence[Val]],
     goes_on: Callable[[Code, list[Val]], Val],
 ) -> list[Val]:
-    """Makes a loop over a state; returns the final state.
+    """Builds a loop over a state; returns the final state.
 
     `step` makes the body and returns the next state, `goes_on` makes the condition. Both may use values of `code`,
     which become further elements of the state.

@@ -178,7 +178,7 @@ def loop(
     step: Callable[[Frame, list[Val]], list[Val]],
     goes_on: Callable[[Frame, list[Val]], Val],
 ) -> list[Val]:
-    """Makes a while loop over values and buffers; returns the final values.
+    """Builds a while loop over values and buffers; returns the final values.
 
     `step` makes the body and returns the next values, `goes_on` makes the condition.
     """

@@ -120,7 +120,7 @@ def _float_comparison(predicate: int, a: Expr, b: Expr) -> Expr:
 
 
 def _number_select(opcode: str, a: Expr, b: Expr) -> Expr:
-    """Makes arith.maxnumf and minnumf, which return the number if the other operand is NaN."""
+    """Builds arith.maxnumf and minnumf, which return the number if the other operand is NaN."""
     without_a = a.binary(opcode, b)
     without_a = a.compare("NE", a).where(b, without_a)
     return b.compare("NE", b).where(a, without_a)
@@ -155,7 +155,7 @@ def _truncate(kind: ElementType, a: Expr) -> Expr:
 
 
 def _floor_divide(up: bool, a: Expr, b: Expr) -> Expr:
-    """Makes a quotient rounded down or (`up`) up."""
+    """Builds a quotient rounded down or (`up`) up."""
     quotient, rest = a / b, a.binary("remainder", b)
     differ = a.compare("LT", 0).compare("NE", b.compare("LT", 0))
     wanted = ~differ if up else differ
@@ -170,7 +170,7 @@ def _copy_sign(a: Expr, sign: Expr) -> Expr:
 
 
 def _pack(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes words that hold the sources, rounded to the narrow type, from the lowest bits on."""
+    """Builds words that hold the sources, rounded to the narrow type, from the lowest bits on."""
     kind = _narrow_type(frame, op, "target_type")
     word = ELEMENT_TYPES[f"u{kind.bits}"]
     packed: Expr | None = None
@@ -184,7 +184,7 @@ def _pack(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _unpack(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes part number `index` of each word, converted to the wide type."""
+    """Builds part number `index` of each word, converted to the wide type."""
     kind = _narrow_type(frame, op, "source_type")
     (a,) = frame.exprs(op.operands, op)
     (position,) = integers(op, "index") or (0,)

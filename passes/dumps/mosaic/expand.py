@@ -23,7 +23,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w.]+")
 
 
 def expand_kernel(ops: Ops, call: Instruction, *, unwritten: Unwritten = "zero") -> Instruction:
-    """Makes a call of a kernel's computation, which calls of one kernel with equal shapes share.
+    """Builds a call of a kernel's computation, which calls of one kernel with equal shapes share.
 
     `unwritten` is the content of memory that the kernel does not write. Raises DiagnosticError for a kernel that is
     damaged or cannot be lowered.

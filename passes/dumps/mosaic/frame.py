@@ -1,4 +1,4 @@
-"""Frames, in which ops are lowered: the current computation, the meanings of values, and the contents of memory."""
+"""Frames, in which ops are lowered: the current computation, the HLO values of kernel values, and memory contents."""
 
 from __future__ import annotations
 
@@ -73,22 +73,22 @@ class Frame:
         return Frame(self.context, code, dict(self.values), dict(self.memory), is_branch or self.is_branch)
 
     def val(self, value: KernelValue, op: KernelOp) -> Val:
-        """Returns the meaning of a value; raises DiagnosticError for a reference."""
+        """Returns the HLO value of a kernel value; raises DiagnosticError for a reference."""
         found = self.values[value.number]
         if not isinstance(found, Val):
             raise self.refused(op, "takes a reference where a value is expected")
         return found
 
     def vals(self, values: Sequence[KernelValue], op: KernelOp) -> list[Val]:
-        """Returns the meanings of several values."""
+        """Returns the HLO values of several kernel values."""
         return [self.val(value, op) for value in values]
 
     def exprs(self, values: Sequence[KernelValue], op: KernelOp) -> list[Expr]:
-        """Returns the meanings of several values, on which Python's operators work."""
+        """Returns the HLO values of several kernel values, on which Python's operators work."""
         return [Expr(self.code, self.val(value, op)) for value in values]
 
     def ref(self, value: KernelValue, op: KernelOp) -> Ref:
-        """Returns the meaning of a reference; raises DiagnosticError for a value."""
+        """Returns the view of memory of a kernel's reference; raises DiagnosticError for a value."""
         found = self.values[value.number]
         if isinstance(found, Val):
             raise self.refused(op, "takes a value where a reference is expected")

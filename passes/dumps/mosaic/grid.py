@@ -93,7 +93,7 @@ class _Lowerer:
             raise DiagnosticError(Diagnostic(message))
 
     def _allocate(self, parameters: Sequence[Val], dynamic: int) -> list[_Operand]:
-        """Makes the memory of each reference: arrays of operands and results, and unwritten scratch."""
+        """Builds the memory of each reference: arrays of operands and results, and unwritten scratch."""
         kernel = self.kernel
         for reference, value in zip(kernel.references[: kernel.scalar_prefetch], parameters, strict=False):
             self._own(reference, value)
@@ -120,7 +120,7 @@ class _Lowerer:
         return operands
 
     def _own(self, reference: KernelValue, value: Val | None) -> None:
-        """Makes the memory of a reference without a window."""
+        """Builds the memory of a reference without a window."""
         if reference.type.kind != "memref":
             raise self._misfit(f"takes {reference.type}, which is not a reference to memory")
         op = self.kernel.main.body.ops[-1]
@@ -159,7 +159,7 @@ class _Lowerer:
         is_result: bool,
         alias: _Operand | None,
     ) -> _Operand:
-        """Makes the memory of one array, padded so that every block is inside."""
+        """Builds the memory of one array, padded so that every block is inside."""
         kind = self.frame.kind(reference, self.kernel.main.body.ops[-1])
         is_whole = window.transform is None
         if is_whole:

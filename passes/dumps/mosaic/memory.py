@@ -202,7 +202,7 @@ Ref: TypeAlias = WholeRef | SlicedRef | RecastRef | RunningRef
 
 
 def recast(code: Code, value: Val, kind: ElementType, dims: Sequence[int]) -> Val:
-    """Makes an array of another element type with the bits of packed rows.
+    """Builds an array of another element type with the bits of packed rows.
 
     A word of a wider type holds consecutive rows, the first one in the lowest bits (the tile `(n,1)` of packed
     layouts). Other differences of `dims` are a reshape.

@@ -125,7 +125,7 @@ def _recast(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _allocate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes unwritten memory; semaphores start at 0."""
+    """Builds unwritten memory; semaphores start at 0."""
     (result,) = op.results
     if RUNNING in result.type.dimensions:
         raise frame.refused(op, f"has a size that only the running kernel knows: {result.type}")

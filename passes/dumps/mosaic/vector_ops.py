@@ -115,7 +115,7 @@ def _from_elements(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _reduce(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes a reduction in 32 bits or more, combined with the accumulator at the end."""
+    """Builds a reduction in 32 bits or more, combined with the accumulator at the end."""
     a = frame.val(op.operands[0], op)
     opcode, is_unsigned = _reduction(frame, op)
     dims = integers(op, "reduction_dims", "dim", "dims")
@@ -134,7 +134,7 @@ def _reduce(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def reduce_along(code: Code, opcode: str, a: Val, dims: Sequence[int], is_unsigned: bool = False) -> Val:
-    """Makes a reduction; floats narrower than f32 are combined in f32, as in the vector unit."""
+    """Builds a reduction; floats narrower than f32 are combined in f32, as in the vector unit."""
     kind = a.kind
     if is_unsigned:
         a = arrays.as_unsigned(code, a)
@@ -152,7 +152,7 @@ def _reduction(frame: Frame, op: KernelOp) -> tuple[str, bool]:
 
 
 def _reduce_index(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes the first index of the largest or smallest element, or of a NaN."""
+    """Builds the first index of the largest or smallest element, or of a NaN."""
     (a,) = frame.exprs(op.operands[:1], op)
     axis = _one(frame, op, "axis")
     opcode = "minimum" if "min" in str(op.attributes.get("kind")) else "maximum"
@@ -181,7 +181,7 @@ def _iota(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _rotate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes a rotation towards higher indices; `stride` is added for each index of `stride_dimension`."""
+    """Builds a rotation towards higher indices; `stride` is added for each index of `stride_dimension`."""
     code = frame.code
     a = frame.val(op.operands[0], op)
     dimension = _one(frame, op, "dimension")
@@ -214,7 +214,7 @@ def _gather(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _matmul(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes a product plus an accumulator, with products and sums in f32 (f64) or s32 for all operand types."""
+    """Builds a product plus an accumulator, with products and sums in f32 (f64) or s32 for all operand types."""
     code = frame.code
     a, b, start = frame.vals(op.operands[:3], op)
     kind = start.kind
@@ -250,7 +250,7 @@ def _dot_dimensions(frame: Frame, op: KernelOp, a: Val, b: Val) -> tuple[_Groups
 
 
 def _bitcast(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes an array of another type with the same bits; a word holds consecutive rows."""
+    """Builds an array of another type with the same bits; a word holds consecutive rows."""
     a = frame.val(op.operands[0], op)
     (result,) = op.results
     kind, dims = frame.kind(result, op), result.type.dimensions
@@ -262,7 +262,7 @@ def _bitcast(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _create_mask(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes a mask that is true inside a box, from low (or 0) to high in each dimension."""
+    """Builds a mask that is true inside a box, from low (or 0) to high in each dimension."""
     dims = op.results[0].type.dimensions
     bounds = [Expr(frame.code, bound) for bound in starts(frame, op.operands, op)]
     has_low = len(bounds) == 2 * len(dims)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from relayout.process import reset_signals
-from relayout.supervisor.frames import (
+from relayout.supervisor.host import (
     DONE,
     ERRORS,
     FILE,

@@ -10,7 +10,7 @@ import pytest
 
 from relayout.supervisor import cache as on_disk
 from relayout.supervisor.cache import Cache, Entry, Selected, key_of
-from relayout.supervisor.frames import DONE, ENTRY, REQUEST, receive_frame, send_frame
+from relayout.supervisor.host import DONE, ENTRY, REQUEST, receive_frame, send_frame
 from relayout.supervisor.parent import Child, Writable
 from tests.relayout.supervisor import hostile
 from tests.relayout.supervisor.test_parent import Printed, served

@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from relayout.supervisor import frames
-from relayout.supervisor.frames import MalformedFrameError
+from relayout.supervisor import host as frames
+from relayout.supervisor.host import MalformedFrameError
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from relayout.supervisor import host as host_module
-from relayout.supervisor.frames import ANSWER, HEADER, PART, from_json, receive_frame, to_json
-from relayout.supervisor.host import Host, use_streams
+from relayout.supervisor.host import ANSWER, HEADER, PART, Host, from_json, receive_frame, to_json, use_streams
 
 
 class Ends:

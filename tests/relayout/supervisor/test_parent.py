@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from relayout.supervisor.frames import DONE, ERRORS, FILE, HEADER, OUTPUT, MalformedFrameError
+from relayout.supervisor.host import DONE, ERRORS, FILE, HEADER, OUTPUT, MalformedFrameError
 from relayout.supervisor.parent import Child, OutputLimitError, Writable
 from tests.relayout.supervisor import hostile
 from tests.relayout.supervisor.hostile import Deed

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from dialect_utils.io.inputs import named_input
-from relayout.batch.unit import Unit, parse_unit
+from relayout.batch.unit import Unit
 from relayout.command import Job, Result
 from relayout.commands.opt import Opt
 from relayout.console import DONE, FAILED
 from relayout.supervisor import pool
-from relayout.supervisor.child import Limits
-from relayout.supervisor.frames import HEADER, PLAN, UNIT, receive_frame
+from relayout.supervisor.child import Limits, parse_unit
+from relayout.supervisor.host import HEADER, PLAN, UNIT, receive_frame
 from relayout.supervisor.pool import Pool
 from tests.relayout.supervisor import hostile
 from tests.relayout.supervisor.hostile import Deed

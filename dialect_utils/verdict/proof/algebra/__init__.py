@@ -1,4 +1,4 @@
-"""Exact algebra of elementwise operations: the normal form that rules lead to."""
+"""Exact algebra of elementwise operations: their normal form under the rules."""
 
 from dialect_utils.verdict.proof.algebra.normal_form import build
 

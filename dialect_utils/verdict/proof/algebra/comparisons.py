@@ -1,4 +1,4 @@
-"""Comparisons of integers that differ by a polynomial, and selects by the older of a predicate and its opposite."""
+"""Integer equality without common terms (x + 1 = y + 1 is x = y), and selects by an earlier complement."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EQUAL = ("compare", "EQ", False)
 
 
 def build(terms: Terms, before: Term) -> Term | None:
-    """Returns a comparison or a select by simpler operands, None for others and where none are known."""
+    """Returns an equality or a select with simpler operands; None for other terms."""
     if before.label == _EQUAL:
         pair = _without_common_terms(terms, *before.operands)
         return None if pair is None else terms.each(_EQUAL, _TRUTH_TYPE, pair)
@@ -25,7 +25,7 @@ def build(terms: Terms, before: Term) -> Term | None:
 
 
 def _by_older_predicate(terms: Terms, before: Term) -> Term | None:
-    """Returns a select by the opposite of the predicate, where that opposite is older."""
+    """Returns select(not p, b, a) for select(p, a, b) if `not p` was made before `p`."""
     (predicate, first, second), kind = before.operands, before.array.element_type
     opposite = terms.each("not", _TRUTH_TYPE, [predicate])
     if opposite.number >= predicate.number:
@@ -40,7 +40,7 @@ def _equal(terms: Terms, left: Term, right: Term) -> Term:
 
 
 def _without_common_terms(terms: Terms, left: Term, right: Term) -> tuple[Term, Term] | None:
-    """Returns x and y where x - y is what two integers differ by, or its opposite; each a constant or no sum."""
+    """Returns x and y such that left = right iff x = y, for `x + c = y + c` or `x + c = d`; None for other sums."""
     if not left.array.element_type.is_integral or not {left, right} & terms.polynomials.keys():
         return None
     kind, sizes = left.array.element_type, left.array.dimensions
@@ -66,7 +66,7 @@ def _without_common_terms(terms: Terms, left: Term, right: Term) -> tuple[Term, 
 def _of_difference(
     terms: Terms, pair: tuple[Term, Term], found: tuple[Term, Term], in_order: bool
 ) -> tuple[Term, Term]:
-    """Returns two integers that differ by the same as others, or by its opposite."""
+    """Returns `found` and certifies that the pair is equal iff `found` is; their differences are equal or opposite."""
     kind = pair[0].array.element_type
     zero = terms.literal(kind, 0, pair[0].array.dimensions)
     ordered = found if in_order else (found[1], found[0])

@@ -1,4 +1,4 @@
-"""Operations of any number of operands as chains of two, which equations are about."""
+"""Operations on any number of operands, such as max(a, b, c), as nested binary operations, for binary rules."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dialect_utils.verdict.rules.extremes import BITWISE, EXTREMES
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
 
-# The rule by which an operation takes its operands in any order and grouping.
+# The rule that an operation is commutative and associative.
 REGROUPED = by_opcode({"maximum": EXTREMES, "minimum": EXTREMES, "and": BITWISE, "or": BITWISE, "xor": BITWISE})
 
 
 def distributed(
     terms: Terms, rule: Rule, opcode: str, other: str, parts: Sequence[Term], wrap: Callable[[Term], Term]
 ) -> None:
-    """Notes that a function of an operation is another operation on the function of each part, by a rule for two."""
+    """Certifies f(max(a, b, c)) = min(f(a), f(b), f(c)) by a rule for two parts; `wrap` is f, `other` is min."""
     total, wrapped = parts[0], wrap(parts[0])
     kind, result = parts[0].array.element_type, wrapped.array.element_type
     for part in parts[1:]:
@@ -35,7 +35,7 @@ def distributed(
 
 @dataclass(slots=True)
 class Join:
-    """Parts that one operation joins, in any order and grouping; each change is a step of the proof."""
+    """The operands of one commutative and associative operation; each change of them is a step of the proof."""
 
     terms: Terms
     opcode: str
@@ -43,23 +43,23 @@ class Join:
     parts: list[Term]
 
     def of(self, parts: Sequence[Term]) -> Term:
-        """Returns the join of some parts, as it is written."""
+        """Returns the operation on some parts, not in normal form."""
         return parts[0] if len(parts) == 1 else self.terms.each_as_is(self.opcode, self.element_type, parts)
 
     def pair(self, left: Term, right: Term) -> Term:
-        """Returns the join of two parts, as it is written."""
+        """Returns the operation on two parts, not in normal form."""
         return self.terms.each_as_is(self.opcode, self.element_type, (left, right))
 
     def grouped(self, groups: Sequence[Term]) -> None:
-        """Notes that the join is that of groups, each of them a part or the join of some parts."""
+        """Certifies that the join equals the operation on groups; a group is a part or the join of some parts."""
         self.terms.step(REGROUPED[self.opcode], self.of(self.parts), self.of(groups))
 
     def without(self, *parts: Term) -> list[Term]:
-        """Returns the other parts."""
+        """Returns all parts but the given ones."""
         return [part for part in self.parts if part not in parts]
 
     def replace(self, rule: Rule, first: Term, second: Term, found: Term) -> None:
-        """Replaces two parts by a term that a rule makes equal to their join, in this order."""
+        """Replaces two parts by `found`, which the rule makes equal to the operation on `first` and `second`."""
         others, pair = self.without(first, second), self.pair(first, second)
         self.grouped([pair, *others])
         self.terms.step(rule, pair, found)
@@ -67,7 +67,7 @@ class Join:
         self.unique()
 
     def unique(self) -> None:
-        """Keeps each part once."""
+        """Drops repeated parts; the operation is idempotent."""
         kept = list(dict.fromkeys(self.parts))
         self.grouped(kept)
         self.parts = kept

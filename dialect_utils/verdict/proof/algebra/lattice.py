@@ -16,17 +16,17 @@ from dialect_utils.verdict.rules.integers import RING
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
 
-# Arithmetic of truth values is logic.
+# The logic operation that equals an arithmetic operation on truth values.
 MEANT = by_opcode({"add": "or", "maximum": "or", "multiply": "and", "minimum": "and"})
 _EXTREMES = frozenset({"maximum", "minimum"})
-# The other operation of a lattice: it absorbs, and a complement turns one into the other.
+# The dual operation: a | (a & b) = a, and not (a & b) = not a | not b.
 _OPPOSITE = by_opcode({"maximum": "minimum", "minimum": "maximum", "and": "or", "or": "and"})
-# The operations of lattices; exclusive or is of truth values and bits, too.
+# The operations of lattices, and exclusive or.
 OPCODES = named("maximum minimum and or xor")
 
 
 def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:
-    """Returns an operation of this kind in normal form, or None for other operations."""
+    """Returns the normal form of a maximum, minimum, and, or, xor; None for other operations."""
     is_logical = element_type.name == "pred" or element_type.is_integral
     if opcode not in OPCODES or not (is_logical or (element_type.is_floating and opcode in _EXTREMES)):
         return None
@@ -36,7 +36,7 @@ def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequen
 
 
 def mean(terms: Terms, opcode: str, parts: Sequence[Term]) -> Term:
-    """Returns arithmetic of truth values, one after the other, and notes that it is one operation of logic on all."""
+    """Returns nested arithmetic on truth values, and certifies that it is logic: a + b + c is a | b | c."""
     kind, meant = parts[0].array.element_type, MEANT[opcode]
     total = written = parts[0]
     for part in parts[1:]:
@@ -48,7 +48,7 @@ def mean(terms: Terms, opcode: str, parts: Sequence[Term]) -> Term:
 
 
 def _joined(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term:
-    """Returns an idempotent operation on a set: flat, sorted, its constants as one."""
+    """Returns the normal form of an idempotent operation: flat, sorted, without repeats, with one constant."""
     join = Join(terms, opcode, element_type, list(operands))
     constant = _flattened(join)
     neutral, absorbing = _bounds(opcode, element_type)
@@ -74,7 +74,7 @@ def _joined(terms: Terms, opcode: str, element_type: ElementType, operands: Sequ
 
 
 def _flattened(join: Join) -> Term | None:
-    """Makes the parts of a join flat, and the constants one, which it returns."""
+    """Flattens nested operations of a join and folds the constants into one, which it returns."""
     terms, kind = join.terms, join.element_type
     flat: dict[Term, None] = {}
     constants: dict[Term, None] = {}
@@ -109,7 +109,7 @@ def _made(join: Join) -> Term:
 
 
 def _bounds(opcode: str, element_type: ElementType) -> tuple[int | None, int | None]:
-    """Returns the bits of the neutral and (None for floats, which may be NaN) of the absorbing constant."""
+    """Returns the bits of the neutral and of the absorbing constant; floats have no absorbing one because of NaN."""
     ones = (1 << element_type.bits) - 1
     if opcode in ("and", "or"):
         return (ones, 0) if opcode == "and" else (0, ones)
@@ -148,9 +148,9 @@ def _is_decided(join: Join) -> bool:
 
 
 def _drop_absorbed(join: Join) -> None:
-    """Drops a & b from a | a & b: parts with another part as operand, of floats with all operands (NaN)."""
+    """Drops a & b from a | (a & b). Floats need both operands as parts, because b may be NaN."""
     other = _OPPOSITE[join.opcode]
-    # A part is dropped before the parts that it is made of.
+    # Visit later terms first, so that `a & b` is dropped before `a` and `b`.
     for part in sorted(join.parts, key=lambda part: -part.number):
         if part.kind != "each" or part.label != other:
             continue
@@ -163,7 +163,7 @@ def _drop_absorbed(join: Join) -> None:
 
 
 def _drop_smaller(join: Join, part: Term, other: str, member: Term) -> None:
-    """Drops a part that is a join of the other kind of a member and more."""
+    """Drops a part such as a & b from a | (a & b), where `member` is a and `other` is `and`."""
     terms, inner = join.terms, Join(join.terms, other, join.element_type, list(part.operands))
     grouped = inner.pair(member, inner.of(inner.without(member)))
     terms.step(REGROUPED[other], part, grouped)
@@ -175,7 +175,7 @@ def _drop_smaller(join: Join, part: Term, other: str, member: Term) -> None:
 
 
 def _drop_middle(join: Join, part: Term, other: str) -> None:
-    """Drops a part of floats that is a join of the other kind of other parts: a NaN in it is in these, too."""
+    """Drops min(a, b) from max(a, b, min(a, b)) of floats: a NaN of the minimum is a NaN of a or b."""
     terms, rest = join.terms, join.of(join.without(part))
     join.grouped([rest, part])
     terms.note(BOOLEAN)
@@ -222,12 +222,12 @@ def _opposite(terms: Terms, part: Term) -> Term | None:
     return monomials[0][0][0][0]
 
 
-# A number, the comparison (x < c, c < x, or not x < c) of a constant with it, and whether the constant is above it.
+# The compared number x, the form of the comparison (x < c, c < x, not x < c), and whether c is an upper bound.
 _Bounded = tuple["Term", str, bool]
 
 
 def _keep_nearest(join: Join) -> None:
-    """Drops one of x < a and x < b: the larger bound of an and, the smaller bound of an or."""
+    """Drops one of x < a and x < b: the larger bound in an `and`, the smaller bound in an `or`."""
     best: dict[_Bounded, tuple[Term, Number]] = {}
     for part in list(join.parts):
         found = _bound_of(join.terms, part)
@@ -245,7 +245,7 @@ def _keep_nearest(join: Join) -> None:
 
 
 def _bound_of(terms: Terms, part: Term) -> tuple[_Bounded, Number] | None:
-    """Returns the number that a comparison bounds, the direction, and the bound; None for others."""
+    """Returns the compared number, the direction and the constant bound; None unless one side is constant."""
     is_negated = part.kind == "each" and part.label == "not"
     inner = part.operands[0] if is_negated else part
     if inner.kind != "each" or inner.label != ("compare", "LT", False):
@@ -261,7 +261,7 @@ def _bound_of(terms: Terms, part: Term) -> tuple[_Bounded, Number] | None:
 
 
 def _clamped(join: Join, constant: Term) -> Term | None:
-    """Returns maximum(low, minimum(x, high)) as minimum(maximum(x, low), high), or None where it is none."""
+    """Returns maximum(low, minimum(x, high)) as minimum(maximum(x, low), high); None for other terms."""
     terms, kind, bound = join.terms, join.element_type, join.terms.constant_bits(constant)
     parts = join.without(constant)
     if join.opcode != "maximum" or len(parts) != 1 or bound is None or is_nan(kind, bound):
@@ -285,7 +285,7 @@ def _clamped(join: Join, constant: Term) -> Term | None:
 
 
 def _exclusive(terms: Terms, element_type: ElementType, operands: Sequence[Term]) -> Term:
-    """Returns the exclusive or of the parts that are there an odd number of times."""
+    """Returns the exclusive or in normal form: flat, sorted, of the parts that occur an odd number of times."""
     before = terms.each_as_is("xor", element_type, operands)
     dimensions = operands[0].array.dimensions
     odd: dict[Term, None] = {}

@@ -1,6 +1,6 @@
-"""Instances of equations among terms, whatever the order of operands and the form of constants, signs and conversions.
+"""Matches terms with equations, up to the order of operands and the form of constants, signs and conversions.
 
-Each such liberty is a step of the proof, so an expression is an instance of the pattern after these steps.
+Each such change is a step of the proof: x + y is rewritten to y + x before it matches the pattern y + x.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from dialect_utils.verdict.terms.constants import folded
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
 
-# The operands of a term as it may also be written, and the rule that says so.
+# Operands of an equal form of a term, and the rule that makes both forms equal.
 _View = tuple[Sequence["Term"], Rule | str | None]
 _PAIR = 2
-# The operands of the largest left side.
+# The most operands of a left side.
 _MOST = 3
-# Operations around a conversion that are looked through.
+# The most nested operations in which a conversion is looked for.
 _DEEPEST = 40
 
 
 @dataclass(slots=True, kw_only=True)
 class Match(Use["Term"]):
-    """An instance of an equation, and the steps between it and the terms as they are."""
+    """An instance of an equation, and the steps that rewrite the terms to the instance."""
 
     terms: Terms
     depth: int = _DEEPEST
     steps: list[tuple[Rule | str, Term, Hashable, Sequence[Term]]] = field(default_factory=list)
 
     def matches_operation(self, pattern: Pattern, term: Term) -> bool:
-        """Is true where a term is the operation of a pattern, or may be written as such."""
+        """Is true where a term, or an equal form of the term, is an operation that matches a pattern."""
         views = [*self._views(pattern, term)]
         saved = (dict(self.types), dict(self.values), dict(self.constants)) if len(views) > 1 else None
         count = len(self.steps)
@@ -59,7 +59,7 @@ class Match(Use["Term"]):
         return not views and self._is_polynomial(pattern, term)
 
     def certify(self, rule: Rule, before: Pattern, after: Pattern) -> None:
-        """Notes the steps, and that the instances of both sides of a rule are equal."""
+        """Certifies the steps, and the equality of the instances of both sides of the rule."""
         for known, term, label, operands in self.steps:
             written = self.terms.each_as_is(label, term.array.element_type, operands)
             if isinstance(known, Rule):
@@ -82,7 +82,7 @@ class Match(Use["Term"]):
         return self.terms.literal(kind, bits, next(iter(self.values.values())).array.dimensions)
 
     def _views(self, pattern: Pattern, term: Term) -> Iterator[_View]:
-        """Yields operands on which a term is the operation of a pattern."""
+        """Yields operands with which a term is the operation of a pattern, in each equal form."""
         label, count = pattern.label(self.types), len(pattern.operands)
         if term.kind == "each" and term.label == label:
             if len(term.operands) == count:
@@ -110,7 +110,7 @@ class Match(Use["Term"]):
                 yield term.operands[::-1], law
 
     def _groups(self, pattern: Pattern, term: Term) -> Iterator[_View]:
-        """Yields an operation on many operands as that on a known operand and the others, or on both halves."""
+        """Yields two groups of an operation's operands: a bound operand and the rest, or both halves."""
         rule = REGROUPED.get(str(term.label))
         if rule is None or any(part.kind != "variable" for part in pattern.operands):
             return
@@ -123,11 +123,11 @@ class Match(Use["Term"]):
             yield [self._joined(term, part) for part in (first, rest)], rule
 
     def _joined(self, term: Term, parts: Sequence[Term]) -> Term:
-        """Returns the operation of a term on some of the operands."""
+        """Returns the operation of a term on some of the term's operands."""
         return parts[0] if len(parts) == 1 else self.terms.each_as_is(term.label, term.array.element_type, parts)
 
     def _is_polynomial(self, pattern: Pattern, term: Term) -> bool:
-        """Is true for the polynomial that a sum or product of known operands is."""
+        """Is true for the polynomial that equals the pattern's sum or product of known operands."""
         if term not in self.terms.polynomials:
             return False
         names = {part.name for part in pattern.parts() if part.kind == "variable"}
@@ -136,13 +136,13 @@ class Match(Use["Term"]):
 
 
 def _rank(pair: tuple[Pattern, Term]) -> int:
-    """Returns the order in which operands are matched: variables first, conversions of what is known last."""
+    """Returns the order in which operands are matched: variables first, equal forms (conversions, splats) last."""
     pattern, term = pair
     return 0 if pattern.kind != "each" else 1 if term.kind == "each" and term.label == pattern.root else 2
 
 
 def rewritten(terms: Terms, term: Term) -> Term | None:
-    """Returns the normal form of an operation that an equation rewrites, None where none does."""
+    """Returns the normal form of an operation after the first equation that matches it, None without a match."""
     operands = term.operands[:_MOST]
     kinds = tuple(operand.array.element_type.name for operand in operands)
     roots = tuple(map(index.root_of, operands))
@@ -170,7 +170,7 @@ def _instance(terms: Terms, equation: Equation, term: Term) -> Match | None:
 
 
 def converted(terms: Terms, element_type: ElementType, operand: Term) -> Term:
-    """Returns a conversion as it is written."""
+    """Returns a conversion that is not in normal form."""
     return terms.each_as_is("convert", element_type, [operand])
 
 
@@ -182,13 +182,13 @@ def source_type(term: Term) -> ElementType | None:
         if term.kind != "splat" and not (term.kind == "each" and index.has_conversion_law(term.label)):
             return None
         parts = term.operands[term.label == "select" :]
-        # A constant is of any type that holds it.
+        # A constant has no type of its own, so other parts decide.
         term = next((part for part in parts if part.kind not in ("constant", "splat")), parts[0])
     return None
 
 
 def unconverted(terms: Terms, element_type: ElementType, term: Term, depth: int = _DEEPEST) -> Term | None:
-    """Returns the term of a type of which a term is the lossless conversion; None where there is none."""
+    """Returns the narrower term of `element_type` whose lossless conversion a term is; None without any."""
     wide = term.array.element_type
     if wide == element_type or not depth or not is_lossless(element_type, wide):
         return None
@@ -214,7 +214,7 @@ def _without_conversion(terms: Terms, element_type: ElementType, term: Term, dep
 
 
 def _repeated(terms: Terms, term: Term, inner: Term) -> Term:
-    """Returns a repeated scalar of a narrower type, and notes that the repeated scalar is the conversion."""
+    """Returns the splat of a narrower scalar, and certifies that the converted splat is the splat `term`."""
     wide, found = term.array.element_type, terms.splat(inner, term.array.dimensions)
     whole = terms.splat(converted(terms, wide, inner), term.array.dimensions)
     terms.certify(SPLAT, converted(terms, wide, found), whole)
@@ -236,7 +236,7 @@ def _constant(terms: Terms, element_type: ElementType, term: Term, bits: int) ->
 
 
 def _of_conversion(terms: Terms, element_type: ElementType, term: Term) -> Term | None:
-    """Returns the operand of a conversion, converted to the narrower type where it has one that is narrower still."""
+    """Returns x for convert[f32](x) and f16 x, or convert[f16](x) if x has a type narrower than f16."""
     (inner,) = term.operands
     source, wide = inner.array.element_type, term.array.element_type
     if source == element_type:
@@ -248,7 +248,7 @@ def _of_conversion(terms: Terms, element_type: ElementType, term: Term) -> Term 
 
 
 def _of_operation(terms: Terms, element_type: ElementType, term: Term, depth: int) -> Term | None:
-    """Returns an operation on narrower operands that computes the same numbers."""
+    """Returns g(x) for g(convert(x)) = convert(g(x)), by an equation that commutes g with the conversion."""
     wide = term.array.element_type
     for rule, equation in index.conversion_laws(term.label, element_type, wide):
         match = Match(types={"T": element_type, "U": wide}, terms=terms, depth=depth)

@@ -1,4 +1,4 @@
-"""Elementwise operations in normal form: equal ones, as far as the rules know, become one term."""
+"""Elementwise operations in normal form: operations that the rules make equal become one term."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PAIR = 2
 def build(terms: Terms, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
     """Returns the term of an elementwise operation on arrays of the same dimensions.
 
-    `label` is an opcode, or a tuple whose first part is one where attributes count.
+    `label` is an opcode, or a tuple of the opcode and attributes, such as (compare, LT, False).
     """
     before = terms.each_as_is(label, element_type, operands)
     for simplified in (_folded, comparisons.build, rewritten, _normal, _ordered):
@@ -36,7 +36,7 @@ def build(terms: Terms, label: Hashable, element_type: ElementType, operands: Se
 
 
 def _folded(terms: Terms, before: Term) -> Term | None:
-    """Returns the result of an operation on constants of one type, None for others."""
+    """Returns the result of an operation on constants, None for other operands."""
     values = [terms.constant_bits(operand) for operand in before.operands]
     known = tuple(value for value in values if value is not None)
     if len(known) < len(values):
@@ -69,7 +69,7 @@ def _normal(terms: Terms, before: Term) -> Term | None:
 
 
 def _ordered(terms: Terms, before: Term) -> Term | None:
-    """Returns an operation that commutes with the older operand first, None for others."""
+    """Returns a commutative operation with the earlier term as first operand, None for other operations."""
     if len(before.operands) != _PAIR or before.operands[0].number <= before.operands[1].number:
         return None
     kind = before.array.element_type

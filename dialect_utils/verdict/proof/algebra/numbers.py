@@ -43,7 +43,7 @@ _NEUTRAL = by_opcode({"add": 0, "or": 0, "xor": 0, "and": -1, "multiply": 1})
 
 
 def neutral_bits(opcode: str, element_type: ElementType) -> int | None:
-    """Returns the bits that a reduction by an operation may take any number of times, or None."""
+    """Returns the bits of the neutral element, which a reduction may combine any number of times, or None."""
     if opcode in _EXTREMES:
         return lowest_bits(element_type) if opcode == "maximum" else highest_bits(element_type)
     if element_type.is_floating:
@@ -54,7 +54,7 @@ def neutral_bits(opcode: str, element_type: ElementType) -> int | None:
 
 
 def is_idempotent(opcode: str, element_type: ElementType, bits: int | None) -> bool:
-    """Is true where a reduction that takes an initial value once may take it again: +0 in a sum, any in a maximum."""
+    """Is true where combining an initial value twice equals combining it once: +0 in a sum, any in a maximum."""
     if has(opcode, Trait.IDEMPOTENT) or (bits is not None and bits == neutral_bits(opcode, element_type)):
         return True
     if bits is None or opcode != "add":
@@ -81,7 +81,7 @@ def are_nan(terms: Terms, first: Term, second: Term) -> bool:
 
 
 def negative(terms: Terms, term: Term) -> Term | None:
-    """Returns the number -c for a constant negative number c, or -0; None for others, infinities included."""
+    """Returns -c for a negative constant c or -0; None for other terms and for infinities."""
     bits, kind = terms.constant_bits(term), term.array.element_type
     value = None if bits is None or not has_property(kind, "opposites") else value_of(kind, bits)
     is_negative = (isinstance(value, Fraction) and value < 0) or str(value) == "-0.0"
@@ -102,7 +102,7 @@ _EXACT: Mapping[str, Callable[..., Fraction | None]] = by_opcode(
 
 
 def is_rounded(opcode: Hashable, result: ElementType, kind: ElementType, bits: Sequence[int]) -> bool:
-    """Is true for an operation on finite floats that rounds; the bits are those of the operands and the result."""
+    """Is true for an operation on finite floats that rounds; `bits` are the bits of the operands and the result."""
     if result.name == "pred" or not (kind.is_floating or result.is_floating):
         return False
     values = [*(value_of(kind, each) for each in bits[:-1]), value_of(result, bits[-1])]

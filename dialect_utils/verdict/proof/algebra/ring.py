@@ -21,7 +21,7 @@ Polynomial = dict[Monomial, int]
 # Products of longer sums stay products: expanding them takes long and proves little.
 _LONGEST_PRODUCT = 4096
 
-# Operations that are written with sums and products.
+# Operations that become polynomials.
 OPCODES = named("add subtract multiply negate")
 
 
@@ -40,7 +40,7 @@ def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequen
 
 
 def rebuilt(terms: Terms, label: tuple[Any, ...], operands: Sequence[Term]) -> Term:
-    """Returns the polynomial of a label (see `from_polynomial`) in other operands."""
+    """Returns the polynomial of a `ring` label with the given operands as atoms."""
     total: Polynomial = {}
     for coefficient, powers in label[1:]:
         product: Polynomial = {(): coefficient}
@@ -53,7 +53,7 @@ def rebuilt(terms: Terms, label: tuple[Any, ...], operands: Sequence[Term]) -> T
 
 
 def sum_of(terms: Terms, before: Term) -> Term:
-    """Returns the sum of the operands of a term, which are integers, of any number of them."""
+    """Returns the sum of all operands of a term, which are integers, as a polynomial."""
     if not before.is_specified:
         return before
     total: Polynomial = {}
@@ -64,7 +64,7 @@ def sum_of(terms: Terms, before: Term) -> Term:
 
 
 def polynomial(terms: Terms, term: Term) -> Polynomial:
-    """Returns a term as a polynomial in terms that are no sums or products."""
+    """Returns a term as a polynomial in atoms, which are terms other than sums and products."""
     bits = terms.constant_bits(term)
     if bits is not None:
         return {(): bits} if bits else {}
@@ -84,7 +84,7 @@ def from_polynomial(terms: Terms, found: Polynomial, before: Term) -> Term:
 
 
 def _plain(terms: Terms, kept: Polynomial, array: ArrayShape) -> Term | None:
-    """Returns the term of a polynomial that is a constant or an atom; None for others."""
+    """Returns the term of a polynomial that is a constant or an atom; None for other polynomials."""
     if not kept:
         return terms.literal(array.element_type, 0, array.dimensions)
     (monomial, coefficient), *others = kept.items()
@@ -151,7 +151,7 @@ def _joined(terms: Terms, first: Monomial, second: Monomial) -> Monomial:
 
 
 def narrowed(terms: Terms, before: Term) -> Term | None:
-    """Returns a conversion of a polynomial to fewer bits as the polynomial of converted operands, None for others."""
+    """Returns convert(x * y + z) to fewer bits as convert(x) * convert(y) + convert(z); None for other terms."""
     (operand,), kind = before.operands, before.array.element_type
     wide = operand.array.element_type
     if operand not in terms.polynomials or not kind.is_integral or kind.bits > wide.bits:

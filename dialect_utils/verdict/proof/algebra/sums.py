@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def sum_of_products(terms: Terms, kind: ElementType, texts: Any, pairs: Iterable[tuple[Term, Term]]) -> Term:
-    """Returns a sum of products, each rounded or not as the engine likes: of integers one number, else a set."""
+    """Returns a sum of products; for floats the engine chooses the order, and whether each product is rounded."""
     products = [_term_of_product(terms, kind, a, b) for a, b in pairs]
     if not products:
         return terms.literal(kind, 0, ())
@@ -72,7 +72,7 @@ def reduced(terms: Terms, opcode: str, items: Sequence[Term], initial: Term) -> 
 
 
 def _one_sum(terms: Terms, opcode: str, items: Sequence[Term], initial: Term) -> Term:
-    """Returns a float sum or product whose terms the engine takes in an order of its own."""
+    """Returns a float sum or product with sorted terms, because the engine chooses their order."""
     kind = initial.array.element_type
     before = terms.each_as_is(("sum", opcode), kind, (initial, *items))
     neutral = neutral_bits(opcode, kind)

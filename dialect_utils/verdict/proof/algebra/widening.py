@@ -20,16 +20,16 @@ from dialect_utils.verdict.rules.formats import is_lossless
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
 
-# Names of steps of `terms`, which imports this module.
+# Names of steps; `terms` defines them, too, but imports this module.
 MOVED, THROUGH = "moved", "through"
-# The operands that a movement takes elements of; the others are positions.
+# The number of leading operands with elements (None: all); the other operands are positions.
 _MOVED = {"concatenate": None, "dynamic-update-slice": 2}
 _FACTORS = 2
 _SUMS, _EXTREMES, _BITWISE = named("add multiply"), named("maximum minimum"), named("and or xor")
 
 
 def all_unconverted(terms: Terms, arrays: Sequence[Term]) -> list[Term] | None:
-    """Returns the terms of a narrower type of which all arrays are conversions; None where there is none."""
+    """Returns the operands if all arrays are lossless conversions from one narrower type, else None."""
     for array in arrays:
         source = source_type(array)
         if source is None:
@@ -42,7 +42,7 @@ def all_unconverted(terms: Terms, arrays: Sequence[Term]) -> list[Term] | None:
 
 
 def lifted(terms: Terms, made: Term) -> Term:
-    """Returns a movement of converted arrays as the converted movement; any other term as it is."""
+    """Returns reverse(convert(x)) as convert(reverse(x)), and so for all movement; any other term unchanged."""
     name = made.label[0] if made.kind == "op" and isinstance(made.label, tuple) else made.kind
     if name not in _MOVED and name != "moved":
         return made
@@ -61,7 +61,7 @@ def lifted(terms: Terms, made: Term) -> Term:
 
 
 def _remade(terms: Terms, made: Term, label: Any, kind: ElementType, operands: Sequence[Term]) -> Term:
-    """Returns an operation of another type on other first operands."""
+    """Returns an operation with a new element type, label and leading operands."""
     rest = made.operands[len(operands) :]
     return terms.make(made.kind, label, ArrayShape(kind, made.array.dimensions), (*operands, *rest))
 
@@ -69,10 +69,9 @@ def _remade(terms: Terms, made: Term, label: Any, kind: ElementType, operands: S
 def narrowed(
     terms: Terms, function: Term, parameters: Sequence[ElementType], results: Sequence[ElementType]
 ) -> Term | None:
-    """Returns a function of scalars of narrower types that a function is where its parameters are conversions.
+    """Returns the function g of narrower types with f(convert(x)) = convert(g(x)), or None where none is known.
 
-    The results that are of other types in `results` are conversions of what the narrower function returns. Returns None
-    where no such function is known.
+    `parameters` and `results` are the types of g. Results whose type does not change are not converted.
     """
     label: Any = function.label
     _, level, shapes, count = label
@@ -96,7 +95,7 @@ def narrowed(
 
 
 def _with(terms: Terms, expression: Term, found: dict[Term, Term]) -> Term:
-    """Returns an elementwise expression with other terms instead of some, in normal form."""
+    """Returns an elementwise expression in normal form after the substitution `found`."""
     pending = [expression]
     while pending:
         part = pending[-1]
@@ -112,7 +111,7 @@ def _with(terms: Terms, expression: Term, found: dict[Term, Term]) -> Term:
 
 
 def of_extreme(terms: Terms, opcode: str, operands: Sequence[Term]) -> list[Term] | None:
-    """Returns the narrower operands of an exact reduction that commutes with their conversion, else None."""
+    """Returns the unconverted operands of a maximum, minimum or bitwise reduction, else None."""
     if opcode not in _EXTREMES and opcode not in _BITWISE:
         return None
     narrow, wide = all_unconverted(terms, operands), operands[0].array.element_type
@@ -122,7 +121,7 @@ def of_extreme(terms: Terms, opcode: str, operands: Sequence[Term]) -> list[Term
 
 
 def of_factors(terms: Terms, made: Term) -> Term:
-    """Returns a convolution of converted factors as that of the narrower factors; any other term as it is."""
+    """Returns convolution(convert(x), convert(y)) as convolution(x, y), if the engine chooses the precision."""
     if not _is_open(made) or not made.array.element_type.is_floating:
         return made
     inner = [_narrowest(each) for each in made.operands[:_FACTORS]]
@@ -150,7 +149,7 @@ def _is_open(made: Term) -> bool:
 
 
 def rounded(terms: Terms, element_type: ElementType, operand: Term) -> Term | None:
-    """Returns a converted sum as the sum in the narrower type, where the engine chooses its precision, else None."""
+    """Returns convert(sum of wide terms) as a narrow sum, if the engine chooses the precision, else None."""
     wide = operand.array.element_type
     if not element_type.is_floating or not wide.is_floating or not is_lossless(element_type, wide):
         return None
@@ -173,7 +172,7 @@ def rounded(terms: Terms, element_type: ElementType, operand: Term) -> Term | No
 
 
 def _in_narrow(terms: Terms, element_type: ElementType, base: Term) -> tuple[Rule, Term, Term] | None:
-    """Returns the rule, the sum in the narrower type, and the converted sum."""
+    """Returns the rule, the sum in the narrower type, and the equal converted sum."""
     label: Any = base.label
     if _is_open(base):
         found = _remade(terms, base, label, element_type, ())

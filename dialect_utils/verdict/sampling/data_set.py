@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dialect_utils.execution import Array
 
-# The kinds of data, and what a verdict says of each.
+# The kinds of data, each with its name in verdicts.
 _DESCRIPTIONS = {
     "whole": "small whole numbers",
     "random": "random data",
