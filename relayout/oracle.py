@@ -131,7 +131,7 @@ class Oracle:
     def _run(self, module: Module) -> Outcome:
         """Runs the command once; raises TimeIsUpError where the time of the reduction ends before the run."""
         host = current()
-        assert host is not None  # commands work in a child
+        assert host is not None  # a command works in a sandboxed child, which has a host
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimeIsUpError

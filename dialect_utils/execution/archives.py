@@ -30,7 +30,7 @@ _LARGEST_HEADER = 10_100
 _LARGEST_ELEMENT = 16
 _STEP = 1 << 20
 _MEMBER = ".npy"
-# numpy writes these two. A member of another method could demand a dictionary of 4 GB.
+# The compression methods that numpy writes. Decompressing another method could demand a dictionary of 4 GB.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 

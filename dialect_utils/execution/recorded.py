@@ -68,7 +68,7 @@ def read_recorded(data: bytes, name: str) -> Recorded | None:
         if found.message == "HloSnapshot":
             return _of_snapshot(found.around)
         return _of_partitions(found.around) if found.message == "HloUnoptimizedSnapshot" else None
-    except ValueError as error:  # also numpy's, for ranks and sizes beyond its limits
+    except ValueError as error:  # numpy raises it, too, for ranks and sizes beyond its limits
         raise DiagnosticError(Diagnostic(f"{name}: the recorded execution is damaged: {error}")) from None
 
 

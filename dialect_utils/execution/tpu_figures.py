@@ -150,7 +150,7 @@ def _first_done(running: Iterable[_Worker]) -> _Worker:
     """Waits until a worker answers, or its time is over; all may write to standard error meanwhile."""
     poll, by_descriptor = select.poll(), {}
     for worker in running:
-        assert worker.channel is not None  # it was given a program
+        assert worker.channel is not None  # it runs a program
         by_descriptor[worker.channel.answers] = worker
         for descriptor in (worker.channel.answers, worker.channel.errors):
             poll.register(descriptor, select.POLLIN)

@@ -94,7 +94,7 @@ class CostRow:
     source_line: int
 
 
-# Below this share of the peak nothing is worth a row.
+# The least share of the peak that is worth a row.
 LEAST_SHARE = 0.01
 # From this share of the peak on, padding is the first thing to say.
 _MUCH_PADDING = 0.1

@@ -58,7 +58,7 @@ def kernels_of(calls: Sequence[Operation]) -> list[Kernel]:
 def _body(call: Operation) -> bytes:
     try:
         return base64.b64decode(str(_config(call)[_BODY].get("body", "")), validate=True)
-    except ValueError:  # also of characters beyond ASCII
+    except ValueError:  # b64decode raises it for characters beyond ASCII, too
         message = f"custom call {call.results[0].name} calls {TARGET}, but its body is not base64"
         raise DiagnosticError(Diagnostic(message, call.location)) from None
 

@@ -168,7 +168,7 @@ def _check_constraints(instance: Instance, text: str) -> None:
         constraints = parse_shape(f"({text.strip()[1:-1]})")
     except DiagnosticError as error:
         raise ShapeError(f"the {name} are not shapes: {error.diagnostics[0].message}", name) from None
-    assert isinstance(constraints, TupleShape)  # it is written in parentheses
+    assert isinstance(constraints, TupleShape)  # the parsed text is in parentheses
     found = len(constraints.elements)
     if found != len(instance.operands):
         raise ShapeError(f"expected {len(instance.operands)} {name}, found {found}", name)

@@ -56,7 +56,7 @@ def _returned(called: Sequence[Called], index: int, default: ElementType) -> Ele
 
 
 def reduce(instance: Instance) -> Shape:
-    """Returns the dimensions that are left."""
+    """Returns the operands' shape without the reduced dimensions."""
     found = reduced_arrays(instance)
     removed = instance.dims("dimensions", found[0].rank)
     return reduced_result(instance, found, [size for dim, size in enumerate(found[0].dimensions) if dim not in removed])

@@ -78,7 +78,7 @@ class ByDefinition:
         return cls(program, replace(examination, runs=runs), expected, higher)
 
     def finding(self, worker: Worker, options: Mapping[str, bool | int | str]) -> Finding:
-        """Compares the results of XLA, compiled with its own options, with those by definition.
+        """Compares the results of XLA, compiled with its own options, with the results by definition.
 
         Raises ExecutionError where XLA does not execute the module.
         """
@@ -136,7 +136,7 @@ def _remembered(widened: HigherPrecision) -> HigherPrecision:
 
 
 def _sorted(data: Sequence[DataSet]) -> list[DataSet]:
-    """Returns sets of data without subnormal numbers, those without special values first."""
+    """Returns sets of data without subnormal numbers; sets without special values come first."""
     # XLA counts subnormal numbers as zeros, so a quotient or a logarithm of one may be anything.
     flushed = [replace(each, arrays=[*map(without_subnormals, each.arrays)]) for each in data]
     return sorted(flushed, key=lambda each: each.kind not in _CALM)

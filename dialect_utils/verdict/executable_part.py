@@ -1,9 +1,9 @@
 """Finds a part of two modules that engines execute, where an operation such as an infeed prevents the whole.
 
-The part has the outputs that do not depend on the operation. They keep their numbers: every output that is left out
-becomes a copy of the first output of the part. Effects on which no output depends are removed. If ones replace the data
-that other programs send, more outputs become executable. This is sound: equal modules have equal results for all
-received data, and if all received data is ones, the order of receives does not matter.
+The part has the outputs that do not depend on the operation. Outputs keep their numbers: every omitted output becomes a
+copy of the first output of the part. Effects on which no output depends are removed. If ones replace the data that
+other programs send, more outputs become executable. This is sound: equal modules have equal results for all received
+data, and if all received data is ones, the order of receives does not matter.
 """
 
 from __future__ import annotations

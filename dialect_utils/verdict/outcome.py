@@ -60,7 +60,7 @@ class Power:
 class Closeness:
     """The largest distance of the results of both programs from a run in higher precision.
 
-    `is_of_largest`: the unit is that of the largest number of an output, else of each number by itself.
+    `is_of_largest`: the unit is one unit in the last place of an output's largest number, else of each number.
     """
 
     is_of_largest: bool

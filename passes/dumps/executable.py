@@ -167,7 +167,7 @@ class Runnable:
         """Raises DiagnosticError where a watched call ran, since the outputs are then undefined."""
         from passes.dumps.host_callbacks import ran
 
-        # They count from 1.
+        # The numbers of watched calls begin at 1.
         if self.watched and (number := int(outputs[-1].max())):
             raise DiagnosticError(ran(self.watched[number - 1]))
 

@@ -139,7 +139,7 @@ def _body_of(body: Computation) -> str:
 # JAX's kind of call: the op's type or, where a dump prints only the op's name, the last part of that.
 _KINDS = (re.compile(r'op_type="(\w+)"'), re.compile(r'op_name="(?:[^"]*/)?(\w+)"'))
 _SIDES = ("send", "recv")
-# An option may say these in place of a function, and of a name.
+# The values of an option that stand for undefined results in place of a function, and for any name.
 UNDEFINED, ANY = "undefined", "*"
 
 

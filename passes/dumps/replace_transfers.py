@@ -14,9 +14,9 @@ from passes.dumps.inline_fusions import use_elements
 from passes.framework.base import Report, module_pass
 
 _RECEIVING, _SENDING = ("infeed", "recv"), ("outfeed", "send")
-# Of a transfer among the devices of one program, in its frontend attributes (xla/service/collective_ops_utils.h).
+# The frontend attribute of a transfer among the devices of one program (xla/service/collective_ops_utils.h).
 _AMONG_DEVICES = "_xla_send_recv_source_target_pairs"
-# These count the entry's parameters and results.
+# Attributes of the header with one flag for each parameter or result of the entry.
 _HEADER = ("allow_spmd_sharding_propagation_to_parameters", "allow_spmd_sharding_propagation_to_output")
 
 

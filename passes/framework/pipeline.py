@@ -239,7 +239,7 @@ def read_pipelines(file: Path) -> Mapping[str, NamedPipeline]:
         tables = tomllib.loads(text)
     except RecursionError:
         raise DiagnosticError(Diagnostic(f"{file}: its values nest too deep")) from None
-    except ValueError as error:  # also of int(), which tomllib passes on
+    except ValueError as error:  # int() raises it, too, and tomllib forwards it
         raise _toml_error(Source(str(file), text), str(error)) from None
     return {name: _named_pipeline(file, name, table) for name, table in tables.items()}
 

@@ -71,7 +71,7 @@ def propagate_physical(module: Module, report: Report) -> None:
 def _propagate(module: Module, edited: Iterable[Function]) -> Set[Function]:
     """Applies rules 1 to 3 until nothing changes, given the functions that were edited since nothing changed before.
 
-    Returns the outermost functions of all functions that have been edited.
+    Returns the outermost functions that contain the edited functions.
     """
     # No op that moves has regions, so the functions stay the same.
     functions = {function: function.outermost for function in module.functions}

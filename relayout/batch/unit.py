@@ -9,7 +9,7 @@ from dialect_utils.io.inputs import Input
 from dialect_utils.text import DiagnosticError
 from relayout.process import LEAST_SECONDS
 
-# So many modules are named one by one.
+# The most modules that are named one by one.
 _NAMED = 2
 
 

@@ -14,7 +14,7 @@ from dialect_utils.io.inputs import Input
 from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_details, html_text
 
-# So many arrays are explained where no value is named.
+# The number of arrays that are explained where the user names none.
 SHOWN = 10
 _HINT = (
     "The most expensive arrays that the compiled program moves or pads, each with the pass of the compiler that "

@@ -23,7 +23,7 @@ from relayout.causes.result import SHOWN, Cause, Change, End, Why, pass_between
 from relayout.validation.compilation import dump_module
 from relayout.validation.steps import find_programs
 
-# So many names like an unknown one are listed.
+# The most names that are listed as similar to an unknown name.
 _LISTED = 3
 _NOT_MOVED = ("padded array", "instruction")
 _SAME_LAYOUT = ("copy", "memory space")

@@ -11,7 +11,7 @@ from dialect_utils.text import format_bytes
 from relayout.report.terminal import clip, format_table
 
 _ROWS = 10
-# Less padding than this share of a memory is not worth a row of its own.
+# The least padding, as a share of a memory, that is worth a row of its own.
 _LEAST_SHARE = 0.01
 _MODULES = 'XLA_FLAGS="--xla_dump_to=dump --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*"'
 _PLACES = 'LIBTPU_INIT_ARGS="--xla_jf_dump_to=dump --xla_jf_dump_hlo_text=true"'

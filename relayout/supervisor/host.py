@@ -205,7 +205,7 @@ class Host:
         )
         answer, descriptors = self._answer()
         if len(descriptors) < _PIPES:
-            # Linux drops those that this process may not have.
+            # Linux drops passed descriptors beyond the process's limit of open files.
             for each in descriptors:
                 os.close(each)
             self.kill(answer["pid"])

@@ -288,7 +288,7 @@ class Pool:
 
 
 def _cause(child: Child, limits: Limits) -> Lost:
-    """Returns why a child ended by itself."""
+    """Returns the reason why a child ended without a request to end."""
     code, said = child.ended()
     if NO_MEMORY.search(said) or child.peak > _MOST_OF_MEMORY * limits.memory:
         return Lost(f"more than {_gigabytes(limits.memory)} of memory are needed", _MORE_MEMORY)

@@ -30,7 +30,7 @@ from relayout.tuning.trials import Trial
 
 # The layouts of the whole entry that the model finds best for a program.
 _MODELLED = 3
-# Arrays below this part of all bytes of the entry are not worth a compilation, nor more arrays than these.
+# The least part of the entry's bytes at which an array is worth compilations, and the most such arrays.
 _LEAST_PART, _MOST_ARRAYS = 1e-3, 16
 # Passes without this gain in the model come after some layouts of each array.
 _BETTER, _LATER = 0.999, 4
@@ -43,7 +43,7 @@ _CANDIDATES = (
     narrow_padding.candidates,
     permute_dimensions.candidates,
 )
-# So many texts of each pass are modelled.
+# The most texts of each pass that are modelled.
 _MOST_TEXTS = 8
 _PROOF_SECONDS = 60.0
 
@@ -66,7 +66,7 @@ class Programs:
     def after(self, passes: str) -> Iterator[str]:
         """Yields longer sequences of passes that change the program after a sequence."""
         module = self._modules[passes]
-        assert module is not None  # of this function
+        assert module is not None  # `passes` comes from an earlier result of this function
         for candidates in _CANDIDATES:
             for text in islice(candidates(module, self._target), _MOST_TEXTS):
                 longer = f"{passes},{text}" if passes else text
@@ -200,7 +200,7 @@ class Candidates:
     def _modes(self, best: Change, entry: EntryArray) -> list[str]:
         """Returns other layouts of an array."""
         shape = entry_shape(self.module, entry)
-        assert shape is not None  # an array with several orders
+        assert shape is not None  # only static arrays have several orders
         now = in_mode(shape, best.mode(entry), self.target)
         return [mode_of(order) for order in orders(shape) if now.layout and order != now.layout.minor_to_major]
 

@@ -270,7 +270,7 @@ class Graph:
 
 
 class _Chains:
-    """Nodes that are joined: each knows the first node of its chain."""
+    """Chains of joined nodes: each node maps to the first node of its chain."""
 
     def __init__(self) -> None:
         self._earlier: dict[Node, Node] = {}

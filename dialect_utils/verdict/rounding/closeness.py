@@ -30,7 +30,7 @@ from dialect_utils.verdict.rounding.floats import (
 )
 from dialect_utils.verdict.runs import Results, Runs, Unrounded
 
-# The most bits that a program may be off: five, or a quarter of the digits of a type with fewer than twenty.
+# The most units that a program may be off: 32, or 2^(d / 4) for a type of d < 20 binary digits.
 _MOST_ULPS = 32.0
 _SHARE_OF_DIGITS = 1 / 4
 # Terms of a sum nearly overflow above this share of the largest number.

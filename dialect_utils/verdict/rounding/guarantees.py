@@ -245,6 +245,6 @@ def _join(states: Sequence[_State]) -> _State:
 
 
 def _bound(states: Sequence[_State], combined: Callable[[Iterable[int]], int]) -> int | None:
-    """Returns the bounds of states combined, None where one of them is unknown."""
+    """Returns the combination of the bounds of states, None if one of them is unknown."""
     known = [state.bound for state in states if state.bound is not None]
     return combined(known) if known and len(known) == len(states) else None

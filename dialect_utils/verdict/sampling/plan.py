@@ -144,7 +144,7 @@ def _pairs_of_constants(demand: Demand) -> int:
 
 
 def _pairs(demand: Demand) -> int:
-    """Returns the number of elements that hold each pair of opposed values twice."""
+    """Returns the number of elements needed to hold each pair of opposed values twice."""
     return 2 * len(_OPPOSED) ** 2 if demand.shape.is_inexact else 1
 
 

@@ -58,7 +58,7 @@ class Walker(Generic[V]):
 
     `devices` is the number of devices that run the module. Loops of up to `iterations` are unrolled. `effects` are the
     operations with side effects, in order; `scope` identifies the current body. `level` is one more than the nesting
-    depth of bodies.
+    depth of bodies whose parameters are variables.
     """
 
     maker: Maker[V]
