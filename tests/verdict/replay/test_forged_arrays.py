@@ -52,6 +52,11 @@ SLICES: dict[str, Step] = {
         sliced(X, (2, 3), AT, BEHIND),
         moved(sliced(X, (3, 2), AT, BEHIND), Reshape((2, 3))),
     ),
+    "a position that is joined to another dimension": (
+        "dynamic-slice",
+        sliced(X, (2, 6), AT, constant(0, "s32")),
+        moved(sliced(moved(X, TURN), (6, 2), constant(0, "s32"), BEHIND), TURN),
+    ),
     "a sum instead of a whole slice": (
         "dynamic-slice",
         sliced(LINE, (6,), AT),

@@ -117,6 +117,17 @@ def exchanged(operand: ReadTerm, by: ReadTerm, key: Hashable = ALL, number: int 
     return term("out", number, operand.shape, term("op", (key, 1, (4, 1), None), shapes, operand, by))
 
 
+def out_of(operand: ReadTerm, by: ReadTerm, kind: str) -> ReadTerm:
+    """Returns an exchange whose result has another type."""
+    shape = array(kind, 8)
+    return term("out", 0, shape, term("op", (ALL, 1, (4, 1), None), TupleShape((shape,)), operand, by))
+
+
+def labelled(by: ReadTerm, level: int, kind: str) -> ReadTerm:
+    """Returns a function that calls its parameters others than those that it reads."""
+    return replace(by, label=("function", level, (array(kind), array(kind)), 1))
+
+
 LINE, OTHER = parameter(0, "s8", 8), parameter(1, "s8", 8)
 SUM, WIDE_SUM = function("add", "s8"), function("add", "s32")
 NARROW, WIDE = exchanged(LINE, SUM), exchanged(converted(LINE, "s32"), WIDE_SUM)
@@ -141,7 +152,27 @@ EXCHANGED: dict[str, Step] = {
         NARROW,
         converted(exchanged(each("negate", array("s32", 8), LINE), WIDE_SUM), "s8"),
     ),
-    "a function of another level": (
+    "a sum of another type": (
+        "promoted-reduction",
+        NARROW,
+        converted(out_of(converted(LINE, "s32"), WIDE_SUM, "s16"), "s8"),
+    ),
+    "a sum of numbers of another type": (
+        "promoted-reduction",
+        out_of(LINE, SUM, "s16"),
+        converted(exchanged(converted(LINE, "s32"), WIDE_SUM), "s16"),
+    ),
+    "a function that is nested otherwise": (
+        "promoted-reduction",
+        NARROW,
+        converted(exchanged(converted(LINE, "s32"), labelled(WIDE_SUM, 1, "s32")), "s8"),
+    ),
+    "a function of numbers of another type": (
+        "promoted-reduction",
+        exchanged(LINE, labelled(SUM, 0, "s16")),
+        converted(exchanged(converted(LINE, "s32"), WIDE_SUM), "s8"),
+    ),
+    "an exchange by a function of another level": (
         "promoted-reduction",
         NARROW,
         converted(exchanged(converted(LINE, "s32"), function("add", "s32", level=1)), "s8"),
@@ -213,7 +244,19 @@ def in_windows(size: int, around: int) -> tuple[Hashable, ...]:
 
 HALVES = Reduced("bf16", ROWS["bf16"], ONE["bf16"], (function("add", "bf16"),))
 FLOATS = Reduced("f32", converted(ROWS["bf16"], "f32"), converted(ONE["bf16"], "f32"), (function("add", "f32"),))
-TWICE = 2
+TWICE, SECOND_ROWS = 2, parameter(2, "bf16", 4, 6)
+
+
+def of_two_arrays(kind: str, number: int) -> ReadTerm:
+    """Returns a result of a reduction of two arrays, converted where the type is another one."""
+    parts = [ROWS["bf16"], SECOND_ROWS, ONE["bf16"], ONE["bf16"]]
+    operands = parts if kind == "bf16" else [converted(part, kind) for part in parts]
+    sums = [function("add", kind, (i, i + TWICE)).operands[0] for i in range(TWICE)]
+    by = term("op", ("function", 0, (array(kind),) * len(parts), TWICE), TupleShape(()), *sums)
+    made = term("op", ("reduce", None), TupleShape((array(kind, 4),) * TWICE), *operands, by)
+    return term("out", number, array(kind, 4), made)
+
+
 BY_FUNCTIONS: dict[str, Step] = {
     "larger windows": by_functions(replace(HALVES, label=in_windows(5, 2)), replace(FLOATS, label=in_windows(3, 1))),
     "an operation that is no reduction": by_functions(
@@ -225,8 +268,17 @@ BY_FUNCTIONS: dict[str, Step] = {
     "no function": by_functions(replace(HALVES, function=()), replace(FLOATS, function=())),
     "rows of another array": by_functions(HALVES, replace(FLOATS, rows=ROWS["f32"])),
     "another initial value": by_functions(HALVES, replace(FLOATS, initial=ONE["f32"])),
+    "a function of another level": by_functions(HALVES, replace(FLOATS, function=(function("add", "f32", level=1),))),
     "a function of other numbers": by_functions(HALVES, replace(FLOATS, function=HALVES.function)),
     "a function of other numbers on the other side": by_functions(replace(HALVES, function=FLOATS.function), FLOATS),
+    "a function that reads other numbers": by_functions(
+        HALVES, replace(FLOATS, function=(labelled(FLOATS.function[0], 0, "bf16"),))
+    ),
+    "another one of two results": (
+        "converted-function",
+        of_two_arrays("f32", 0),
+        converted(of_two_arrays("bf16", 1), "f32"),
+    ),
     "a function whose result is another number": by_functions(HALVES, replace(FLOATS, function=(typed("bf16"),))),
     "a function of two results": by_functions(HALVES, replace(FLOATS, function=(typed("f32", TWICE),))),
     "a result of another type": by_functions(replace(HALVES, result="f16"), FLOATS),
@@ -244,6 +296,7 @@ TRUE_STEPS: dict[str, Step] = {
     "a sum that is rounded once": excess("add", "bf16", "f32"),
     "a convolution": precise("bf16", "f32"),
     "a convolution of converted factors": of_factors("bf16", "f32", "f32"),
+    "one of two results": ("converted-function", of_two_arrays("f32", 1), converted(of_two_arrays("bf16", 1), "f32")),
     "a reduction by a function": by_functions(HALVES, FLOATS),
     "an exchange": ("promoted-reduction", NARROW, converted(WIDE, "s8")),
 }
