@@ -217,6 +217,11 @@ THROUGH: dict[str, Step] = {
         moved(WHOLE, BitcastConvert(ELEMENT_TYPES["u8"]), TURN, BitcastConvert(ELEMENT_TYPES["f32"])),
         WHOLE,
     ),
+    "padding that is another scalar": (
+        "moved",
+        term("moved", Plan(ELEMENT_TYPES["f32"], (4,), (Pad((0,), (1,)),), (True,)), array("f32", 5), WHOLE, OTHER),
+        splat(SCALAR, "f32", 5),
+    ),
     "a reversal that is moved": (
         "through",
         moved(term("op", FIRST, array("f32", 3, 3), FLOATS), TURN),
@@ -366,6 +371,15 @@ WINDOWS = [
     term("op", in_windows(None, 3, 1), TupleShape((array("s32", 6),)), LINE, AT, of_two("add")),
     term("op", in_windows("add", 5, 2), array("s32", 6), LINE, AT),
 ]
+
+
+def skipped(initial: ReadTerm) -> tuple[ReadTerm, ReadTerm]:
+    """Returns sums of windows whose padding is the initial value, and sums of windows without padding."""
+    made = term("op", in_windows(None, 3, 1), TupleShape((array("s32", 6),)), LINE, initial, of_two("add"))
+    label = "reduce-window", "add", (WindowDimension(3, 1, 1, 1, 1, 1),), False
+    return term("out", 0, array("s32", 6), made), term("op", label, array("s32", 6), LINE, initial)
+
+
 CHOSEN = [parameter(i, "f32") for i in (1, 2)]
 REDUCTIONS: dict[str, Step] = {
     "a reduction of another array": (
@@ -383,6 +397,8 @@ REDUCTIONS: dict[str, Step] = {
         by_function(("reduce", None), of_two("subtract")),
         term("op", ("reduce", "subtract"), array("s32", 6), ROWS_OF_SIX, AT),
     ),
+    "padding that is skipped, of a known number": ("window", *skipped(constant(5, "s32"))),
+    "padding that is skipped": ("window", *skipped(AT)),
     "larger windows": ("window", term("out", 0, array("s32", 6), WINDOWS[0]), WINDOWS[1]),
     "an unknown operation instead of a reshape": (
         "initial-value",
