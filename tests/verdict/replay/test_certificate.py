@@ -14,7 +14,9 @@ from dialect_utils.verdict.certificate import Certificate, certificate_text, rea
 from dialect_utils.verdict.certified import prove
 from dialect_utils.verdict.proof import try_prove
 from dialect_utils.verdict.replay import Replayed, replay
+from dialect_utils.verdict.replay.equality import Level
 from tests.verdict.proof.dialects import parse
+from tests.verdict.replay.forging import hlo, told
 
 HEAD = (
     "HloModule m\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\nENTRY e {\n"
@@ -161,3 +163,15 @@ def test_a_term_that_refers_to_a_later_one_is_an_error() -> None:
     plain["terms"][0][3] = [len(plain["terms"]) - 1]
     with pytest.raises(DiagnosticError, match="term 0 refers to a later one"):
         read_certificate(json.dumps(plain))
+
+
+def test_a_side_effect_of_one_module_only_is_not_proved() -> None:
+    body = "x = f32[] parameter(0)\n t = token[] after-all()\n"
+    silent = hlo(f"{body} ROOT r = f32[] add(x, x)")
+    telling = hlo(f"{body} o = token[] outfeed(x, t)\n ROOT r = f32[] add(x, x)")
+    for pair in ((silent, telling), (telling, silent)):
+        found = told(pair)
+        assert found.outputs == (Level.BITS,)
+        assert found.effects is None
+        assert not found.is_equal
+    assert told((telling, telling)).is_equal

@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from dialect_utils.layout import ELEMENT_TYPES, BitcastConvert, TupleShape
+from dialect_utils.layout import ELEMENT_TYPES, BitcastConvert, Pad, TupleShape
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.certificate import ReadTerm
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.widening import converted_function
+from dialect_utils.verdict.terms.graph import UNSPECIFIED
+from dialect_utils.verdict.terms.wellformed import NOTHING
 from tests.verdict.replay.forging import TRUE, array, each, moved, parameter, step, term, told
 
 Step = tuple[str, ReadTerm, ReadTerm]
@@ -32,6 +35,11 @@ def widened(opcode: str, narrow: str, wide: str) -> ReadTerm:
     """Returns the reduction of a converted array."""
     operands = converted(ROWS[narrow], wide), converted(ONE[narrow], wide)
     return term("op", ("reduce", opcode), array(wide, 4), *operands)
+
+
+def unknown(opcode: str, operands: tuple[ReadTerm, ...], kind: str) -> ReadTerm:
+    """Returns an operation that no rule knows, with the label of a reduction."""
+    return term("op", ("unknown", opcode), array(kind, 4), *operands)
 
 
 def extreme(opcode: str, narrow: str, wide: str) -> Step:
@@ -69,7 +77,19 @@ def of_factors(narrow: str, wide: str, kind: str) -> Step:
 
 
 THREE = (*factors("bf16"), parameter(2, "bf16"))
+BOTH = ROWS["bf16"], ONE["bf16"]
+WIDE_BOTH = tuple(converted(operand, "f32") for operand in BOTH)
 MOVED: dict[str, Step] = {
+    "an unknown operation instead of a maximum": (
+        "converted-extreme",
+        unknown("maximum", WIDE_BOTH, "f32"),
+        converted(unknown("maximum", BOTH, "bf16"), "f32"),
+    ),
+    "an unknown operation instead of a sum": (
+        "excess-precision",
+        converted(unknown("add", WIDE_BOTH, "f32"), "bf16"),
+        unknown("add", BOTH, "bf16"),
+    ),
     "the bits of a converted number": (
         "converted",
         moved(converted(NUMBERS, "f32"), BYTES),
@@ -289,6 +309,15 @@ BY_FUNCTIONS: dict[str, Step] = {
     ),
     "initial values of another type": by_functions(
         replace(HALVES, initial=ONE["f32"]), replace(FLOATS, initial=ONE["f32"])
+    ),
+}
+PAD = Plan(ELEMENT_TYPES["bf16"], (7,), (Pad((0,), (1,)),), (True,))
+UNDEFINED = term("moved", PAD, array("bf16", 8), parameter(0, "bf16", 7), term("leaf", UNSPECIFIED, NOTHING))
+EXCHANGED |= {
+    "a sum of undefined padding": (
+        "promoted-reduction",
+        exchanged(UNDEFINED, function("add", "bf16")),
+        converted(exchanged(converted(UNDEFINED, "f32"), function("add", "f32")), "bf16"),
     ),
 }
 TRUE_STEPS: dict[str, Step] = {
