@@ -104,9 +104,16 @@ def orders_for_result(operation: Operation, order: Order) -> Mapping[Position, O
 
     None where the dimensions have different roles, or where the operation would combine elements in another sequence.
     """
-    is_aligned = operation.opcode in _ALIGNED or is_elementwise(operation)
-    factors = factors_of(operation) if is_aligned else None
+    if is_elementwise(operation):
+        return _of_elements(tuple(array_shape(operand).rank for operand in operation.operands), order)
+    factors = factors_of(operation) if operation.opcode in _ALIGNED else None
     return None if factors is None else _of_aligned(operation, factors, {RESULT: order})
+
+
+@lru_cache(maxsize=1 << 10)
+def _of_elements(ranks: tuple[int, ...], order: Order) -> Mapping[Position, Order] | None:
+    """Returns the orders of an elementwise operation on arrays of these ranks; a scalar operand has none."""
+    return {RESULT: order, **{index: order for index, rank in enumerate(ranks) if rank}} if order else None
 
 
 def _of_aligned(
