@@ -19,7 +19,6 @@ from typing import Any
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
-_SPACE = re.compile(r"\s*")
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 
 
