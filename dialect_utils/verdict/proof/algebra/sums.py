@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def sum_of_products(terms: Terms, kind: ElementType, texts: Any, pairs: Iterable[tuple[Term, Term]]) -> Term:
-    """Returns a sum of products; for floats the engine chooses the order, and rounds products to the type of the sum."""
+    """Returns a sum of products; of floats in any order, and with products rounded to the type of the sum."""
     products = [_term_of_product(terms, kind, a, b) for a, b in pairs]
     if not products:
         return terms.literal(kind, 0, ())
