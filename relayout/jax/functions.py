@@ -105,7 +105,7 @@ def _structs(shapes: Sequence[ArrayShape]) -> tuple[jax.ShapeDtypeStruct, ...]:
 
 
 def _exported(module: StableHloModule) -> Callable[..., tuple[jax.Array, ...]]:
-    parameters, results = map(_structs, entry_arrays(cast(Module, module)))
+    parameters, results = map(_structs, entry_arrays(module))
     artifact = module.portable_artifact()
     with jax.enable_x64(True):
         # Exports any function of the same signature, and replaces its module.
