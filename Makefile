@@ -139,6 +139,10 @@ campaign-proof: $(STAMP) ## try 1,500 mutants and attribute flips against proofs
 campaign-replay: $(STAMP) ## change 2,000 certificates at random: none may prove what is wrong (two minutes)
 	python -m tests.campaign_replay
 
+.PHONY: campaign-forge
+campaign-forge: $(STAMP) ## forge 20,000 certificates of programs that differ: none may be accepted (five minutes)
+	python -m tests.campaign_forge
+
 .PHONY: campaign-validate
 campaign-validate: $(STAMP) ## compile the modules of XLA's tests, judge each against its definition and each step of a compilation (an hour; goes on where it ended)
 	python -m tests.campaign_validate --results build/campaign-validate.jsonl

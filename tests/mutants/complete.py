@@ -25,9 +25,6 @@ from tests.mutants.changes import changes
 from tests.mutants.sample import Drawn
 from tests.paths import ROOT
 
-# The exit code of a test run in which all tests passed.
-_PASSED = 0
-
 
 def drawn_of(file: str) -> list[Drawn]:
     """Returns all mutants of a file of the product."""
@@ -58,7 +55,8 @@ def _constants(node: ast.stmt) -> Iterator[str]:
 
 def _replaced(owner: Any, name: str, value: Any, *, is_constant: bool) -> None:
     """Gives an attribute of a module or class the value of its counterpart in changed code."""
-    old = vars(owner).get(name)
+    old: Any = vars(owner).get(name)
+    new: Any
     old, new = (getattr(each, "__wrapped__", each) for each in (old, value))
     old, new = (each.fget if isinstance(each, property) else each for each in (old, new))
     if isinstance(old, FunctionType) and isinstance(new, FunctionType):
@@ -73,27 +71,65 @@ def _replaced(owner: Any, name: str, value: Any, *, is_constant: bool) -> None:
         old.update({**new, **own})
     elif is_constant:
         setattr(owner, name, value)
-    with contextlib.suppress(AttributeError):
-        vars(owner).get(name).cache_clear()  # type: ignore[union-attr]
+    with contextlib.suppress(AttributeError, KeyError):
+        vars(owner)[name].cache_clear()
 
 
 def _is_same_function(old: Any, new: Any) -> bool:
     return isinstance(old, FunctionType) and isinstance(new, FunctionType) and old.__qualname__ == new.__qualname__
 
 
-def survives(one: Drawn, module: ModuleType, tests: Sequence[str], seconds: int) -> int:
-    """Starts a process that exits with 0 where a mutant survives; returns its number."""
-    number = os.fork()
-    if number:
-        return number
-    signal.alarm(seconds)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    os.dup2(1, 2)
-    code = 1
-    with contextlib.suppress(BaseException):
-        planted(module, one.change.applied(one.code))
-        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]))
-    os._exit(code)
+class Planter:
+    """A plugin of pytest that runs the collected tests with each mutant, in a process for each."""
+
+    def __init__(self, mutants: Sequence[Drawn], module: ModuleType, jobs: int, seconds: int) -> None:
+        self.mutants, self.module, self.jobs, self.seconds = mutants, module, jobs, seconds
+        self.counts = {"died": 0, "survived": 0, "equivalent": 0}
+        self._running: dict[int, Drawn] = {}
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Runs all tests without a mutant, and then with each."""
+        if not _passes(session):
+            print("the tests fail without any mutant")
+            return True
+        for one in self.mutants:
+            if one.reason:
+                self.counts["equivalent"] += 1
+                continue
+            if len(self._running) == self.jobs:
+                self._wait()
+            self._running[self._started(one, session)] = one
+        while self._running:
+            self._wait()
+        return True
+
+    def _started(self, one: Drawn, session: pytest.Session) -> int:
+        """Starts a process that exits with 0 where a mutant survives; returns its number."""
+        number = os.fork()
+        if number:
+            return number
+        signal.alarm(self.seconds)
+        code = 1
+        with contextlib.suppress(BaseException):
+            planted(self.module, one.change.applied(one.code))
+            code = int(not _passes(session))
+        os._exit(code)
+
+    def _wait(self) -> None:
+        number, status = os.wait()
+        one = self._running.pop(number)
+        self.counts["died" if status else "survived"] += 1
+        if not status:
+            print(f"survived {one}", flush=True)
+
+
+def _passes(session: pytest.Session) -> bool:
+    """Runs the collected tests until one fails."""
+    for item in session.items:
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        if session.testsfailed:
+            return False
+    return True
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -104,32 +140,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("tests", nargs="+", help="tests, and other arguments of pytest")
     wanted = parser.parse_args(arguments)
     module = importlib.import_module(wanted.file.removesuffix(".py").replace("/", "."))
-    if pytest.main(["-q", "-p", "no:cacheprovider", *wanted.tests]) != _PASSED:
-        print("the tests fail without any mutant")
-        return 1
-    found = drawn_of(wanted.file)
-    counts = {"died": 0, "survived": 0, "equivalent": 0}
-    running: dict[int, Drawn] = {}
-
-    def finished() -> None:
-        number, status = os.wait()
-        one = running.pop(number)
-        word = "died" if status else "survived"
-        counts[word] += 1
-        if not status:
-            print(f"survived {one}", flush=True)
-
-    for one in found:
-        if one.reason:
-            counts["equivalent"] += 1
-            continue
-        if len(running) == wanted.jobs:
-            finished()
-        running[survives(one, module, wanted.tests, wanted.seconds)] = one
-    while running:
-        finished()
-    print(f"{wanted.file}: {len(found)} mutants, {', '.join(f'{count} {word}' for word, count in counts.items())}")
-    return int(counts["survived"] > 0)
+    planter = Planter(drawn_of(wanted.file), module, wanted.jobs, wanted.seconds)
+    pytest.main(["-s", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", *wanted.tests], plugins=[planter])
+    counts = ", ".join(f"{count} {word}" for word, count in planter.counts.items())
+    print(f"{wanted.file}: {len(planter.mutants)} mutants, {counts}")
+    return int(planter.counts["survived"] > 0 or sum(planter.counts.values()) < len(planter.mutants))
 
 
 if __name__ == "__main__":
