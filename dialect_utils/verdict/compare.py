@@ -235,7 +235,6 @@ def _ignores_nan(proved: ProofResult) -> bool:
 
 
 _ONLY_ORDER = "proved equal, so these bits differ only by the engine's choice of order"
-_OWN_EXPANSION = "the specification decides; this engine expands it otherwise"
 _CONTRADICTED = "proved equal, yet an engine computes something else"
 
 
@@ -248,7 +247,7 @@ def combined(proved: ProofResult | None, run: Verdict | None) -> Verdict:
     if proved is None:
         return run or Verdict("unknown", reason="neither a proof nor an engine was asked for")
     found = _combined(proved, run)
-    choices = choices_of(proved.outputs) if found.verdict == "equal" and PROOF in found.methods else ()
+    choices = choices_of(proved.outputs) if found.verdict == "equal" and PROOF in found.methods else found.choices
     cause = with_proofs(found.cause, proved.outputs)
     return replace(
         found, proved=proved.outputs, rules=proved.rules, cause=cause, choices=choices, certificate=proved.certificate
@@ -263,9 +262,6 @@ def _combined(proved: ProofResult, run: Verdict | None) -> Verdict:
     used = "; ".join(filter(None, ["terms of all results", proved.reason]))
     if run is None:
         return Verdict("equal", (PROOF,), proof=used)
-    if run.verdict == "different" and proved.expanded:
-        reason = f"{proved.expanded}: {_OWN_EXPANSION}: {run.reason}"
-        return Verdict("equal", (PROOF,), reason=reason, proof=used)
     if run.counterexample is not None:
         reason = f"{_CONTRADICTED}: {run.reason}"
         return replace(run, verdict="unknown", methods=(PROOF, *run.methods), reason=reason, proof=used)

@@ -16,8 +16,18 @@ from dialect_utils.verdict.entry import EntryArray, entry_interface
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.judge import Judge, SelfCheck, also, compared_arrays
 from dialect_utils.verdict.options import AUTO, Options
-from dialect_utils.verdict.outcome import PROOF, Power
-from dialect_utils.verdict.rounding.guarantees import Guarantee, RoundingAnalysis, result_guarantees
+from dialect_utils.verdict.outcome import NAN_BITS, PROOF, Power
+from dialect_utils.verdict.rounding.guarantees import (
+    Guarantee,
+    RoundingAnalysis,
+    chooses_sign_of_zero,
+    computes_floats,
+    expanded_opcodes,
+    makers_of,
+    makes_nan,
+    outputs_with,
+    result_guarantees,
+)
 from dialect_utils.verdict.runs import Code, Runs
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.inputs import chosen_data, possible_inputs
@@ -29,6 +39,7 @@ _PLANTED = 24
 # Measuring power may take as long as the check has taken so far, or this long, in seconds for so many faults.
 _LEAST_SECONDS = 1.0
 _MOVED = "on tagged inputs, whose elements all differ (both modules only move data)"
+_BITS_OF_NAN = "both modules only move NaN, and the results differ in its bits, on"
 _ONLY_INPUT = "on all the data there is (neither module has inputs)"
 # The largest number of elements to compute on all possible inputs together.
 _MOST_WORK = 1 << 26
@@ -53,6 +64,8 @@ class Examination:
     # Approximate number of elements that a run of both computes; None where the interpreter lacks an operation.
     work: int | None
     unreached: tuple[str, ...] = ()
+    # The outputs that depend on operations which one of the modules expands.
+    expanded: frozenset[int] = frozenset()
     # True where a proof over the reals says `equal` and bits may still differ.
     is_equal_over_reals: bool = False
 
@@ -72,25 +85,40 @@ class Examination:
         results += [EntryArray(check.shape) for check in checks for _ in check.operands]
         types = tuple(each.shape.element_type for each in results)
         analysis, arrays = RoundingAnalysis(first), compared_arrays(first)
-        guarantees = tuple(analysis.guarantees(arrays))
-        keeps_signs = not any(operation.opcode in ("maximum", "minimum", "clamp") for operation in first.operations())
-        comparator = Comparator(types, guarantees, options.compare, keeps_signs, analysis.thresholds(arrays))
+        makers = makers_of(arrays)
+        of_both = [x | y for x, y in zip(makers, makers_of(compared_arrays(last)), strict=True)]
+        opcodes = expanded_opcodes(first, last)
+        expanded = outputs_with(of_both, lambda operation: operation.opcode in opcodes)
+        guarantees = tuple(
+            Guarantee.NEVER if number in expanded else guarantee
+            for number, guarantee in enumerate(analysis.guarantees(arrays))
+        )
+        comparator = Comparator(
+            types,
+            guarantees,
+            options.compare,
+            outputs_with(makers, chooses_sign_of_zero),
+            outputs_with(of_both, computes_floats),
+            outputs_with(makers, analysis.is_threshold),
+        )
         sums = any(guarantee is not Guarantee.ALWAYS for guarantee in guarantees)
         shapes = [each.of_devices(worker.devices) for each in parameters]
         data, missing = chosen_data(shapes, [first, last], options, sums=sums)
         work = work_of(first) + work_of(last) if is_interpretable(first) and is_interpretable(last) else None
         runs = Runs(worker, programs, parameters, results, data, options.timeout, time.monotonic() + options.timeout)
         judge = Judge(comparator, checks, is_interpreter_optional=options.engines is None)
-        return cls(first, last, runs, judge, options, work, tuple(missing))
+        return cls(first, last, runs, judge, options, work, tuple(missing), expanded)
 
     def run(self, *, is_proved: bool = False) -> Verdict:
         """Runs the engines in order until one finds a difference; after a proof, only engines that were asked for."""
         decided: dict[Engine, tuple[Runs, Finding]] = {}
         reasons: list[str] = []
+        remarks: dict[tuple[int, str], str] = {}
         for engine, is_asked in self._engines(is_proved):
             try:
                 runs, found = self.on_engine(engine)
                 found = self._weighed(runs, found)
+                runs, found = self._confirmed(engine, runs, found)
             except ExecutionError as error:
                 # A module that XLA rejects has no meaning that a proof could be about.
                 if engine == "xla" and error.is_refusal:
@@ -101,6 +129,7 @@ class Examination:
                 # Only rounding explains an undecided difference, and no other engine can decide that.
                 return self._of_difference(engine, found)
             reasons += [f"{engine}: {found.reason}"] if found.reason or found.answer == "unknown" else []
+            remarks |= found.remarks
             if found.answer == "unknown":
                 continue
             decided[engine] = runs, found
@@ -108,7 +137,7 @@ class Examination:
                 # One engine is enough to contradict a proof.
                 break
         if not decided:
-            return Verdict("unknown", reason="; ".join(reasons))
+            return Verdict("unknown", reason="; ".join(reasons), remarks=tuple(remarks.values()))
         findings = [found for _, found in decided.values()]
         differing = frozenset[int]().union(*(found.differing for found in findings))
         verdict = Verdict(
@@ -119,12 +148,13 @@ class Examination:
             data=self._described(),
             outputs=self._outputs(differing),
             unreached=self.unreached,
+            remarks=tuple(remarks.values()),
         )
         if is_proved:
             return verdict
         if any(found.answer == "close" for found in findings):
             return _close(verdict, findings)
-        whole = None if reasons or differing else self._completed(verdict, findings)
+        whole = None if reasons or differing or remarks else self._completed(verdict, decided)
         return whole or replace(verdict, power=self._measured(decided))
 
     def of_proved(self) -> Examination:
@@ -152,18 +182,47 @@ class Examination:
             return found
         return close_finding(runs, self.judge, found) or found
 
-    def _completed(self, verdict: Verdict, findings: Sequence[Finding]) -> Verdict | None:
+    def _completed(self, verdict: Verdict, decided: Mapping[Engine, tuple[Runs, Finding]]) -> Verdict | None:
         """Returns the verdict that exhaustive or tagged data decides; None without such data."""
+        findings = [found for _, found in decided.values()]
         if not all(found.exact for found in findings):
             return None
+        nan_bits = frozenset[int]().union(*(found.nan_bits for found in findings))
         if any(data.kind == "tagged" for data in self.runs.data):
-            return replace(verdict, verdict="equal", data=_MOVED, unreached=())
+            return self._equal(verdict, _MOVED, nan_bits, self.runs.data[-1])
         if self.runs.worker.devices > 1 or not self._has_one_order():
             return None
         if self.runs.data[0].kind == "own":
-            return replace(verdict, verdict="equal", data=_ONLY_INPUT, unreached=())
+            return self._equal(verdict, _ONLY_INPUT, nan_bits, self.runs.data[0])
         inputs = self._every_input()
-        return None if inputs is None else self._decided_by(verdict, inputs)
+        return None if inputs is None else self._decided_by(verdict, inputs, decided)
+
+    def _equal(self, verdict: Verdict, data: str, nan_bits: Collection[int], at: DataSet) -> Verdict | None:
+        """Returns the verdict `equal`, up to the bits of NaN in some outputs; `at`: data on which these bits differ.
+
+        Where both modules only move NaN its definition decides; the verdict is None where that is not known.
+        """
+        made: frozenset[int] = frozenset()
+        for module in (self.original, self.last) if nan_bits else ():
+            made |= outputs_with(makers_of(compared_arrays(module), steered=False), makes_nan)
+        moved = frozenset(nan_bits) - made
+        choices = (NAN_BITS,) if nan_bits else ()
+        equal = replace(verdict, verdict="equal", data=data, unreached=(), choices=choices)
+        return self._of_moved_nan(moved, at) if moved else equal
+
+    def _of_moved_nan(self, outputs: Collection[int], data: DataSet) -> Verdict | None:
+        """Returns the verdict `different` where the definition gives NaN other bits; XLA changes bits of narrow NaN."""
+        try:
+            [results] = replace(self.runs, engine="reference", data=[data]).compared()
+        except ExecutionError:
+            return None
+        differing = self.judge.comparator.nan_bits(results.expected, results.zeros)
+        found = [each for each in differing if each.output in outputs]
+        return (
+            self._of_difference("reference", Finding("different", f"{_BITS_OF_NAN} {data}", found[0]))
+            if found
+            else None
+        )
 
     def _has_one_order(self) -> bool:
         """Is true where no result of either module depends on an order that the engine chooses."""
@@ -185,39 +244,53 @@ class Examination:
         is_small = inputs is not None and len(inputs[0]) * (work_of(self.original) + work_of(self.last)) <= _MOST_WORK
         return inputs if is_small else None
 
-    def _decided_by(self, verdict: Verdict, inputs: list[Array]) -> Verdict | None:
-        """Returns the verdict on all possible inputs; None where they cannot be run."""
-        try:
-            first, last = self.runs.repeated(inputs)
-        except ExecutionError:
-            return None
-        found = self.judge.comparator.differences(first, last)
-        if not found:
-            methods = tuple(dict.fromkeys([*verdict.methods, "xla"]))
-            data = f"on every possible input ({len(inputs[0]):,} of them)"
-            return replace(verdict, verdict="equal", methods=methods, data=data, unreached=())
-        number = found[0].index[0]
-        only = replace(self.runs, data=[DataSet("every", [array[number] for array in inputs])])
-        _, finding = replace(self, runs=only).on_engine("xla")
-        if finding.answer != "different":
-            return None
-        return self._of_difference("xla", finding)
+    def _decided_by(self, verdict: Verdict, inputs: list[Array], decided: Collection[Engine]) -> Verdict | None:
+        """Returns the verdict on all possible inputs, by all engines that decided; None where they cannot be run."""
+        nan_bits: dict[int, int] = {}
+        for engine in decided:
+            try:
+                pairs = replace(self.runs, engine=engine).repeated(inputs)
+            except ExecutionError:
+                return None
+            if found := self.judge.comparator.differences(*pairs):
+                return self._at_one_input(engine, _chosen(inputs, found[0].index[0]))
+            nan_bits |= {each.output: each.index[0] for each in self.judge.comparator.nan_bits(*pairs)}
+        data = f"on every possible input ({len(inputs[0]):,} of them)"
+        return self._equal(verdict, data, nan_bits, _chosen(inputs, next(iter(nan_bits.values()), 0)))
+
+    def _at_one_input(self, engine: Engine, data: DataSet) -> Verdict | None:
+        """Returns the verdict of one engine on one of all possible inputs; None where it is not `different`."""
+        runs = replace(self.runs, data=[data])
+        runs, found = self._confirmed(engine, *replace(self, runs=runs).on_engine(engine))
+        return self._of_difference(engine, found) if found.answer == "different" else None
 
     def _of_difference(self, engine: Engine, found: Finding) -> Verdict:
         compared = self.judge.comparator.compared()
         return Verdict(found.answer, (engine,), compared, found.counterexample, found.reason, cause=found.cause)
+
+    def _confirmed(self, engine: Engine, runs: Runs, found: Finding) -> tuple[Runs, Finding]:
+        """Returns a weaker finding for a difference that no other engine shows, unless the engines were chosen."""
+        if found.answer != "different" or self.options.engines is not None or self.runs.worker.devices > 1:
+            return runs, found
+        # Imported here: most checks find no difference.
+        from dialect_utils.verdict.second_opinion import confirmed
+
+        return confirmed(self, engine, runs, found)
 
     def _engines(self, is_proved: bool) -> Iterator[tuple[Engine, bool]]:
         """Yields the engines, each with true where a failure to execute the modules has to be reported."""
         if self.options.engines is not None:
             yield from ((engine, True) for engine in self.options.engines if engine != PROOF)
             return
-        if is_proved and not self.runs.parameters and self._is_small():
-            # The interpreter compiles nothing, and a module without inputs runs once: compiling would dominate.
-            yield "interpreter", False
-        yield "xla", True
-        if not is_proved and self._is_small():
-            yield "interpreter", False
+        # The interpreter compiles nothing, and a module without inputs runs once: compiling would dominate.
+        engines: list[Engine] = ["xla", "interpreter"] if self._is_small() else ["xla"]
+        is_quicker = is_proved and not self.runs.parameters
+        yield from ((engine, engine == "xla") for engine in (engines[::-1] if is_quicker else engines))
+
+    @property
+    def is_quick(self) -> bool:
+        """Is true where even an engine that compiles nothing takes a short time for one set of data."""
+        return work_of(self.original) + work_of(self.last) <= ELEMENTS_PER_SECOND
 
     def _is_small(self) -> bool:
         """Is true where the interpreter knows every operation and is quick on all sets of data."""
@@ -314,6 +387,11 @@ class Examination:
         if "interpreter" in decided and work is not None and work <= _INTERPRETED_SECONDS * ELEMENTS_PER_SECOND:
             return "interpreter"
         return "xla" if "xla" in decided else next(iter(decided))
+
+
+def _chosen(inputs: Sequence[Array], number: int) -> DataSet:
+    """Returns one of all possible inputs."""
+    return DataSet("every", [array[number] for array in inputs])
 
 
 def _close(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
