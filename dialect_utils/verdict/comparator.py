@@ -17,7 +17,6 @@ from dialect_utils.verdict.differences import (
     Tolerance,
     different_bits,
     different_elements,
-    first_difference,
     first_of,
 )
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, Answer, Closeness
@@ -34,7 +33,10 @@ _WITHOUT_SUBNORMALS = "whole"
 _FLIPPED = "the first's own rounding decides between values that are far apart"
 _NOT_FLOAT = "the first's own rounding decides, in an output that is not float"
 FLUSHED = "subnormal numbers, which XLA counts as zeros"
+NAN = "bits of NaN, which arithmetic leaves open"
 _SIGNS = "signs of zeros, which maximum and minimum leave open"
+# Kinds of data on which equal bits prove equality.
+DECIDING = ("tagged", "own", "every")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,6 @@ class Finding:
     undecided: frozenset[int] = frozenset()
     # All bits are equal, on data where that decides: on tagged inputs, or on all possible data.
     exact: bool = field(default=True, compare=False)
-    # The outputs in which, on such data, bits of NaN differ.
-    nan_bits: frozenset[int] = field(default=frozenset(), compare=False)
     # Differences that a choice of the engine explains, by output and choice.
     remarks: Mapping[tuple[int, str], str] = field(default_factory=dict, compare=False)
     # The data that shows an answer `different`.
@@ -73,7 +73,8 @@ class Comparator:
     `auto`: equal bits wherever they are guaranteed. Elsewhere an element may be as far off as the
     original's own rounding error. In `open_signs` are the outputs in which zeros of both signs are equal: they depend
     on maximum(0, -0), say, where an engine's result depends on the order of the operands. In `computed` are the
-    outputs that depend on arithmetic of floats, which may flush subnormal numbers.
+    outputs that depend on arithmetic of floats, which may flush subnormal numbers, in `nan_made` those whose NaN may
+    come from arithmetic, which chooses the bits. Elsewhere the bits of NaN count on data that decides.
     """
 
     element_types: tuple[ElementType, ...]
@@ -81,6 +82,7 @@ class Comparator:
     compare: str = AUTO
     open_signs: frozenset[int] = frozenset()
     computed: frozenset[int] = frozenset()
+    nan_made: frozenset[int] = frozenset()
     # Outputs that compare or round the result of a sum of floats, which rounding may flip.
     thresholds: frozenset[int] = frozenset()
     # Outputs that are not compared: an engine stands alone in them.
@@ -106,18 +108,13 @@ class Comparator:
         return output in self.thresholds or not element_type.is_inexact
 
     def differences(self, a: Sequence[Array], b: Sequence[Array]) -> list[Counterexample]:
-        """Returns the first difference of bits in every output that has one."""
+        """Returns the first difference of bits in every output that has one; all NaNs of arithmetic are equal."""
         pairs = enumerate(zip(a, b, self.element_types, strict=True))
-        found = (first_difference(output, *pair) for output, pair in pairs)
+        found = (
+            first_of(output, *pair, (different_elements if output in self.nan_made else different_bits)(*pair))
+            for output, pair in pairs
+        )
         return [difference for difference in found if difference is not None]
-
-    def nan_bits(self, a: Sequence[Array], b: Sequence[Array]) -> list[Counterexample]:
-        """Returns the first difference of bits in every output that differs in the bits of NaN only."""
-        found: list[Counterexample] = []
-        for output, (x, y, element_type) in enumerate(zip(a, b, self.element_types, strict=True)):
-            if element_type.is_inexact and not different_elements(x, y, element_type).any():
-                found += filter(None, [first_of(output, x, y, element_type, different_bits(x, y, element_type))])
-        return found
 
     def find(
         self,
@@ -142,7 +139,7 @@ class Comparator:
             element_type = self.element_types[output]
             if output in self.excused:
                 continue
-            differs, choices = self._differing(output, x, y, flushes=flushes and data.kind != _WITHOUT_SUBNORMALS)
+            differs, choices = self._differing(data, output, x, y, flushes=flushes)
             for choice, open_ in choices.items():
                 if (example := first_of(output, x, y, element_type, open_)) is not None:
                     remarks[output, choice] = f"{example} on {data}, in {choice}"
@@ -183,14 +180,20 @@ class Comparator:
             return None
         return Finding("unknown", f"the results differ on {data}: {why}", first_of(output, x, y, element_type, flipped))
 
-    def _differing(self, output: int, x: Array, y: Array, *, flushes: bool) -> tuple[Mask, dict[str, Mask]]:
+    def _differing(
+        self, data: DataSet, output: int, x: Array, y: Array, *, flushes: bool
+    ) -> tuple[Mask, dict[str, Mask]]:
         """Returns the elements whose bits differ, and those that differ only by a choice of the engine, by choice."""
         element_type = self.element_types[output]
         differs = different_elements(x, y, element_type)
         choices: dict[str, Mask] = {}
+        if data.kind in DECIDING and output in self.nan_made:
+            choices[NAN] = different_bits(x, y, element_type) & ~differs
+        elif data.kind in DECIDING:
+            differs = different_bits(x, y, element_type)
         if output in self.open_signs and element_type.is_floating and differs.any():
             choices[_SIGNS] = differs & (x == 0) & (y == 0)
-        if flushes and output in self.computed and differs.any():
+        if flushes and data.kind != _WITHOUT_SUBNORMALS and output in self.computed and differs.any():
             flushed = _are_flushed(x, y, element_type, signs_of_zero=output not in self.open_signs)
             choices[FLUSHED] = differs & flushed & ~choices.get(_SIGNS, np.zeros_like(differs))
         for mask in choices.values():
@@ -201,9 +204,8 @@ class Comparator:
         self, data: DataSet, expected: Sequence[Array], actual: Sequence[Array], *, flushes: bool
     ) -> list[int]:
         """Returns the outputs with an element that differs, and not only by a choice of the engine."""
-        flushes = flushes and data.kind != _WITHOUT_SUBNORMALS
         pairs = enumerate(zip(expected, actual, strict=True))
-        return [output for output, pair in pairs if self._differing(output, *pair, flushes=flushes)[0].any()]
+        return [output for output, pair in pairs if self._differing(data, output, *pair, flushes=flushes)[0].any()]
 
     def _wrong(
         self, data: DataSet, output: int, x: Array, y: Array, differs: Mask, scale: Scale | None

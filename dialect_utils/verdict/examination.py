@@ -11,16 +11,16 @@ from dialect_utils.execution import Array, Engine, ExecutionError, Program, Work
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import Trait, has, named
-from dialect_utils.verdict.comparator import Comparator, Finding
+from dialect_utils.verdict.comparator import NAN, Comparator, Finding
 from dialect_utils.verdict.entry import EntryArray, entry_interface
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.judge import Judge, SelfCheck, also, compared_arrays
 from dialect_utils.verdict.options import AUTO, Options
 from dialect_utils.verdict.outcome import NAN_BITS, PROOF, Power
 from dialect_utils.verdict.rounding.guarantees import (
+    SIGN_OF_ZERO,
     Guarantee,
     RoundingAnalysis,
-    chooses_sign_of_zero,
     computes_floats,
     expanded_opcodes,
     makers_of,
@@ -39,7 +39,6 @@ _PLANTED = 24
 # Measuring power may take as long as the check has taken so far, or this long, in seconds for so many faults.
 _LEAST_SECONDS = 1.0
 _MOVED = "on tagged inputs, whose elements all differ (both modules only move data)"
-_BITS_OF_NAN = "both modules only move NaN, and the results differ in its bits, on"
 _ONLY_INPUT = "on all the data there is (neither module has inputs)"
 # The largest number of elements to compute on all possible inputs together.
 _MOST_WORK = 1 << 26
@@ -88,7 +87,7 @@ class Examination:
         makers = makers_of(arrays)
         of_both = [x | y for x, y in zip(makers, makers_of(compared_arrays(last)), strict=True)]
         opcodes = expanded_opcodes(first, last)
-        expanded = outputs_with(of_both, lambda operation: operation.opcode in opcodes)
+        expanded = outputs_with(of_both, lambda each: each.opcode in opcodes)
         guarantees = tuple(
             Guarantee.NEVER if number in expanded else guarantee
             for number, guarantee in enumerate(analysis.guarantees(arrays))
@@ -97,9 +96,11 @@ class Examination:
             types,
             guarantees,
             options.compare,
-            outputs_with(makers, chooses_sign_of_zero),
-            outputs_with(of_both, computes_floats),
-            outputs_with(makers, analysis.is_threshold),
+            open_signs=outputs_with(makers, lambda each: each.opcode in SIGN_OF_ZERO),
+            computed=outputs_with(of_both, computes_floats),
+            nan_made=outputs_with(makers_of(arrays, steered=False), makes_nan)
+            | outputs_with(makers_of(compared_arrays(last), steered=False), makes_nan),
+            thresholds=outputs_with(makers, analysis.is_threshold),
         )
         sums = any(guarantee is not Guarantee.ALWAYS for guarantee in guarantees)
         shapes = [each.of_devices(worker.devices) for each in parameters]
@@ -154,7 +155,7 @@ class Examination:
             return verdict
         if any(found.answer == "close" for found in findings):
             return _close(verdict, findings)
-        whole = None if reasons or differing or remarks else self._completed(verdict, decided)
+        whole = None if reasons or differing else self._completed(verdict, decided)
         return whole or replace(verdict, power=self._measured(decided))
 
     def of_proved(self) -> Examination:
@@ -185,44 +186,17 @@ class Examination:
     def _completed(self, verdict: Verdict, decided: Mapping[Engine, tuple[Runs, Finding]]) -> Verdict | None:
         """Returns the verdict that exhaustive or tagged data decides; None without such data."""
         findings = [found for _, found in decided.values()]
-        if not all(found.exact for found in findings):
+        remarks = dict(each for found in findings for each in found.remarks.items())
+        if not all(found.exact for found in findings) or any(choice != NAN for _, choice in remarks):
             return None
-        nan_bits = frozenset[int]().union(*(found.nan_bits for found in findings))
         if any(data.kind == "tagged" for data in self.runs.data):
-            return self._equal(verdict, _MOVED, nan_bits, self.runs.data[-1])
+            return _equal(verdict, _MOVED, remarks)
         if self.runs.worker.devices > 1 or not self._has_one_order():
             return None
         if self.runs.data[0].kind == "own":
-            return self._equal(verdict, _ONLY_INPUT, nan_bits, self.runs.data[0])
+            return _equal(verdict, _ONLY_INPUT, remarks)
         inputs = self._every_input()
         return None if inputs is None else self._decided_by(verdict, inputs, decided)
-
-    def _equal(self, verdict: Verdict, data: str, nan_bits: Collection[int], at: DataSet) -> Verdict | None:
-        """Returns the verdict `equal`, up to the bits of NaN in some outputs; `at`: data on which these bits differ.
-
-        Where both modules only move NaN its definition decides; the verdict is None where that is not known.
-        """
-        made: frozenset[int] = frozenset()
-        for module in (self.original, self.last) if nan_bits else ():
-            made |= outputs_with(makers_of(compared_arrays(module), steered=False), makes_nan)
-        moved = frozenset(nan_bits) - made
-        choices = (NAN_BITS,) if nan_bits else ()
-        equal = replace(verdict, verdict="equal", data=data, unreached=(), choices=choices)
-        return self._of_moved_nan(moved, at) if moved else equal
-
-    def _of_moved_nan(self, outputs: Collection[int], data: DataSet) -> Verdict | None:
-        """Returns the verdict `different` where the definition gives NaN other bits; XLA changes bits of narrow NaN."""
-        try:
-            [results] = replace(self.runs, engine="reference", data=[data]).compared()
-        except ExecutionError:
-            return None
-        differing = self.judge.comparator.nan_bits(results.expected, results.zeros)
-        found = [each for each in differing if each.output in outputs]
-        return (
-            self._of_difference("reference", Finding("different", f"{_BITS_OF_NAN} {data}", found[0]))
-            if found
-            else None
-        )
 
     def _has_one_order(self) -> bool:
         """Is true where no result of either module depends on an order that the engine chooses."""
@@ -244,23 +218,23 @@ class Examination:
         is_small = inputs is not None and len(inputs[0]) * (work_of(self.original) + work_of(self.last)) <= _MOST_WORK
         return inputs if is_small else None
 
-    def _decided_by(self, verdict: Verdict, inputs: list[Array], decided: Collection[Engine]) -> Verdict | None:
+    def _decided_by(self, verdict: Verdict, inputs: list[Array], engines: Collection[Engine]) -> Verdict | None:
         """Returns the verdict on all possible inputs, by all engines that decided; None where they cannot be run."""
-        nan_bits: dict[int, int] = {}
-        for engine in decided:
+        remarks: dict[tuple[int, str], str] = {}
+        every = f"on every possible input ({len(inputs[0]):,} of them)"
+        for engine in engines:
             try:
-                pairs = replace(self.runs, engine=engine).repeated(inputs)
+                first, last = replace(self.runs, engine=engine).repeated(inputs)
             except ExecutionError:
                 return None
-            if found := self.judge.comparator.differences(*pairs):
-                return self._at_one_input(engine, _chosen(inputs, found[0].index[0]))
-            nan_bits |= {each.output: each.index[0] for each in self.judge.comparator.nan_bits(*pairs)}
-        data = f"on every possible input ({len(inputs[0]):,} of them)"
-        return self._equal(verdict, data, nan_bits, _chosen(inputs, next(iter(nan_bits.values()), 0)))
+            if found := self.judge.comparator.differences(first, last):
+                return self._at_one_input(engine, [array[found[0].index[0]] for array in inputs])
+            remarks |= self.judge.comparator.find(DataSet("every", inputs), first, last, None).remarks
+        return _equal(verdict, every, remarks)
 
-    def _at_one_input(self, engine: Engine, data: DataSet) -> Verdict | None:
+    def _at_one_input(self, engine: Engine, arrays: list[Array]) -> Verdict | None:
         """Returns the verdict of one engine on one of all possible inputs; None where it is not `different`."""
-        runs = replace(self.runs, data=[data])
+        runs = replace(self.runs, data=[DataSet("every", arrays)])
         runs, found = self._confirmed(engine, *replace(self, runs=runs).on_engine(engine))
         return self._of_difference(engine, found) if found.answer == "different" else None
 
@@ -389,9 +363,10 @@ class Examination:
         return "xla" if "xla" in decided else next(iter(decided))
 
 
-def _chosen(inputs: Sequence[Array], number: int) -> DataSet:
-    """Returns one of all possible inputs."""
-    return DataSet("every", [array[number] for array in inputs])
+def _equal(verdict: Verdict, data: str, remarks: Mapping[tuple[int, str], str]) -> Verdict:
+    """Returns the verdict `equal` on data that leaves nothing open, but for bits of NaN that remarks name."""
+    choices, lines = (NAN_BITS,) if remarks else (), tuple(remarks.values())
+    return replace(verdict, verdict="equal", data=data, unreached=(), choices=choices, remarks=lines)
 
 
 def _close(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:

@@ -18,7 +18,7 @@ from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.cause import PADDING, SELF_CHECK, Cause
-from dialect_utils.verdict.comparator import Comparator, Finding
+from dialect_utils.verdict.comparator import DECIDING, Comparator, Finding
 from dialect_utils.verdict.dataflow import array_sources
 from dialect_utils.verdict.differences import Counterexample, Mask, Tolerance, different_elements
 from dialect_utils.verdict.outcome import Answer
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from dialect_utils.verdict.rounding.scale import Scale
 
 _BY_SEVERITY: tuple[Answer, ...] = ("equal", "agrees", "close", "unknown", "different")
-# Kinds of data on which equal bits prove equality.
-_DECIDING = ("tagged", "own")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +53,8 @@ class Judge:
         checked = self._self_checks(expected, zeros)
         if checked.answer == "different":
             return replace(checked, cause=Cause(None, str(results.data), SELF_CHECK))
-        decides = results.data.kind in _DECIDING
-        exact = not decides or not self.comparator.differences(expected, zeros)
-        nan_bits = frozenset(each.output for each in self.comparator.nan_bits(expected, zeros)) if decides else ()
-        reason = "; ".join(filter(None, [checked.reason, found.reason]))
-        return replace(found, reason=reason, exact=exact, nan_bits=frozenset(nan_bits))
+        exact = results.data.kind not in DECIDING or not self.comparator.differences(expected, zeros)
+        return replace(found, reason="; ".join(filter(None, [checked.reason, found.reason])), exact=exact)
 
     def _of_outputs(self, results: Results, scales: Callable[[int], Scale] | None) -> Finding:
         flushes = results.engine == "xla"
@@ -107,7 +102,7 @@ class Judge:
         decided = list(findings)
         for number, widened_runs in zip(open_sets, samples, strict=True):
             found = self._of_outputs(results[number], self.scales(results[number].expected, widened_runs))
-            decided[number] = replace(found, exact=findings[number].exact, nan_bits=findings[number].nan_bits)
+            decided[number] = replace(found, exact=findings[number].exact)
         return decided
 
     def _threshold_of(self, results: Sequence[Results], findings: Sequence[Finding]) -> Counterexample | None:
@@ -162,7 +157,6 @@ def joined(findings: Sequence[Finding]) -> Finding:
         reason="; ".join(reasons),
         differing=differing,
         exact=all(finding.exact for finding in findings),
-        nan_bits=frozenset[int]().union(*(finding.nan_bits for finding in findings)),
         remarks=dict(each for finding in findings[::-1] for each in finding.remarks.items()),
     )
 

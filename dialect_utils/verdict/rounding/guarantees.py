@@ -56,7 +56,7 @@ _NOT_CONTINUOUS = with_trait(Trait.JUMPS)
 # Elementwise operations that move bits, or change the sign bit alone.
 _KEEP_BITS = named("abs bitcast-convert complex copy imag negate real select")
 # The choice of an engine between -0 and 0 (`ops/choices.py`).
-_SIGN_OF_ZERO = named("clamp maximum minimum")
+SIGN_OF_ZERO = named("clamp maximum minimum")
 
 
 def computes_floats(operation: Operation) -> bool:
@@ -70,11 +70,6 @@ def computes_floats(operation: Operation) -> bool:
 def makes_nan(operation: Operation) -> bool:
     """Is true for an operation that may make a NaN, whose bits the engine chooses."""
     return computes_floats(operation) and _is_inexact(operation.results)
-
-
-def chooses_sign_of_zero(operation: Operation) -> bool:
-    """Is true for an operation in which an engine chooses between zeros of both signs."""
-    return operation.opcode in _SIGN_OF_ZERO
 
 
 def makers_of(arrays: Sequence[tuple[Value, ArrayShape]], *, steered: bool = True) -> list[set[Operation]]:
