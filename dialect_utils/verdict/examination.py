@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 
 from dialect_utils.execution import Array, Engine, ExecutionError, Program, Worker
-from dialect_utils.ir import Module, Operation
-from dialect_utils.layout import ArrayShape
-from dialect_utils.ops import Trait, has, named
+from dialect_utils.ir import Module
+from dialect_utils.ops import Trait, has
 from dialect_utils.verdict.comparator import NAN, Comparator, Finding
 from dialect_utils.verdict.entry import EntryArray, entry_interface
 from dialect_utils.verdict.evidence import Verdict
@@ -31,6 +29,7 @@ from dialect_utils.verdict.rounding.guarantees import (
 from dialect_utils.verdict.runs import Code, Runs
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.inputs import chosen_data, possible_inputs
+from dialect_utils.verdict.work import ELEMENTS_PER_SECOND, is_interpretable, work_of
 
 # XLA:CPU implements negative padding and a few other operations only through its simplifier.
 _SIMPLIFIED = "XLA cannot do without its simplifier here, which makes some different programs the same"
@@ -45,8 +44,8 @@ _MOST_WORK = 1 << 26
 # The largest number of elements to compute with code that XLA does not optimize.
 _MOST_UNOPTIMIZED_WORK = 1 << 24
 # Plain code takes up to a nanosecond more for an element, and saves a millisecond of compiling for each operation, and
-# 15 for each module. An element of a function such as `exponential` takes as long as eight sums.
-_WORK_OF_COMPILING, _OPERATIONS_OF_MODULE, _WORK_OF_FUNCTION = 1_000_000, 15, 8
+# 15 for each module.
+_WORK_OF_COMPILING, _OPERATIONS_OF_MODULE = 1_000_000, 15
 # Without an explicit request, the interpreter runs only modules that take less time than this.
 _INTERPRETED_SECONDS = 0.1
 
@@ -247,9 +246,14 @@ class Examination:
         if found.answer != "different" or self.options.engines is not None or self.runs.worker.devices > 1:
             return runs, found
         # Imported here: most checks find no difference.
-        from dialect_utils.verdict.second_opinion import confirmed
+        from dialect_utils.verdict.second_opinion import SecondOpinion
 
-        return confirmed(self, engine, runs, found)
+        is_quick = work_of(self.original) + work_of(self.last) <= ELEMENTS_PER_SECOND
+        own = replace(self.runs, engine=engine)
+        return SecondOpinion(own, self.judge, self.expanded, is_quick, self._found).confirmed(runs, found)
+
+    def _found(self, runs: Runs, judge: Judge) -> tuple[Runs, Finding]:
+        return replace(self, runs=runs, judge=judge).on_engine(runs.engine)
 
     def _engines(self, is_proved: bool) -> Iterator[tuple[Engine, bool]]:
         """Yields the engines, each with true where a failure to execute the modules has to be reported."""
@@ -260,11 +264,6 @@ class Examination:
         engines: list[Engine] = ["xla", "interpreter"] if self._is_small() else ["xla"]
         is_quicker = is_proved and not self.runs.parameters
         yield from ((engine, engine == "xla") for engine in (engines[::-1] if is_quicker else engines))
-
-    @property
-    def is_quick(self) -> bool:
-        """Is true where even an engine that compiles nothing takes a short time for one set of data."""
-        return work_of(self.original) + work_of(self.last) <= ELEMENTS_PER_SECOND
 
     def _is_small(self) -> bool:
         """Is true where the interpreter knows every operation and is quick on all sets of data."""
@@ -374,49 +373,3 @@ def _close(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
     near = [(found.closeness, found.counterexample) for found in findings if found.closeness is not None]
     largest, example = max(near, key=lambda each: each[0])
     return replace(verdict, verdict="close", closeness=largest, counterexample=example)
-
-
-# Approximate number of elements that the interpreter computes in a second.
-ELEMENTS_PER_SECOND = 1_000_000
-# Operations that the interpreter lacks, or on which it aborts the process.
-_NOT_INTERPRETED = named("cholesky triangular-solve fft rng rng-bit-generator custom-call infeed outfeed")
-# Assumed number of iterations of a loop.
-_ITERATIONS = 16
-
-
-def work_of(module: Module, *, by_xla: bool = False) -> int:
-    """Returns the approximate number of elements that a run computes; `by_xla`: where a library computes products."""
-    loops = {
-        function.name
-        for operation in module.operations()
-        if operation.opcode == "while"
-        for function in operation.called
-    }
-    return sum(
-        _work(operation, by_xla) * (_ITERATIONS if operation.function.name in loops else 1)
-        for operation in module.operations()
-    )
-
-
-def is_interpretable(module: Module) -> bool:
-    """Is true where StableHLO's interpreter knows every operation of the module."""
-    return not any(
-        (operation.opcode in _NOT_INTERPRETED and not (operation.callee or "").startswith("check."))
-        or has(operation.opcode, Trait.AMONG_DEVICES)
-        for operation in module.operations()
-    )
-
-
-def _work(operation: Operation, by_xla: bool) -> int:
-    results = sum(value.shape.element_count for value in operation.results)
-    if by_xla and len(operation.operands) == 1 and has(operation.opcode, Trait.ROUNDS):
-        return _WORK_OF_FUNCTION * results
-    if operation.opcode == "dot" and not by_xla:
-        contracting = operation.ints("lhs_contracting_dims") or ()
-        lhs = operation.operands[0].shape
-        return results * prod(lhs.dimensions[i] for i in contracting) if isinstance(lhs, ArrayShape) else results
-    if operation.opcode == "convolution":
-        return results * operation.operands[1].shape.element_count
-    if has(operation.opcode, Trait.COMBINES) or operation.opcode == "sort":
-        return results + 4 * sum(value.shape.element_count for value in operation.operands)
-    return results
