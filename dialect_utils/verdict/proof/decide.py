@@ -34,7 +34,7 @@ from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
 from dialect_utils.verdict.proof.rewriter import Rewriter
 from dialect_utils.verdict.proof.strategies import SECONDS_OF_STRATEGY, Strategy
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
-from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.rules import Definition
 from dialect_utils.verdict.terms.loops import UNROLLED
 from dialect_utils.verdict.terms.walker import walk
 
@@ -379,4 +379,4 @@ def _place(value: Moved, index: tuple[int, ...]) -> Place | None:
     return Place("the padding value", None) if padding.kind == "constant" else None
 
 
-CHLO = Rule("chlo", "A CHLO operation is its decomposition into StableHLO by CHLO's own pass.")
+CHLO = Definition("chlo", "A CHLO operation is its decomposition into StableHLO by CHLO's own pass.")
