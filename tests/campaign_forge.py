@@ -58,7 +58,7 @@ class Tally:
         return self.found.total()
 
 
-# What a certificate proves
+# Proved pairs of terms
 
 
 def proved(steps: Sequence[Step]) -> list[tuple[Term, Term, Level]]:

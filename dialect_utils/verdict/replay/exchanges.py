@@ -23,7 +23,6 @@ def promoted(step: Step) -> tuple[Level, tuple[Term, str, ElementType, int]]:
     demand(_is_conversion(converted) and converted.operands == (array,), "another operand")
     narrow, wide = _kind(array), _kind(converted)
     demand(_kind(step.before) == _kind(step.after) == narrow and _kind(step.after.operands[0]) == wide, "other types")
-    demand(step.before.shape == step.after.shape, "another shape")
     level = _level(function, narrow)
     demand(_level(wide_function, wide) == level, "functions of another level")
     (body,) = wide_function.operands
