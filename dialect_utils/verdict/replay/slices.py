@@ -54,7 +54,7 @@ def _is_rearranged(step: Step) -> bool:
     The arrangement has the sliced dimensions first, and joins all others. The result is arranged back.
     """
     before, (inner, _) = step.before, chain_of(step.after)
-    if inner.kind != "op" or before.label != inner.label:
+    if before.label != inner.label:
         return False
     is_update = is_op(before, "dynamic-update-slice")
     array, part = before.operands[0], before.operands[1] if is_update else before
@@ -97,7 +97,7 @@ def _made_of(term: Term, steps: tuple[MovementStep, ...]) -> Plan:
 
 def _first_transpose(array: Term, other: Term) -> tuple[int, ...]:
     """Returns the permutation of the first transpose in movement of an array, the identity without one."""
-    steps = other.label.steps if isinstance(other.label, Plan) and other.operands == (array,) else ()
+    steps = other.label.steps if isinstance(other.label, Plan) else ()
     order = steps[0].order if steps else None
     return tuple(range(array_of(array).rank)) if order is None else order
 

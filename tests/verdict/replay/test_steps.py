@@ -37,6 +37,17 @@ NARROW = each("convert", array("s8"), AT)
 ORDER, HALVES = (0, 2, 1), (6, 2, 3)
 
 
+TURN = Transpose((1, 0))
+TURNED = moved(X, TURN)
+
+
+def turned_gather(table: ReadTerm) -> ReadTerm:
+    """Returns a gather of an array with its indexed dimensions exchanged, and the windows exchanged back."""
+    turned = moved(table, Transpose((1, 0, 2)))
+    made = term("op", ("gather", (1, 1), ()), array("s32", 3, 1, 1, 2), turned, COLUMNS, ROWS)
+    return moved(made, Transpose((0, 2, 1, 3)))
+
+
 def cut(start: int) -> ReadTerm:
     return moved(LINE, Slice((start,), (start + 2,)))
 
@@ -174,6 +185,22 @@ STEPS: dict[str, tuple[Step, Level | None]] = {
         step("dynamic-slice", sliced(LINE, (2,), each("negate", array("s32"), AT)), sliced(LINE, (2,), AT)),
         None,
     ),
+    "a wider position in the last dimension": (
+        step("dynamic-slice", sliced(X, (4, 2), AT, WIDE), sliced(X, (4, 2), BEHIND, AT)),
+        BITS,
+    ),
+    "a slice of every dimension, of the transposed array": (
+        step("dynamic-slice", sliced(X, (2, 3), AT, BEHIND), moved(sliced(TURNED, (3, 2), BEHIND, AT), TURN)),
+        BITS,
+    ),
+    "an unknown operation instead of a slice": (
+        step(
+            "dynamic-slice",
+            sliced(X, (2, 3), AT, BEHIND),
+            moved(term("op", ("unknown",), array("s32", 3, 2), TURNED, BEHIND, AT), TURN),
+        ),
+        None,
+    ),
     "an update of the whole": (step("dynamic-slice", updated(Y, AT, BEHIND), Y), BITS),
     "an update of a part": (step("dynamic-slice", updated(PARTS, AT, BEHIND), PARTS), None),
     "an update at a wider position": (
@@ -205,6 +232,11 @@ STEPS: dict[str, tuple[Step, Level | None]] = {
         step("indexed-dimensions", scatter_of_two(), scatter_of_two(function=OTHER_FUNCTION)),
         None,
     ),
+    "a gather of another transposed array": (
+        step("indexed-dimensions", gathered(TABLE), turned_gather(SECOND)),
+        None,
+    ),
+    "a gather of the transposed array": (step("indexed-dimensions", gathered(TABLE), turned_gather(TABLE)), BITS),
     "columns of a gather": (gather_columns(), BITS),
     "columns of a scatter": (scatter_columns(), BITS),
     "a gather of padding": (of_padding(), BITS),
