@@ -169,7 +169,7 @@ def _order_of_gather(before: Term, after: Term) -> tuple[tuple[int, ...], list[t
 def _order_of_scatter(before: Term, after: Term) -> tuple[tuple[int, ...], list[tuple[Term, Term]]]:
     """Returns the permutation of the arrays' dimensions between two scatters, and pairs of equal index columns."""
     (first,), (second,) = before.operands, after.operands
-    demand(is_op(first, "scatter") and is_op(second, "scatter"), "no two scatters")
+    demand(is_op(first, "scatter"), "no scatter")
     demand(before.label == after.label and first.label == second.label, "other scatters")
     demand(first.operands[-1] is second.operands[-1], "another function")
     _, count, promise = label_of(first)
@@ -179,7 +179,7 @@ def _order_of_scatter(before: Term, after: Term) -> tuple[tuple[int, ...], list[
     windows = (0, *(1 + i for i in order))
     demand(all(_order(*pair) == windows for pair in pairs[-count - 1 : -1]), "other updates")
     demand(order == (*sorted(order),) or not promise, "another promise about the indices")
-    columns, indices = first.operands[count : -count - 1], second.operands[count : -count - 1]
+    columns, indices = first.operands[count:], second.operands[count : -count - 1]
     return order, [*zip((columns[i] for i in order[:-1]), indices, strict=True)]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import pytest
 
 from dialect_utils.layout import Pad, Reshape, Slice, Transpose, TupleShape
@@ -41,11 +43,21 @@ TURN = Transpose((1, 0))
 TURNED = moved(X, TURN)
 
 
-def turned_gather(table: ReadTerm) -> ReadTerm:
+SORTED = (("indices_are_sorted", "true"),)
+WIDE_ROWS = each("convert", array("s64", 3), ROWS)
+
+
+def picked(table: ReadTerm, rows: ReadTerm, columns: ReadTerm, promise: Hashable = ()) -> ReadTerm:
+    """Returns a gather of windows of 2 by 2 rows."""
+    return term("op", ("gather", (2, 2), promise), array("s32", 3, 2, 2, 2), table, rows, columns)
+
+
+def turned_gather(
+    table: ReadTerm, columns: ReadTerm = COLUMNS, rows: ReadTerm = ROWS, *, is_back: bool = True, **promise: Hashable
+) -> ReadTerm:
     """Returns a gather of an array with its indexed dimensions exchanged, and the windows exchanged back."""
-    turned = moved(table, Transpose((1, 0, 2)))
-    made = term("op", ("gather", (1, 1), ()), array("s32", 3, 1, 1, 2), turned, COLUMNS, ROWS)
-    return moved(made, Transpose((0, 2, 1, 3)))
+    made = picked(moved(table, Transpose((1, 0, 2))), columns, rows, **promise)
+    return moved(made, Transpose((0, 2, 1, 3))) if is_back else made
 
 
 def cut(start: int) -> ReadTerm:
@@ -113,23 +125,28 @@ def as_sum(kind: str, opcode: str = "add", rows: tuple[int, ...] = (24, 6), star
     return step("dot-as-sum", dot(kind, left, right), moved(made, Reshape((1, 6, 4))))
 
 
-def scatter_columns() -> Step:
+def scatter_columns(*, is_result: bool = True) -> Step:
     def of(number: int) -> ReadTerm:
         column, rows = Slice((0, 0, number), (4, 4, number + 1)), Slice((0, 0, 0, number), (3, 1, 1, number + 1))
-        return scattered((moved(TABLE, column),), (ROWS, COLUMNS), moved(UPDATES, rows), ONE)
+        made = scattered((moved(TABLE, column),), (ROWS, COLUMNS), moved(UPDATES, rows), ONE)
+        return made if is_result else term("op", ("unknown",), made.shape, *made.operands)
 
     parts = term("op", ("concatenate", 2), array("s32", 4, 4, 2), of(0), of(1))
     return step("columns", scattered((TABLE,), (ROWS, COLUMNS), UPDATES, ONE), parts)
 
 
-def gather_columns() -> Step:
-    parts = [gathered(moved(TABLE, Slice((0, 0, i), (4, 4, i + 1)))) for i in range(2)]
+def gather_columns(promise: Hashable = ()) -> Step:
+    columns = [moved(TABLE, Slice((0, 0, i), (4, 4, i + 1))) for i in range(2)]
+    parts = [gathered(each_, ("gather", (1, 1), promise)) for each_ in columns]
     return step("columns", gathered(TABLE), term("op", ("concatenate", 3), array("s32", 3, 1, 1, 2), *parts))
 
 
-def of_padding(column: ReadTerm = ROWS) -> Step:
-    after = padded(gathered(TABLE), ORIGIN, (0, 0, 0, 0), (0, 0, 0, 3))
-    flat = term("op", ("gather", (1, 1), ()), array("s32", 3, 1, 1, 5), padded_table(), column, COLUMNS)
+def of_padding(
+    column: ReadTerm = ROWS, value: ReadTerm = ORIGIN, low: int = 0, name: str = "gather", other: str = "gather"
+) -> Step:
+    inner = gathered(TABLE, (other, (1, 1), ()))
+    after = padded(inner, value, (0, 0, 0, low), (0, 0, 0, 3 - low))
+    flat = term("op", (name, (1, 1), ()), array("s32", 3, 1, 1, 5), padded_table(), column, COLUMNS)
     return step("gather-of-padding", flat, after)
 
 
@@ -144,7 +161,8 @@ def scatter_of_two(updates: ReadTerm = UPDATES, function: ReadTerm = ADDED_ONE) 
 
 
 OTHER_FUNCTION = term("op", *(ADDED_ONE.label, ADDED_ONE.shape), constant(1, "s32"))
-FLOATS, PARTS = array("f32", 4, 6), parameter(1, "s32", 4, 2)
+PICKED = picked(TABLE, ROWS, COLUMNS)
+PARTS = parameter(1, "s32", 4, 2)
 BITS, NAN, ENGINE = Level
 STEPS: dict[str, tuple[Step, Level | None]] = {
     # Positions of slices: numbers are clamped, and other positions are the same index but for lossless conversions.
@@ -202,6 +220,10 @@ STEPS: dict[str, tuple[Step, Level | None]] = {
         None,
     ),
     "an update of the whole": (step("dynamic-slice", updated(Y, AT, BEHIND), Y), BITS),
+    "an unknown operation instead of an update": (
+        step("dynamic-slice", term("op", ("unknown",), array("s32", 4, 6), X, Y, AT, BEHIND), Y),
+        None,
+    ),
     "an update of a part": (step("dynamic-slice", updated(PARTS, AT, BEHIND), PARTS), None),
     "an update at a wider position": (
         step("dynamic-slice", updated(PARTS, AT, WIDE), updated(PARTS, BEHIND, AT)),
@@ -233,14 +255,35 @@ STEPS: dict[str, tuple[Step, Level | None]] = {
         None,
     ),
     "a gather of another transposed array": (
-        step("indexed-dimensions", gathered(TABLE), turned_gather(SECOND)),
+        step("indexed-dimensions", PICKED, turned_gather(SECOND)),
         None,
     ),
-    "a gather of the transposed array": (step("indexed-dimensions", gathered(TABLE), turned_gather(TABLE)), BITS),
+    "a gather of the transposed array": (step("indexed-dimensions", PICKED, turned_gather(TABLE)), BITS),
+    "a gather at exchanged rows": (step("indexed-dimensions", PICKED, turned_gather(TABLE, ROWS, COLUMNS)), None),
+    "a gather of exchanged windows": (step("indexed-dimensions", PICKED, turned_gather(TABLE, is_back=False)), None),
+    "a gather at wider indices": (step("indexed-dimensions", PICKED, picked(TABLE, WIDE_ROWS, COLUMNS)), BITS),
+    "a gather with a promise at wider indices": (
+        step("indexed-dimensions", picked(TABLE, ROWS, COLUMNS, SORTED), picked(TABLE, WIDE_ROWS, COLUMNS, SORTED)),
+        BITS,
+    ),
+    "a gather with another promise": (
+        step("indexed-dimensions", PICKED, picked(TABLE, ROWS, COLUMNS, SORTED)),
+        None,
+    ),
+    "a gather with a promise in another order": (
+        step("indexed-dimensions", picked(TABLE, ROWS, COLUMNS, SORTED), turned_gather(TABLE, promise=SORTED)),
+        None,
+    ),
     "columns of a gather": (gather_columns(), BITS),
     "columns of a scatter": (scatter_columns(), BITS),
     "a gather of padding": (of_padding(), BITS),
     "a gather of padding at other rows": (of_padding(parameter(7, "s32", 3)), None),
+    "a gather of other padding": (of_padding(value=constant(1, "s32")), None),
+    "a gather of padding on the other side": (of_padding(low=1), None),
+    "an unknown operation on padding": (of_padding(name="unknown", other="unknown"), None),
+    "padding of an unknown operation": (of_padding(other="unknown"), None),
+    "columns of a gather with another promise": (gather_columns(SORTED), None),
+    "unknown operations on columns of a scatter": (scatter_columns(is_result=False), None),
     # Dots and sums.
     "swapped operands of integers": (swapped("s32"), BITS),
     "swapped operands of floats": (swapped("f32"), NAN),
