@@ -331,8 +331,7 @@ def _unskipped(
     if not rest or rest[-1] == first[-1]:
         return rest
     window = first[2]
-    is_idempotent = has(opcode, Trait.IDEMPOTENT) or (initial is not None and absorbs(opcode, kind, initial))
-    if is_idempotent or not any(dimension.has_padding for dimension in window):
+    if absorbs(opcode, kind, initial) or not any(dimension.has_padding for dimension in window):
         return [*rest[:-1], first[-1]]
     return rest
 
