@@ -18,8 +18,7 @@ from dialect_utils.verdict.proof.normal_forms import split
 from dialect_utils.verdict.proof.sources import array_order
 from dialect_utils.verdict.proof.terms import MOVED, Array, Term
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.rules.formats import value_of
-from dialect_utils.verdict.rules.matching import unconverted_index
+from dialect_utils.verdict.rules.formats import is_lossless, value_of
 from dialect_utils.verdict.terms.primitives import promise_of
 
 DYNAMIC_SLICE = Rule(
@@ -111,7 +110,7 @@ class Slices(Movement):
             assert not isinstance(value, float)  # an index is an integer
             known = None if value is None else int(max(0, min(value, full - size)))
             if known is None:
-                found.append(unconverted_index(index))
+                found.append(_unconverted(index))
             else:
                 found.append(self.terms.literal(_S32 if known < 1 << (_S32.bits - 1) else kind, known, ()))
         return found
@@ -201,7 +200,7 @@ class Slices(Movement):
 
     def ordered(self, columns: Sequence[Term], promise: Hashable) -> tuple[list[Term], list[int]]:
         """Returns index columns without conversions, sorted by the age of their terms, and the permutation."""
-        bare, count = [*map(unconverted_index, columns)], len(columns)
+        bare, count = [*map(_unconverted, columns)], len(columns)
         order = [*range(count)] if promise else sorted(range(count), key=lambda i: bare[i].number)
         return [bare[i] for i in order], order
 
@@ -357,3 +356,14 @@ def _is_row(array: Term) -> bool:
     """Is true for an array with several, but few, elements in its last dimension."""
     sizes = array.array.dimensions
     return 1 < sizes[-1] <= MOST_COLUMNS and 0 not in sizes
+
+
+def _unconverted(index: Term) -> Term:
+    """Returns an array of indices without lossless integer conversions."""
+    while index.label == "convert":
+        (operand,) = index.operands
+        kind = operand.array.element_type
+        if not kind.is_integral or not is_lossless(kind, index.array.element_type):
+            break
+        index = operand
+    return index

@@ -10,9 +10,21 @@ from dialect_utils.layout.moves.plan import Plan, try_with_leading
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of, repeats, same_reads, whole_plan
-from dialect_utils.verdict.rules.matching import constant_bits, unconverted_index
+from dialect_utils.verdict.rules.formats import is_lossless
+from dialect_utils.verdict.rules.matching import constant_bits
 from dialect_utils.verdict.terms.primitives import Term
 from dialect_utils.verdict.terms.wellformed import RefusedError, demand
+
+
+def _unconverted(index: Term) -> Term:
+    """Returns an index without lossless integer conversions."""
+    while index.kind == "each" and index.label == "convert":
+        (operand,) = index.operands
+        kind = array_of(operand).element_type
+        if not kind.is_integral or not is_lossless(kind, array_of(index).element_type):
+            break
+        index = operand
+    return index
 
 
 def _starts(indices: Sequence[Term], sizes: Sequence[int], whole: Sequence[int]) -> list[Hashable]:
@@ -23,7 +35,7 @@ def _starts(indices: Sequence[Term], sizes: Sequence[int], whole: Sequence[int])
         if size == full:
             found.append(0)
         elif bits is None:
-            found.append(unconverted_index(index))
+            found.append(_unconverted(index))
         else:
             is_negative = kind.is_signed and bits >> (kind.bits - 1)
             found.append(0 if is_negative else min(bits, full - size))
@@ -141,7 +153,7 @@ def _indexed_dimensions(step: Step) -> Level:
     order, columns = _order_of_scatter(before, inner) if before.kind == "out" else _order_of_gather(before, inner)
     plain = tuple(range(len(order)))
     demand(order[-1] == plain[-1], "the last dimension is indexed")
-    demand(all(unconverted_index(old) is unconverted_index(new) for old, new in columns), "other indices")
+    demand(all(_unconverted(old) is _unconverted(new) for old, new in columns), "other indices")
     places = tuple(order.index(i) for i in plain)
     back = places if before.kind == "out" else (0, *(1 + i for i in places))
     demand([plan.steps for plan, _ in plans] == ([] if order == plain else [(Transpose(back),)]), "other dimensions")

@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 
 from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.verdict.rules.formats import is_lossless, word_bits
+from dialect_utils.verdict.rules.formats import word_bits
 from dialect_utils.verdict.rules.pattern import Pattern, element_type
 
 
@@ -45,17 +45,6 @@ def constant_bits(term: Node) -> int | None:
     if term.kind == "splat":
         term = term.operands[0]
     return term.label if term.kind == "constant" and isinstance(term.label, int) else None
-
-
-def unconverted_index(index: N) -> N:
-    """Returns an index, or an array of indices, without lossless integer conversions."""
-    while index.kind == "each" and index.label == "convert":
-        (operand,) = index.operands
-        kinds = [each.shape.element_type for each in (operand, index) if isinstance(each.shape, ArrayShape)]
-        if not kinds[0].is_integral or not is_lossless(*kinds):
-            break
-        index = operand
-    return index
 
 
 @dataclass(slots=True)
