@@ -17,4 +17,8 @@ EQUIVALENTS: tuple[tuple[Edit, str], ...] = (
         Edit("tiling:_candidates", "len(fitting) > 1", "len(fitting) >= 1"),
         "a plan that fits one array only is tried twice, the second time without a gain",
     ),
+    (
+        Edit("slices:_gather_of_padding", 'raise RefusedError("an indexed dimension is moved")', "pass"),
+        "the missing plan is used, and a step whose check fails with an error of Python is refused, too",
+    ),
 )

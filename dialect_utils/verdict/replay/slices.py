@@ -217,7 +217,7 @@ def _columns(step: Step) -> Level:
     demand(is_op(after, "concatenate"), "no concatenation")
     whole, parts = before, [*after.operands]
     if before.kind == "out":
-        demand(all(part.kind == "out" and part.label == before.label for part in parts), "other results")
+        demand(all(part.kind == "out" for part in parts), "other results")
         (whole,), parts = before.operands, [operand for part in parts for operand in part.operands]
     demand(all(part.kind == "op" and part.label == whole.label for part in parts), "other operations")
     split = {0}

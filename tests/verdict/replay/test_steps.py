@@ -135,8 +135,8 @@ def scatter_columns(*, is_result: bool = True) -> Step:
     return step("columns", scattered((TABLE,), (ROWS, COLUMNS), UPDATES, ONE), parts)
 
 
-def gather_columns(promise: Hashable = ()) -> Step:
-    columns = [moved(TABLE, Slice((0, 0, i), (4, 4, i + 1))) for i in range(2)]
+def gather_columns(promise: Hashable = (), numbers: tuple[int, ...] = (0, 1), source: ReadTerm = TABLE) -> Step:
+    columns = [moved(source, Slice((0, 0, i), (4, 4, i + 1))) for i in numbers]
     parts = [gathered(each_, ("gather", (1, 1), promise)) for each_ in columns]
     return step("columns", gathered(TABLE), term("op", ("concatenate", 3), array("s32", 3, 1, 1, 2), *parts))
 
@@ -283,6 +283,16 @@ STEPS: dict[str, tuple[Step, Level | None]] = {
     "an unknown operation on padding": (of_padding(name="unknown", other="unknown"), None),
     "padding of an unknown operation": (of_padding(other="unknown"), None),
     "columns of a gather with another promise": (gather_columns(SORTED), None),
+    "columns of a gather in another order": (gather_columns(numbers=(1, 0)), None),
+    "columns of another array": (gather_columns(source=SECOND), None),
+    "columns at other rows": (
+        step(
+            "columns",
+            term("op", ("gather", (1, 1), ()), *(array("s32", 3, 1, 1, 2), TABLE, COLUMNS, ROWS)),
+            gather_columns().after,
+        ),  # type: ignore[arg-type]
+        None,
+    ),
     "unknown operations on columns of a scatter": (scatter_columns(is_result=False), None),
     # Dots and sums.
     "swapped operands of integers": (swapped("s32"), BITS),
