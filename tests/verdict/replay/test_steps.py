@@ -135,10 +135,12 @@ def scatter_columns(*, is_result: bool = True) -> Step:
     return step("columns", scattered((TABLE,), (ROWS, COLUMNS), UPDATES, ONE), parts)
 
 
-def gather_columns(promise: Hashable = (), numbers: tuple[int, ...] = (0, 1), source: ReadTerm = TABLE) -> Step:
+def gather_columns(
+    promise: Hashable = (), numbers: tuple[int, ...] = (0, 1), source: ReadTerm = TABLE, before: ReadTerm | None = None
+) -> Step:
     columns = [moved(source, Slice((0, 0, i), (4, 4, i + 1))) for i in numbers]
     parts = [gathered(each_, ("gather", (1, 1), promise)) for each_ in columns]
-    return step("columns", gathered(TABLE), term("op", ("concatenate", 3), array("s32", 3, 1, 1, 2), *parts))
+    return step("columns", before or gathered(TABLE), term("op", ("concatenate", 3), array("s32", 3, 1, 1, 2), *parts))
 
 
 def of_padding(
@@ -286,11 +288,7 @@ STEPS: dict[str, tuple[Step, Level | None]] = {
     "columns of a gather in another order": (gather_columns(numbers=(1, 0)), None),
     "columns of another array": (gather_columns(source=SECOND), None),
     "columns at other rows": (
-        step(
-            "columns",
-            term("op", ("gather", (1, 1), ()), *(array("s32", 3, 1, 1, 2), TABLE, COLUMNS, ROWS)),
-            gather_columns().after,
-        ),  # type: ignore[arg-type]
+        gather_columns(before=term("op", ("gather", (1, 1), ()), array("s32", 3, 1, 1, 2), TABLE, COLUMNS, ROWS)),
         None,
     ),
     "unknown operations on columns of a scatter": (scatter_columns(is_result=False), None),
