@@ -231,10 +231,11 @@ def _normal(draw: _Draw, dtype: np.dtype[Any]) -> Array:
 def _shift(draw: _Draw, element_type: ElementType) -> Any:
     """Returns the number to add to all elements, or to each row."""
     run, far = draw.run, draw.run - _SHIFTED_SETS
-    sign = _SIGNS[run % 2 - 1] if run < 2 or far == _FAR_SETS - 1 else _SIGNS[(run + draw.position) % len(_SIGNS)]
+    is_whole = far == _FAR_SETS - 1
+    sign = 2 * (run % 2) - 1 if run < 2 or is_whole else _SIGNS[(run + draw.position) % len(_SIGNS)]
     if far < 0:
         return sign * _SHIFT
-    largest, is_whole = _large_constant(draw.demand), far == _FAR_SETS - 1
+    largest = _large_constant(draw.demand)
     size = (*draw.size[:-1], 1) if draw.size else ()
     scales = 10.0 ** draw.rng.uniform(*_FAR_DIGITS, size)
     most = float(limits(element_type).max) / _FAR_FROM_LARGEST
