@@ -20,6 +20,7 @@ from dialect_utils.verdict.field.conventions import EXTREMES
 from dialect_utils.verdict.field.draw import LEAST_Q_BITS, ROUNDS, SAFE_PRIMES
 from dialect_utils.verdict.field.lift import reachable
 from dialect_utils.verdict.proof.terms import Term
+from dialect_utils.verdict.terms.primitives import ANY_ORDER
 
 # The largest probability of any one residue, because residues are random words of 64 bits modulo a prime.
 _LARGEST_CHANCE = (1 + 2.0**-4) / (1 << LEAST_Q_BITS)
@@ -166,6 +167,8 @@ class Degrees:
             return _summed([degrees[0], _ATOM], 2)
         if label == "product" or label == ("sum", "multiply"):
             return _product(degrees)
+        if isinstance(label, tuple) and label[0] == ANY_ORDER:
+            return degrees[0]
         if isinstance(label, tuple) and label[0] in ("sum", "sum-of-products"):
             return _summed([*degrees, _ATOM], len(degrees))
         if isinstance(label, tuple) and label[0] == "pick":

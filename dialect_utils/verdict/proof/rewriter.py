@@ -148,7 +148,7 @@ def _head(term: Term) -> tuple[str, Hashable]:
 
 BRANCHES = Rule("branches", "A conditional whose branches have no side effects is a select of their results.")
 ORDER = Rule(
-    ANY_ORDER, "The engine chooses the order in which a scan calls a function that the program calls associative."
+    ANY_ORDER, "The engine chooses the order of a sum, and of a scan whose function the program calls associative."
 )
 
 # The most operations that a proof walks through; a body counts at each call. A dump of 20,000 instructions with
@@ -201,9 +201,11 @@ class Rewriter(WholeArrays):
 
     # Control flow
 
-    def in_any_order(self, array: Array) -> Term:
-        result = self.terms.term(array)
-        self.terms.step(ORDER, self.terms.make("op", (ANY_ORDER,), result.shape, [result]), result)
+    def in_any_order(self, array: Array, order: Hashable) -> Term:
+        result, label = self.terms.term(array), (ANY_ORDER, order)
+        if order in self.terms.orders:
+            return self.terms.each(label, result.array.element_type, [result])
+        self.terms.step(ORDER, self.terms.each_as_is(label, result.array.element_type, [result]), result)
         return result
 
     def select(self, selector: Array, results: Sequence[Array]) -> Term:

@@ -60,13 +60,15 @@ class Replayed:
     """The result of a replay: for each output the finest proved equality, or None.
 
     `effects` is the equality of the side effects, `used` lists the engine's choices in steps beyond NaN bits, and
-    `refused` tells why a step was rejected.
+    `refused` tells why a step was rejected. With `is_observed` only an operation that observes a choice of the engine
+    makes a difference.
     """
 
     outputs: tuple[Level | None, ...]
     effects: Level | None
     used: tuple[str, ...] = ()
     refused: str = ""
+    is_observed: bool = False
 
     @property
     def is_equal(self) -> bool:
@@ -121,8 +123,9 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
     outputs: list[Level | None] = [None] * len(pairs)
     told: Level | None = None
     equality: Equality | None = None
-    for level in Level:
-        equality = Equality(graph, level, equality)
+    programs = [*expected, *effects], [*found, *other_effects]
+    for level in (Level.BITS, Level.NAN, Level.ENGINE):
+        equality = Equality(graph, level, equality, programs)
         _close(equality, merges)
         if not (_holds(equality, first) and _holds(equality, last)):
             continue
@@ -137,7 +140,17 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
         if told is not None and None not in outputs:
             break
     open_ = [step for step, merge in zip(steps, merges, strict=False) if merge.level is Level.ENGINE]
-    return Replayed(tuple(outputs), told, tuple(dict.fromkeys(CHOICES.get(step.rule, _ORDER) for step in open_)))
+    used = tuple(dict.fromkeys(CHOICES.get(step.rule, _ORDER) for step in open_))
+    is_proved = told is not None and None not in outputs
+    return Replayed(tuple(outputs), told, used, is_observed=not is_proved and _is_observed(equality, merges, programs))
+
+
+def _is_observed(equality: Equality | None, merges: Sequence[_Merge], programs: Sequence[Sequence[int]]) -> bool:
+    """Is true where all results would be equal if no operation observed the engine's choices."""
+    assert equality is not None  # made for each level
+    unobserved = Equality(equality.graph, Level.UNOBSERVED, equality)
+    _close(unobserved, merges)
+    return all(map(unobserved.same, *programs)) and len({*map(len, programs)}) == 1
 
 
 def _nodes(graph: Graph, module: Module, readings: Mapping[int, Reading]) -> Nodes:

@@ -148,7 +148,7 @@ class Scan(Generic[V]):
         self.inputs = len(operation.operands) - self.carried
         self.is_reverse = operation.attribute("is_reverse") == "true"
         is_promised = operation.attribute("is_associative") == "true" and any(each.is_inexact for each in self.results)
-        self.is_in_any_order = is_promised and _rounds(self.function)
+        self.is_in_any_order = is_promised and rounds(self.function)
         if not self.inputs or not static_array(operation.operands[0].shape).dimensions[self.dimension]:
             raise UndefinedError("a scan has no slices")
         self.count = static_array(operation.operands[0].shape).dimensions[self.dimension]
@@ -208,8 +208,8 @@ class Scan(Generic[V]):
         return self.maker.update_at(array, reshaped(self.maker, row, sizes), starts)
 
 
-def _rounds(function: Function) -> bool:
-    """Is true for a function whose float results may depend on the order of the scan."""
+def rounds(function: Function) -> bool:
+    """Is true for a function whose float results may depend on the order in which a scan or reduction calls it."""
     return any(
         any(value.shape.is_inexact for value in each.results)
         and not has(each.opcode, Trait.MOVES_DATA)
