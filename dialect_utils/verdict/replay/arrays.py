@@ -383,7 +383,7 @@ def _any_order(step: Step) -> Level:
     """Checks that a sum in the engine's order equals the sum in the written order."""
     is_ordered = step.before.kind == "each" and label_of(step.before)[0] == ANY_ORDER
     demand(is_ordered and step.before.operands == (step.after,), "another result")
-    return Level.ENGINE
+    return Level.ORDER
 
 
 def _regrouped(step: Step) -> Level:

@@ -85,7 +85,7 @@ class Replayed:
         level = self.outputs[output]
         if not level:
             return ()
-        return (*(self.used if level is Level.ENGINE else ()), _NAN_BITS)
+        return (*(self.used if level > Level.NAN else ()), _NAN_BITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
     told: Level | None = None
     equality: Equality | None = None
     programs = [*expected, *effects], [*found, *other_effects]
-    for level in (Level.BITS, Level.NAN, Level.ENGINE):
+    for level in [*Level][: Level.UNOBSERVED]:
         equality = Equality(graph, level, equality, programs)
         _close(equality, merges)
         if not (_holds(equality, first) and _holds(equality, last)):
@@ -139,7 +139,7 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
             told = level if all(map(equality.same, effects, other_effects)) else None
         if told is not None and None not in outputs:
             break
-    open_ = [step for step, merge in zip(steps, merges, strict=False) if merge.level is Level.ENGINE]
+    open_ = [step for step, merge in zip(steps, merges, strict=False) if merge.level > Level.NAN]
     used = tuple(dict.fromkeys(CHOICES.get(step.rule, _ORDER) for step in open_))
     is_proved = told is not None and None not in outputs
     return Replayed(tuple(outputs), told, used, is_observed=not is_proved and _is_observed(equality, merges, programs))

@@ -6,7 +6,7 @@ operations observe more than an equality keeps: a bitcast-convert observes the b
 of a sum. Their results are equal only if their operands are equal in a finer equality.
 
 The engine chooses once for each value. So `ENGINE` relates the values of two programs one to one: two values of one
-program that differ in `NAN` stay distinct, such as the sums of x and of x reversed in `(3t - u) - u`, which may be
+program that differ but for choices stay distinct, such as the sums of x and of x reversed in `(3t - u) - u`, which may be
 3 (t - u) in one program only if the other has two sums, too.
 """
 
@@ -23,13 +23,15 @@ from dialect_utils.verdict.terms.primitives import ANY_ORDER, Kind
 
 
 class Level(IntEnum):
-    """The three equalities, finest first, and one that decides nothing."""
+    """The equalities, finest first."""
 
     BITS = 0
     NAN = 1
-    ENGINE = 2
-    # As if no operation observed a choice, and equal sums were one: why a proof counts as none.
-    UNOBSERVED = 3
+    # As ENGINE, but for the order alone: a sum in the engine's order is the sum in the written one.
+    ORDER = 2
+    ENGINE = 3
+    # As if no operation observed a choice, and each program made each choice as often as it likes: decides nothing.
+    UNOBSERVED = 4
 
 
 class Equality:
@@ -45,10 +47,10 @@ class Equality:
         self.graph, self.level, self._finer = graph, level, finer
         count = len(graph.ids)
         self._root = list(range(count)) if finer is None else [finer.find(node) for node in range(count)]
-        # For each program the classes of its values, each with the class in the finer equality.
+        # For each program the classes of its values. A class may hold one value of each program.
         self._values: list[dict[int, int]] = []
-        if level is Level.ENGINE:
-            self._values = [{each: each for each in map(self.find, _values(graph, results))} for results in programs]
+        if level in (Level.ORDER, Level.ENGINE):
+            self._values = [self._named(_values(graph, results)) for results in programs]
         self._users: dict[int, list[int]] = {}
         # At first all nodes differ.
         self._table = {} if finer else graph.by_operands()
@@ -89,6 +91,17 @@ class Equality:
             inside.append(min([own, *(inside[each] for each in operands)]))
             found.append(self.at(min([own, *(inside[each] for each in self._bodies(node))])))
         return found
+
+    def _named(self, values: Iterable[int]) -> dict[int, int]:
+        """Returns the classes of a program's values: by the finer equality, or for ORDER sums by what orders them.
+
+        A proof that reorders sums has steps about the sums in the written order only, so that the finer equality of
+        ORDER distinguishes too many values.
+        """
+        if self.level is Level.ENGINE:
+            return {each: each for each in map(self.find, values)}
+        symbols, ids = self.graph.symbols, self.graph.ids
+        return {self.find(each): ids[each] for each in values if _is_ordered(symbols[each][1])}
 
     def _needed(self, kind: Kind, label: Hashable, shape: Shape, types: Sequence[Shape]) -> Level:
         if self.level is Level.UNOBSERVED:
@@ -190,7 +203,7 @@ def _read(graph: Graph, node: int) -> Sequence[int]:
     and back with the float, which the engine may keep in the wider type.
     """
     label, operands = graph.symbols[node][1], graph.operands[node]
-    if isinstance(label, tuple) and label[:1] == (ANY_ORDER,):
+    if _is_ordered(label):
         while graph.symbols[operands[0]][0] in ("moved", "out"):
             operands = graph.operands[operands[0]]
         return graph.operands[operands[0]]
@@ -198,6 +211,10 @@ def _read(graph: Graph, node: int) -> Sequence[int]:
         (inner,) = graph.operands[operands[0]]
         return graph.operands[inner] if graph.shape(inner) == graph.shape(node) else operands
     return operands
+
+
+def _is_ordered(label: Hashable) -> bool:
+    return isinstance(label, tuple) and label[:1] == (ANY_ORDER,)
 
 
 def _is_function(symbol: Symbol) -> bool:

@@ -22,7 +22,7 @@ Role = tuple[Hashable, int]
 def order_of(operation: Operation) -> Hashable:
     """Returns all that an engine's order of a sum of floats may depend on; None where the order changes nothing.
 
-    An engine chooses the order for the opcode, the dimensions of the operands in memory, and the role of each. Equal
+    An engine chooses the order for the opcode, the types, the dimensions of the operands in memory, and the role of each. Equal
     orders of equal arrays are equal sums. Dimensions of size 1 play no role, and neighbouring ones that the sum keeps
     count as one. For example, rows of f32[4,8]{0,1} are summed as columns of f32[8,4].
     """
@@ -30,10 +30,11 @@ def order_of(operation: Operation) -> Hashable:
         return None
     if operation.called and not any(map(rounds, operation.called)):
         return None
-    known = opcode_of(operation.opcode)
+    known, values = opcode_of(operation.opcode), (*operation.results, *operation.operands)
+    types = tuple(shape.element_type.name for value in values for shape in value.shape.arrays())
     if not callable(known.factors):
         shapes = [shape for value in operation.operands for shape in value.shape.arrays()]
-        return operation.opcode, key_of(operation)[:3], tuple(tuple(_in_memory(shape)) for shape in shapes)
+        return operation.opcode, types, key_of(operation)[:3], tuple(tuple(_in_memory(shape)) for shape in shapes)
     factors = list(known.factors(operation))
     inner = [each for each in factors if each.kind is not Kind.KEPT]
     if prod(each.size for each in inner) <= 1:
@@ -45,7 +46,7 @@ def order_of(operation: Operation) -> Hashable:
         for shape in value.shape.arrays()
     ]
     listed = [numbers.get(factors.index(each)) for each in inner] if has(operation.opcode, Trait.CONTRACTS) else []
-    return operation.opcode, tuple(arrays), tuple(listed)
+    return operation.opcode, types, tuple(arrays), tuple(listed)
 
 
 def _in_memory(shape: ArrayShape) -> Iterator[int]:

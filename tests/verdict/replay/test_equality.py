@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import pytest
 
@@ -25,11 +25,11 @@ class Source:
         first, second = (self.graph.make("each", label, shape, [leaf]) for leaf in self.leaves)
         return first, second
 
-    def equality(self, level: Level, merged: Level) -> Equality:
+    def equality(self, level: Level, merged: Level, programs: Sequence[Sequence[int]] = ()) -> Equality:
         """Returns an equality in which the leaves are equal from a level on."""
         found: Equality | None = None
         for each in Level:
-            found = Equality(self.graph, each, found)
+            found = Equality(self.graph, each, found, programs)
             found.merge([(self.leaves[0], self.leaves[1])] if each >= merged else [])
             if each == level:
                 break
@@ -70,16 +70,47 @@ def test_an_observer_tells_what_an_equality_does_not_keep(
     assert source.equality(Level.ENGINE, merged).same(*pair) == (merged <= most)
 
 
-def test_two_orders_of_one_sum_are_two_values_for_an_operation_that_reads_both() -> None:
+def test_two_orders_of_one_sum_are_two_values_of_one_program_wherever_it_reads_them() -> None:
+    """(3t - u) - u is not (3t - t) - t, although each subtraction reads one of t and u."""
     source = Source()
     first, second = source.leaves
-    apart = source.graph.make("each", "subtract", F32, [first, second])
-    itself = source.graph.make("each", "subtract", F32, [first, first])
-    turned = source.graph.make("each", "subtract", F32, [second, second])
-    equality = source.equality(Level.ENGINE, Level.ENGINE)
-    assert equality.same(first, second)
-    assert not equality.same(apart, itself)
-    assert equality.same(itself, turned)
+
+    def minus_twice(start: int, other: int) -> int:
+        once = source.graph.make("each", "subtract", F32, [source.graph.make("each", "negate", F32, [start]), other])
+        return source.graph.make("each", "subtract", F32, [once, other])
+
+    apart, itself, turned = minus_twice(first, second), minus_twice(first, first), minus_twice(second, second)
+    for programs, are_equal in ((([itself], [apart]), False), (([apart], [itself]), False), (([itself], [turned]), True)):
+        equality = source.equality(Level.ENGINE, Level.ENGINE, programs)
+        assert equality.same(first, second) == are_equal
+        assert equality.same(programs[0][0], programs[1][0]) == are_equal
+
+
+def test_two_values_in_two_orders_are_related_one_to_one() -> None:
+    """A normal form that both programs lack may be equal to one value of each of them only."""
+    graph = Graph()
+    leaves = [graph.make("leaf", ("parameter", i), F32) for i in range(5)]
+    normal, *sums = leaves
+    programs = [graph.make("each", "subtract", F32, pair) for pair in (sums[:2], sums[2:])]
+    exact = Equality(graph, Level.NAN, Equality(graph, Level.BITS, None))
+    equality = Equality(graph, Level.ENGINE, exact, ([programs[0]], [programs[1]]))
+    equality.merge((normal, each) for each in sums)
+    assert [equality.same(normal, each) for each in sums] == [True, False, True, False]
+    assert not equality.same(*programs)
+
+
+def test_a_float_kept_in_a_wider_type_is_one_value_unless_it_is_read_otherwise() -> None:
+    graph = Graph()
+    wide = graph.make("leaf", ("parameter", 0), F32)
+    narrow = graph.make("each", "convert", ArrayShape(ELEMENT_TYPES["bf16"], (4,)), [wide])
+    again = graph.make("each", "convert", F32, [narrow])
+    error = graph.make("each", "subtract", F32, [again, wide])
+    nothing = graph.make("each", "subtract", F32, [wide, wide])
+    for result, other, are_equal in ((again, wide, True), (error, nothing, False)):
+        exact = Equality(graph, Level.NAN, Equality(graph, Level.BITS, None))
+        equality = Equality(graph, Level.ENGINE, exact, ([result], [other]))
+        equality.merge([(again, wide)])
+        assert equality.same(result, other) == are_equal
 
 
 def test_a_body_that_observes_makes_its_loop_observe() -> None:
