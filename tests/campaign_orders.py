@@ -171,7 +171,7 @@ class Tally:
 
 
 def pairs(rng: random.Random) -> Iterator[tuple[Program, Program]]:
-    """Yields pairs of programs with one reader, whose sums differ at most in their orders; the second has few others."""
+    """Yields pairs of programs with one reader, whose sums differ at most in their orders."""
     while True:
         reader, some = rng.choice([*READERS]), rng.sample([*SUMS], 3)
         first, second = (Program(reader, (rng.choice(some[:2]), rng.choice(some[:2]))) for _ in range(2))
@@ -186,7 +186,7 @@ def data() -> Iterator[Array]:
     large = rng.normal(0, 1, (4, 6, 8)).astype(np.float32)
     large[:, rng.integers(0, 6), :] *= np.float32(2**24)
     yield large
-    yield rng.permutation(np.tile(np.float32([1e8, -1e8, 1]), 64)).reshape(4, 6, 8)
+    yield rng.permutation(np.tile(np.array([1e8, -1e8, 1], np.float32), 64)).reshape(4, 6, 8)
 
 
 def differs(worker: Worker, first: Module, second: Module) -> bool:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from dialect_utils.verdict.replay import Replayed
 
 _NO_REPLAY = "internal error: the proof does not replay, so it counts as none"
-_OBSERVED = "the programs are equal only up to a choice of the engine, which an operation observes or one program makes twice"
+_OBSERVED = (
+    "the programs are equal only up to a choice of the engine, which an operation observes or one program makes twice"
+)
 
 
 def prove(

@@ -30,7 +30,7 @@ from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
 from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.options import Options
-from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer
+from dialect_utils.verdict.outcome import NOT_GUARANTEED, ORDER, PROOF, Answer
 from dialect_utils.verdict.proof import ProofResult
 
 # Operations whose results differ from run to run.
@@ -249,6 +249,9 @@ def combined(proved: ProofResult | None, run: Verdict | None) -> Verdict:
         return run or Verdict("unknown", reason="neither a proof nor an engine was asked for")
     found = _combined(proved, run)
     choices = choices_of(proved.outputs) if found.verdict == "equal" and PROOF in found.methods else ()
+    if found.reason.endswith(_ONLY_ORDER):
+        # The engine chose two orders for one sum, as it may where the operations around it differ.
+        choices = tuple(dict.fromkeys((ORDER, *choices)))
     cause = with_proofs(found.cause, proved.outputs)
     return replace(
         found, proved=proved.outputs, rules=proved.rules, cause=cause, choices=choices, certificate=proved.certificate

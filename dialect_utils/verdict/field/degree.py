@@ -20,7 +20,7 @@ from dialect_utils.verdict.field.conventions import EXTREMES
 from dialect_utils.verdict.field.draw import LEAST_Q_BITS, ROUNDS, SAFE_PRIMES
 from dialect_utils.verdict.field.lift import reachable
 from dialect_utils.verdict.proof.terms import Term
-from dialect_utils.verdict.terms.primitives import ANY_ORDER
+from dialect_utils.verdict.terms.primitives import is_ordered
 
 # The largest probability of any one residue, because residues are random words of 64 bits modulo a prime.
 _LARGEST_CHANCE = (1 + 2.0**-4) / (1 << LEAST_Q_BITS)
@@ -120,9 +120,10 @@ class Degrees:
 
     def _degree(self, term: Term) -> Degree:
         degrees = [self._known[operand] for operand in term.operands]
-        if term.kind == "each":
+        is_rearranged = term.kind in ("splat", "moved") or is_ordered(term.label)
+        if term.kind == "each" and not is_rearranged:
             return self._each(term, degrees)
-        if term.kind in ("splat", "moved") or not degrees:
+        if is_rearranged or not degrees:
             return _joined(degrees) if degrees else _ATOM
         if term.kind == "choice":
             return _chosen(degrees)
@@ -167,8 +168,6 @@ class Degrees:
             return _summed([degrees[0], _ATOM], 2)
         if label == "product" or label == ("sum", "multiply"):
             return _product(degrees)
-        if isinstance(label, tuple) and label[0] == ANY_ORDER:
-            return degrees[0]
         if isinstance(label, tuple) and label[0] in ("sum", "sum-of-products"):
             return _summed([*degrees, _ATOM], len(degrees))
         if isinstance(label, tuple) and label[0] == "pick":

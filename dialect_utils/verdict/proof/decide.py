@@ -132,8 +132,7 @@ def _decided(
     for other in (
         each
         for each in others
-        if (comparison.has_loops and not each.has_loops)
-        or not (each.strategy.expands and each.strategy.keeps_orders)
+        if (comparison.has_loops and not each.has_loops) or not (each.strategy.expands and each.strategy.keeps_orders)
     ):
         as_elements = found if found.answer != "unknown" else other.result(over_reals=False)
         found = _expanded(stages, as_elements) if as_elements.answer == "equal" else found
@@ -223,7 +222,9 @@ class _Comparison:
         """Yields other strategies that may make the modules equal."""
         has_unrolled = any(rule == UNROLLED.name for rule, _ in self.terms.applied)
         orders = bool(self.terms.orders)
-        return self.strategy.others(self.terms.has_reductions, orders, has_unrolled, self.has_loops, self.terms.expands_dots)
+        return self.strategy.others(
+            self.terms.has_reductions, orders, has_unrolled, self.has_loops, self.terms.expands_dots
+        )
 
     def result(self, *, over_reals: bool, field_seed: int | None = None) -> ProofResult:
         """Returns the result for all outputs."""

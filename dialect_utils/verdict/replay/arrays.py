@@ -24,7 +24,7 @@ from dialect_utils.verdict.terms.combinations import (
     try_combination,
 )
 from dialect_utils.verdict.terms.cuts import Cut, operand_cuts
-from dialect_utils.verdict.terms.primitives import ANY_ORDER, Term
+from dialect_utils.verdict.terms.primitives import Term, is_ordered
 from dialect_utils.verdict.terms.relations import try_prove_same_combination
 from dialect_utils.verdict.terms.wellformed import demand
 
@@ -381,8 +381,8 @@ def _branches(step: Step) -> Level:
 
 def _any_order(step: Step) -> Level:
     """Checks that a sum in the engine's order equals the sum in the written order."""
-    is_ordered = step.before.kind == "each" and label_of(step.before)[0] == ANY_ORDER
-    demand(is_ordered and step.before.operands == (step.after,), "another result")
+    demand(step.before.kind == "each" and is_ordered(step.before.label), "no sum")
+    demand(step.before.operands == (step.after,), "another result")
     return Level.ORDER
 
 

@@ -12,6 +12,7 @@ from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, Reading, Step, without_chlo
 from dialect_utils.verdict.entry import entry_interface
+from dialect_utils.verdict.outcome import ORDER
 from dialect_utils.verdict.replay import arrays, contractions, slices
 from dialect_utils.verdict.replay.arrays import reducer
 from dialect_utils.verdict.replay.elements import Elements
@@ -25,7 +26,7 @@ from dialect_utils.verdict.terms.primitives import Term
 from dialect_utils.verdict.terms.walker import walk
 from dialect_utils.verdict.terms.wellformed import RefusedError
 
-_NAN_BITS, _ORDER = "NaN bits", "order of sums"
+_NAN_BITS = "NaN bits"
 # Choices that the definition leaves to the engine, by the rules that use them.
 CHOICES = {
     "convolution-padding": "convolution padding",
@@ -140,7 +141,7 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
         if told is not None and None not in outputs:
             break
     open_ = [step for step, merge in zip(steps, merges, strict=False) if merge.level > Level.NAN]
-    used = tuple(dict.fromkeys(CHOICES.get(step.rule, _ORDER) for step in open_))
+    used = tuple(dict.fromkeys(CHOICES.get(step.rule, ORDER) for step in open_))
     is_proved = told is not None and None not in outputs
     return Replayed(tuple(outputs), told, used, is_observed=not is_proved and _is_observed(equality, merges, programs))
 

@@ -5,21 +5,21 @@ the engine's other choices, such as the order of a sum or the precision of a dot
 operations observe more than an equality keeps: a bitcast-convert observes the bits of a NaN, a comparison the rounding
 of a sum. Their results are equal only if their operands are equal in a finer equality.
 
-The engine chooses once for each value. So `ENGINE` relates the values of two programs one to one: two values of one
-program that differ but for choices stay distinct, such as the sums of x and of x reversed in `(3t - u) - u`, which may be
-3 (t - u) in one program only if the other has two sums, too.
+The engine chooses once for each value. So `ENGINE` relates the values of two programs one to one: values of one program
+that differ but for choices stay distinct. For example, `((3t - u) - u) - u` of the sum t of x and the sum u of x
+reversed may be 3 (t - u), so it is not equal to `((3t - t) - t) - t`, which has one sum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from enum import IntEnum
 
 from dialect_utils.layout import Shape
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.verdict.terms.graph import Graph, Symbol
 from dialect_utils.verdict.terms.observed import observes_bits, observes_rounding
-from dialect_utils.verdict.terms.primitives import ANY_ORDER, Kind
+from dialect_utils.verdict.terms.primitives import Kind, is_ordered
 
 
 class Level(IntEnum):
@@ -48,7 +48,7 @@ class Equality:
         count = len(graph.ids)
         self._root = list(range(count)) if finer is None else [finer.find(node) for node in range(count)]
         # For each program the classes of its values. A class may hold one value of each program.
-        self._values: list[dict[int, int]] = []
+        self._values: list[dict[int, Hashable]] = []
         if level in (Level.ORDER, Level.ENGINE):
             self._values = [self._named(_values(graph, results)) for results in programs]
         self._users: dict[int, list[int]] = {}
@@ -92,16 +92,17 @@ class Equality:
             found.append(self.at(min([own, *(inside[each] for each in self._bodies(node))])))
         return found
 
-    def _named(self, values: Iterable[int]) -> dict[int, int]:
-        """Returns the classes of a program's values: by the finer equality, or for ORDER sums by what orders them.
+    def _named(self, values: Mapping[int, frozenset[Hashable]]) -> dict[int, Hashable]:
+        """Returns the classes of a program's values, with names: different names are different values.
 
-        A proof that reorders sums has steps about the sums in the written order only, so that the finer equality of
-        ORDER distinguishes too many values.
+        For ORDER the names are the orders that a value depends on. A proof that reorders sums has steps about the sums
+        in the written order only, so that the finer equality of ORDER would distinguish too many values.
         """
-        if self.level is Level.ENGINE:
-            return {each: each for each in map(self.find, values)}
-        symbols, ids = self.graph.symbols, self.graph.ids
-        return {self.find(each): ids[each] for each in values if _is_ordered(symbols[each][1])}
+        found: dict[int, frozenset[Hashable]] = {}
+        for node, orders in values.items():
+            root = self.find(node)
+            found[root] = frozenset([root]) if self.level is Level.ENGINE else orders & found.get(root, orders)
+        return {**found}
 
     def _needed(self, kind: Kind, label: Hashable, shape: Shape, types: Sequence[Shape]) -> Level:
         if self.level is Level.UNOBSERVED:
@@ -183,17 +184,23 @@ class Equality:
         return found
 
 
-def _values(graph: Graph, results: Iterable[int]) -> set[int]:
-    """Returns the nodes that results depend on, without those inside of one value (`_read`)."""
-    found: set[int] = set()
+def _values(graph: Graph, results: Iterable[int]) -> Mapping[int, frozenset[Hashable]]:
+    """Returns the values that results depend on, each with the orders that it depends on."""
+    found: dict[int, Sequence[int]] = {}
     pending = [*results]
     while pending:
         node = pending.pop()
         if node not in found:
             check_deadline()
-            found.add(node)
-            pending += _read(graph, node)
-    return found
+            found[node] = _read(graph, node)
+            pending += found[node]
+    orders: dict[int, frozenset[Hashable]] = {}
+    # Operands have lower numbers.
+    for node in sorted(found):
+        label = graph.symbols[node][1]
+        inner = frozenset[Hashable]().union(*map(orders.__getitem__, found[node]))
+        orders[node] = frozenset([label]) if is_ordered(label) else inner
+    return orders
 
 
 def _read(graph: Graph, node: int) -> Sequence[int]:
@@ -203,7 +210,7 @@ def _read(graph: Graph, node: int) -> Sequence[int]:
     and back with the float, which the engine may keep in the wider type.
     """
     label, operands = graph.symbols[node][1], graph.operands[node]
-    if _is_ordered(label):
+    if is_ordered(label):
         while graph.symbols[operands[0]][0] in ("moved", "out"):
             operands = graph.operands[operands[0]]
         return graph.operands[operands[0]]
@@ -211,10 +218,6 @@ def _read(graph: Graph, node: int) -> Sequence[int]:
         (inner,) = graph.operands[operands[0]]
         return graph.operands[inner] if graph.shape(inner) == graph.shape(node) else operands
     return operands
-
-
-def _is_ordered(label: Hashable) -> bool:
-    return isinstance(label, tuple) and label[:1] == (ANY_ORDER,)
 
 
 def _is_function(symbol: Symbol) -> bool:

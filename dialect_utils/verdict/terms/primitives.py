@@ -231,6 +231,11 @@ def _texts(operation: Operation) -> tuple[tuple[str, str], ...]:
     return tuple(text for text in key_of(operation)[2] if text[0] not in _OF_WINDOWS)
 
 
+def is_ordered(label: Hashable) -> bool:
+    """Is true for the label of a result in the order that the engine chooses for it."""
+    return isinstance(label, tuple) and label[:1] == (ANY_ORDER,)
+
+
 def texts_of(label: Hashable) -> tuple[tuple[str, str], ...]:
     """Returns the attributes in the label of a dot."""
     assert isinstance(label, tuple)  # a dot's label is (dot, attributes)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from dialect_utils.ir import Module
 from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.stablehlo.parse import try_decompose_chlo
 from dialect_utils.text import DiagnosticError
