@@ -12,7 +12,7 @@ reversed may be 3 (t - u), so it is not equal to `((3t - t) - t) - t`, which has
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from enum import IntEnum
 
 from dialect_utils.layout import Shape
@@ -47,7 +47,7 @@ class Equality:
         self.graph, self.level, self._finer = graph, level, finer
         count = len(graph.ids)
         self._root = list(range(count)) if finer is None else [finer.find(node) for node in range(count)]
-        # For each program the classes of its values. A class may hold one value of each program.
+        # For each program the classes of its values, with names. A class may hold one value of each program.
         self._values: list[dict[int, Hashable]] = []
         if level in (Level.ORDER, Level.ENGINE):
             self._values = [self._named(_values(graph, results)) for results in programs]
@@ -92,17 +92,19 @@ class Equality:
             found.append(self.at(min([own, *(inside[each] for each in self._bodies(node))])))
         return found
 
-    def _named(self, values: Mapping[int, frozenset[Hashable]]) -> dict[int, Hashable]:
+    def _named(self, values: Iterable[int]) -> dict[int, Hashable]:
         """Returns the classes of a program's values, with names: different names are different values.
 
         For ORDER the names are the orders that a value depends on. A proof that reorders sums has steps about the sums
         in the written order only, so that the finer equality of ORDER would distinguish too many values.
         """
-        found: dict[int, frozenset[Hashable]] = {}
-        for node, orders in values.items():
-            root = self.find(node)
-            found[root] = frozenset([root]) if self.level is Level.ENGINE else orders & found.get(root, orders)
-        return {**found}
+        if self.level is Level.ENGINE:
+            return {each: each for each in map(self.find, values)}
+        orders: list[frozenset[Hashable]] = []
+        for (_, label, _), operands in zip(self.graph.symbols, self.graph.operands, strict=True):
+            inner = frozenset[Hashable]().union(*map(orders.__getitem__, operands))
+            orders.append(frozenset([label]) if is_ordered(label) else inner)
+        return {self.find(each): orders[each] for each in sorted(values)}
 
     def _needed(self, kind: Kind, label: Hashable, shape: Shape, types: Sequence[Shape]) -> Level:
         if self.level is Level.UNOBSERVED:
@@ -184,23 +186,17 @@ class Equality:
         return found
 
 
-def _values(graph: Graph, results: Iterable[int]) -> Mapping[int, frozenset[Hashable]]:
-    """Returns the values that results depend on, each with the orders that it depends on."""
-    found: dict[int, Sequence[int]] = {}
+def _values(graph: Graph, results: Iterable[int]) -> set[int]:
+    """Returns the values that results depend on."""
+    found: set[int] = set()
     pending = [*results]
     while pending:
         node = pending.pop()
         if node not in found:
             check_deadline()
-            found[node] = _read(graph, node)
-            pending += found[node]
-    orders: dict[int, frozenset[Hashable]] = {}
-    # Operands have lower numbers.
-    for node in sorted(found):
-        label = graph.symbols[node][1]
-        inner = frozenset[Hashable]().union(*map(orders.__getitem__, found[node]))
-        orders[node] = frozenset([label]) if is_ordered(label) else inner
-    return orders
+            found.add(node)
+            pending += _read(graph, node)
+    return found
 
 
 def _read(graph: Graph, node: int) -> Sequence[int]:

@@ -9,6 +9,7 @@ import pytest
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.verdict.replay.equality import Equality, Level
 from dialect_utils.verdict.terms.graph import UNSPECIFIED, Graph
+from dialect_utils.verdict.terms.primitives import ANY_ORDER
 
 F32, S32, PRED = (ArrayShape(ELEMENT_TYPES[name], (4,)) for name in ("f32", "s32", "pred"))
 
@@ -132,3 +133,22 @@ def test_a_class_is_specified_by_any_of_its_terms() -> None:
     assert equality.find(reads) not in equality.without(frozenset([undefined]))
     equality.merge([(reads, source.leaves[0])])
     assert equality.find(reads) in equality.without(frozenset([undefined]))
+
+
+def test_two_orders_that_are_rounded_on_their_way_are_two_values() -> None:
+    graph = Graph()
+    total = graph.make("leaf", ("parameter", 0), F32)
+    rounded = []
+    for order in ("rows", "columns"):
+        ordered = graph.make("each", (ANY_ORDER, order), F32, [total])
+        narrow = graph.make("each", "convert", ArrayShape(ELEMENT_TYPES["bf16"], (4,)), [ordered])
+        rounded.append((ordered, graph.make("each", "convert", F32, [narrow])))
+    (first, one), (second, two) = rounded
+    apart, nothing = (graph.make("each", "subtract", F32, [one, other]) for other in (two, one))
+    for programs, are_equal in ((([one], [two]), True), (([apart], [nothing]), False)):
+        found: Equality | None = None
+        for level in (Level.BITS, Level.NAN, Level.ORDER):
+            found = Equality(graph, level, found, programs)
+            found.merge([(first, total), (second, total)] if level is Level.ORDER else [])
+        assert found is not None
+        assert found.same(programs[0][0], programs[1][0]) == are_equal
