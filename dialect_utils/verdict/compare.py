@@ -31,8 +31,9 @@ from dialect_utils.verdict.examination import Examination
 from dialect_utils.verdict.executable_part import computed_outputs, with_outputs
 from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.options import Options
-from dialect_utils.verdict.outcome import NOT_GUARANTEED, ORDER, PROOF, Answer
+from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer
 from dialect_utils.verdict.proof import ProofResult
+from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS
 
 # Operations whose results differ from run to run.
 _STATEFUL = frozenset({"rng"})
@@ -276,7 +277,7 @@ def combined(proved: ProofResult | None, run: Verdict | None) -> Verdict:
     choices = choices_of(proved.outputs) if found.verdict == "equal" and PROOF in found.methods else found.choices
     if found.verdict == "equal" and found.reason.endswith(_ONLY_ORDER):
         # The engine chose two orders for one sum, as it may where the operations around it differ.
-        choices = tuple(dict.fromkeys((ORDER, *choices)))
+        choices = tuple(dict.fromkeys((ORDER_OF_SUMS, *choices)))
     cause = with_proofs(found.cause, proved.outputs)
     return replace(
         found, proved=proved.outputs, rules=proved.rules, cause=cause, choices=choices, certificate=proved.certificate

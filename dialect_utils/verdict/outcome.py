@@ -8,8 +8,6 @@ from math import ceil, sqrt
 from typing import Any, Final, Literal
 
 Answer = Literal["equal", "agrees", "close", "different", "unknown"]
-# The choice that a proof, or an execution of equal programs, leaves to the engine.
-ORDER: Final = "order of sums"
 # Marker in the reason of a difference that is tolerated, or that leaves the verdict open.
 NOT_GUARANTEED: Final = "which is not guaranteed to be equal"
 # The quantile of the normal distribution for an interval of 95 %.

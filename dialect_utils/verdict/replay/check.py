@@ -12,7 +12,6 @@ from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, Reading, Step, without_chlo
 from dialect_utils.verdict.entry import entry_interface
-from dialect_utils.verdict.outcome import ORDER
 from dialect_utils.verdict.replay import arrays, contractions, slices
 from dialect_utils.verdict.replay.arrays import reducer
 from dialect_utils.verdict.replay.elements import Elements
@@ -23,7 +22,7 @@ from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, conve
 from dialect_utils.verdict.rules import try_rule
 from dialect_utils.verdict.rules.arrays import ORDER as ORDERED, PROMOTED
 from dialect_utils.verdict.terms.graph import Graph, Nodes
-from dialect_utils.verdict.terms.primitives import Term
+from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS, Term
 from dialect_utils.verdict.terms.walker import walk
 from dialect_utils.verdict.terms.wellformed import RefusedError
 
@@ -142,7 +141,7 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
         if told is not None and None not in outputs:
             break
     open_ = [step for step, merge in zip(steps, merges, strict=False) if merge.level > Level.NAN]
-    used = tuple(dict.fromkeys(CHOICES.get(step.rule, ORDER) for step in open_))
+    used = tuple(dict.fromkeys(CHOICES.get(step.rule, ORDER_OF_SUMS) for step in open_))
     is_proved = told is not None and None not in outputs
     return Replayed(tuple(outputs), told, used, is_observed=not is_proved and _is_observed(equality, merges, programs))
 

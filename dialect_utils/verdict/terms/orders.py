@@ -6,16 +6,17 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import groupby
 from math import prod
 
-from dialect_utils.ir import Operation
+from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import ArrayShape
-from dialect_utils.ops import Trait, has, opcode_of
+from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.choices import USES, Choice
 from dialect_utils.ops.factors import Factor, Kind
 from dialect_utils.verdict.terms.labels import key_of
-from dialect_utils.verdict.terms.loops import rounds
 
 # A scatter combines its updates in the order of the array of updates.
 _SUMS = USES[Choice.COMBINATION_ORDER] - USES[Choice.UPDATE_ORDER]
+# Float operations that do not round, so that a scan may apply them in any order.
+_UNROUNDED = named("maximum minimum select constant and or not")
 
 
 def order_of(operation: Operation) -> Hashable:
@@ -60,3 +61,14 @@ def _roles(
     for is_kept, group in groupby(found, key=lambda each: each[0] if isinstance(each[0], frozenset) else None):
         members = [*group]
         yield from members if is_kept is None else [(is_kept, prod(size for _, size in members))]
+
+
+def rounds(function: Function) -> bool:
+    """Is true for a function whose float results may depend on the order in which a scan or reduction calls it."""
+    return any(
+        any(value.shape.is_inexact for value in each.results)
+        and not has(each.opcode, Trait.MOVES_DATA)
+        and not has(each.opcode, Trait.TUPLES)
+        and each.opcode not in _UNROUNDED
+        for each in function.operations
+    )

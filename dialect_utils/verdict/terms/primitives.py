@@ -24,6 +24,8 @@ Kind = Literal["leaf", "constant", "splat", "each", "choice", "moved", "op", "ou
 OUTERMOST, CLOSED = 1, 0
 # The label of the result of a sum, or of a scan, in the order that the engine chooses for it.
 ANY_ORDER = "any-order"
+# The choice of the engine that a verdict names.
+ORDER_OF_SUMS = "order of sums"
 
 
 class Term(Hashable, Protocol):
