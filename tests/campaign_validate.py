@@ -33,8 +33,7 @@ from passes.dumps.executable import checked_form
 from passes.framework.pipeline import verify
 from relayout.bisection.judging import Bisector
 from relayout.validation.judging import Judge
-from relayout.validation.result import StepResult
-from relayout.validation.steps import Step, find_steps
+from relayout.validation.steps import Step, StepResult, find_steps
 from tests.paths import ROOT, SHARED_DATA
 
 _TESTS = SHARED_DATA / "corpus" / "xla_tests"

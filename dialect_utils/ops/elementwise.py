@@ -29,7 +29,7 @@ from dialect_utils.ops.declaration import (
     ops,
     texts,
 )
-from dialect_utils.ops.domain import Domain, UndefinedError, V
+from dialect_utils.ops.domain import DIRECTIONS, Domain, UndefinedError, V
 from dialect_utils.ops.inference import (
     Instance,
     ShapeError,
@@ -239,7 +239,6 @@ def define_copy(domain: Domain[V], operation: Operation, operands: Sequence[V]) 
 _ACCURACY = texts("result_accuracy")
 _FUNCTION = EACH_ROUNDED | Trait.TRANSCENDENTAL
 _SHIFT = EACH | Trait.ORDERED | Trait.SHIFTS
-_DIRECTIONS = "EQ GE GT LE LT NE"
 
 # Operations whose operands and result have one type; the rounding of some may be chosen.
 _each = partial(ops, typed=ALL_OPERANDS, result=same, define=define_each)
@@ -278,7 +277,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         "compare",
         2,
         EACH | Trait.ORDERED | Trait.JUMPS,
-        choice("direction", _DIRECTIONS, needed=True),
+        choice("direction", " ".join(DIRECTIONS), needed=True),
         choice("type", "FLOAT SIGNED TOTALORDER UNSIGNED"),
         *texts("order"),
         result=predicate,

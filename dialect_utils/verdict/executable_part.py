@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from dialect_utils.engine_names import ENGINE_TITLES
-from dialect_utils.hlo.text.literals import FLOAT_FORMATS
+from dialect_utils.hlo.text.literals import bits_of_one
 from dialect_utils.ir import Builder, Function, Module, Operation, Value
 from dialect_utils.ir.control_flow import remove_uncalled
-from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, has
 from dialect_utils.verdict.differences import Counterexample
 from dialect_utils.verdict.evidence import Verdict
@@ -197,15 +197,8 @@ def _one(builder: Builder, operation: Operation, shape: Shape) -> Value:
     if not isinstance(shape, ArrayShape):
         taken = [leaf for operand in operation.operands for leaf in builder.flatten(operand, name="taken")]
         return next(leaf for leaf in taken if str(leaf.shape) == str(shape))
-    made = builder.constant(shape.element_type, _bits_of_one(shape.element_type), name="one", like=like)
+    made = builder.constant(shape.element_type, bits_of_one(shape.element_type), name="one", like=like)
     if shape.rank:
         made = builder.broadcast(made, shape.dimensions, name="ones", like=like)
     made.set_shape(shape)
     return made
-
-
-def _bits_of_one(element_type: ElementType) -> int:
-    if not element_type.is_inexact:
-        return 1
-    written = FLOAT_FORMATS[element_type.name]
-    return written.bias << written.mantissa_bits
