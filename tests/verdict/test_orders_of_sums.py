@@ -36,6 +36,22 @@ def test_two_sums_are_not_one() -> None:
     assert choices_of(prove([one.module(), one.module()]).outputs) == ()
 
 
+@pytest.mark.parametrize(
+    ("reader", "one", "two"),
+    [
+        ("three differences", "turned", ("windows", "reversed")),
+        ("difference", "reversed", ("reversed", "two dimensions")),
+        ("product", "reversed", ("two programs of rows", "turned")),
+    ],
+)
+def test_two_sums_are_not_one_element_by_element(reader: str, one: str, two: tuple[str, str]) -> None:
+    """The sums of each element are values, too."""
+    first, second = Program(reader, (one, one)), Program(reader, two)
+    assert (
+        prove([first.module(), second.module()]).answer == prove([second.module(), first.module()]).answer == "unknown"
+    )
+
+
 @pytest.mark.parametrize("name", SUMS)
 def test_each_sum_is_equal_in_bits_to_itself_and_up_to_its_order_to_the_sum_of_two_dimensions(name: str) -> None:
     first, other = (Program("negate", (each, each)).module() for each in ("two dimensions", name))

@@ -50,7 +50,7 @@ class Equality:
         # For each program the classes of its values, with names. A class may hold one value of each program.
         self._values: list[dict[int, Hashable]] = []
         if level in (Level.ORDER, Level.ENGINE):
-            self._values = [self._named(_values(graph, results)) for results in programs]
+            self._values = [self._named(results) for results in programs]
         self._users: dict[int, list[int]] = {}
         # At first all nodes differ.
         self._table = {} if finer else graph.by_operands()
@@ -92,19 +92,30 @@ class Equality:
             found.append(self.at(min([own, *(inside[each] for each in self._bodies(node))])))
         return found
 
-    def _named(self, values: Iterable[int]) -> dict[int, Hashable]:
-        """Returns the classes of a program's values, with names: different names are different values.
+    def _named(self, results: Iterable[int]) -> dict[int, Hashable]:
+        """Returns the classes of the values in all forms of a program, with names: other names are other values.
 
         For ORDER the names are the orders that a value depends on. A proof that reorders sums has steps about the sums
         in the written order only, so that the finer equality of ORDER would distinguish too many values.
         """
+        forms: dict[int, list[int]] = {}
+        for node in range(len(self.graph.ids)):
+            forms.setdefault(self.find(node), []).append(node)
+        found: dict[int, Hashable] = {}
+        pending = [*map(self.find, results)]
+        while pending:
+            root = pending.pop()
+            if root not in found:
+                check_deadline()
+                found[root] = root
+                pending += [self.find(each) for node in forms[root] for each in _read(self.graph, node)]
         if self.level is Level.ENGINE:
-            return {each: each for each in map(self.find, values)}
+            return found
         orders: list[frozenset[Hashable]] = []
         for (_, label, _), operands in zip(self.graph.symbols, self.graph.operands, strict=True):
             inner = frozenset[Hashable]().union(*map(orders.__getitem__, operands))
             orders.append(frozenset([label]) if is_ordered(label) else inner)
-        return {self.find(each): orders[each] for each in sorted(values)}
+        return {root: frozenset.intersection(*map(orders.__getitem__, forms[root])) for root in found}
 
     def _needed(self, kind: Kind, label: Hashable, shape: Shape, types: Sequence[Shape]) -> Level:
         if self.level is Level.UNOBSERVED:
@@ -184,19 +195,6 @@ class Equality:
                 if not waiting[user]:
                     ready.append(user)
         return found
-
-
-def _values(graph: Graph, results: Iterable[int]) -> set[int]:
-    """Returns the values that results depend on."""
-    found: set[int] = set()
-    pending = [*results]
-    while pending:
-        node = pending.pop()
-        if node not in found:
-            check_deadline()
-            found.add(node)
-            pending += _read(graph, node)
-    return found
 
 
 def _read(graph: Graph, node: int) -> Sequence[int]:
