@@ -113,8 +113,8 @@ def _first_transpose(array: Term, other: Term) -> tuple[int, ...]:
 
 def _is_slice(term: Term, operand: Term, starts: Sequence[Hashable]) -> bool:
     """Is true for the slice of an array at known starts."""
-    if operand.kind == "splat":
-        return term.kind == "splat" and term.operands == operand.operands
+    if operand.kind == term.kind == "splat":
+        return term.operands == operand.operands
     if term is operand:
         return not any(starts)
     known = tuple(start for start in starts if isinstance(start, int))

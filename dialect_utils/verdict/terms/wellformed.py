@@ -181,6 +181,7 @@ def _part(label: Sequence[Any], shape: ArrayShape, operands: Sequence[ArrayShape
 
 
 _LABELS: Mapping[str, Check] = {
+    ANY_ORDER: _sum,
     "bitcast-convert": _reread,
     "compare": _compare,
     "padding": _sum,
@@ -228,11 +229,6 @@ def _broadcast(term: Term, label: Sequence[Any]) -> bool:
         and shape.element_type == operand.element_type
         and all(size in (1, shape.dimensions[i]) for size, i in zip(operand.dimensions, to, strict=True))
     )
-
-
-def _same_shape(term: Term, label: Sequence[Any]) -> bool:
-    shape, operand = _static(term, *term.operands)
-    return not label and shape == operand
 
 
 def _reverse(term: Term, label: Sequence[Any]) -> bool:
@@ -331,7 +327,6 @@ def _dot(term: Term, label: Sequence[Any]) -> bool:
 
 # One check for each primitive; "function" and "while" are labels without an opcode.
 _PRIMITIVES: Mapping[str, Callable[[Term, Sequence[Any]], bool]] = {
-    ANY_ORDER: _same_shape,
     "broadcast": _broadcast,
     "concatenate": _concatenate,
     "dot": _dot,

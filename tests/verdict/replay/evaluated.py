@@ -90,6 +90,8 @@ class Evaluated(Bits, Interpretation[Term, Array]):
                 return compare(direction, *operands, is_total=is_total)
             case ("bitcast-convert", ElementType() as other):
                 return Bits.move(self, operands[0], BitcastConvert(other))
+            case ("any-order", _):
+                return operands[0]
             case ("ring", *products):
                 return _polynomial(kind, products, operands)
         raise UndefinedError(f"{label} has no value")
@@ -98,8 +100,6 @@ class Evaluated(Bits, Interpretation[Term, Array]):
         match term.label:
             case ("function", *_):
                 return term
-            case ("any-order",):
-                return operands[0]
             case ("scatter", int(count), _):
                 *arrays, function = operands
                 columns, updates = arrays[count:-count], arrays[-count:]
