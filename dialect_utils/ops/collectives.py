@@ -18,16 +18,19 @@ from dialect_utils.ops.declaration import (
     DATA,
     EXCHANGED,
     TO_APPLY,
+    Attribute,
     Opcode,
     Trait,
     dims,
     flags,
+    note,
     op,
     texts,
 )
 from dialect_utils.ops.devices import check_pairs, subgroup_size
 from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
 from dialect_utils.ops.factors import Factor, Kind, aligned, of_each_array, result_positions
+from dialect_utils.ops.groups import device_lists
 from dialect_utils.ops.inference import (
     Instance,
     ShapeError,
@@ -330,12 +333,31 @@ def permuted_factors(operation: Operation) -> Iterator[Factor]:
     return iter(()) if operation.attribute("slice_sizes") is not None else of_each_array(operation)
 
 
-_GROUPS = (*CHANNEL, *texts("replica_groups"))
-_REDUCE_GROUPS = (*_GROUPS, *flags("constrain_layout use_global_device_ids"), *texts("mode"))
-_HOST = (*CHANNEL, *flags("is_host_transfer"))
+GROUPS = (Attribute("replica_groups", "devices", default=("",)),)
+_GROUPS = (*CHANNEL, *GROUPS)
+_CONSTRAINED = note("constrain_layout", "the layout of a dense array", "flag")
+_REDUCE_GROUPS = (*_GROUPS, _CONSTRAINED, *flags("use_global_device_ids"), *texts("mode"))
+_HOST = (
+    *CHANNEL,
+    *flags("is_host_transfer"),
+    # They name the ends of the transfer.
+    Attribute("frontend_attributes", "notes", "mhlo.frontend_attributes"),
+)
+_ENDS = texts("source_target_pairs", "devices")
 _MOVED = EXCHANGED | DATA
 
-_PAIRED = (*texts("source_target_pairs", needed=True), *texts("slice_sizes"))
+_PAIRED = (*texts("source_target_pairs", "devices", needed=True), *texts("slice_sizes"))
+
+
+def split_dimension(operation: Operation) -> str:
+    """Returns the dimension that an all-to-all joins where it names none: the one that it splits."""
+    return ",".join(map(str, operation.ints("dimensions") or ()))
+
+
+def group_size(operation: Operation) -> str:
+    """Returns the number of parts of an all-to-all that names none: one for each device of a group."""
+    return str(len((device_lists(operation, "replica_groups") or [[]])[0]))
+
 
 OPERATIONS: tuple[Opcode, ...] = (
     op(
@@ -344,7 +366,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         _MOVED,
         dims("dimensions", 0, "all_gather_dim"),
         *_GROUPS,
-        *flags("constrain_layout use_global_device_ids"),
+        _CONSTRAINED,
+        *flags("use_global_device_ids"),
         typed=ALL_OPERANDS,
         result=all_gather,
         on_start=all_gather_start,
@@ -374,8 +397,12 @@ OPERATIONS: tuple[Opcode, ...] = (
         _MOVED,
         dims("dimensions", 0, "split_dimension"),
         *_GROUPS,
-        *flags("constrain_layout"),
+        _CONSTRAINED,
         typed=ALL_OPERANDS,
+        only_mlir=(
+            Attribute("concat_dimension", "number", default=split_dimension),
+            Attribute("split_count", "number", default=group_size),
+        ),
         result=all_to_all,
         define=define_alone,
         factors=all_to_all_factors,
@@ -448,12 +475,21 @@ OPERATIONS: tuple[Opcode, ...] = (
         define=define_device,
         factors="the result is a scalar",
     ),
-    op("infeed", 1, Trait.COMMUNICATES, *texts("infeed_config"), result=infed, check=check_tokens),
+    op(
+        "infeed",
+        1,
+        Trait.COMMUNICATES,
+        Attribute("infeed_config", "string", default=("",)),
+        only_mlir=(note("layout", "the layout of dense arrays"),),
+        result=infed,
+        check=check_tokens,
+    ),
     op(
         "outfeed",
         2,
         Trait.COMMUNICATES,
-        *texts("outfeed_config outfeed_shape"),
+        Attribute("outfeed_config", "string", default=("",)),
+        *texts("outfeed_shape"),
         result=token,
         check=check_outfeed,
     ),
@@ -462,9 +498,18 @@ OPERATIONS: tuple[Opcode, ...] = (
         1,
         Trait.COMMUNICATES | Trait.CHANNELED,
         *_HOST,
+        only_mlir=_ENDS,
         result=received,
         check=check_tokens,
         on_done=finished_receive,
     ),
-    op("send", 2, Trait.COMMUNICATES | Trait.CHANNELED, *_HOST, result=sent, check=check_second_token),
+    op(
+        "send",
+        2,
+        Trait.COMMUNICATES | Trait.CHANNELED,
+        *_HOST,
+        only_mlir=_ENDS,
+        result=sent,
+        check=check_second_token,
+    ),
 )
