@@ -96,6 +96,20 @@ def operations(module: Module) -> list[Operation]:
     return [each for function in seen for each in function.operations]
 
 
+def used(operation: Operation) -> bool:
+    """Is true for an operation on which a result of its function depends."""
+    users = (user for value in operation.results for user in value.users)
+    return any(value in operation.function.results for value in operation.results) or any(map(used, users))
+
+
+def is_channel(attribute: Attribute | None, operation: Operation, value: str | None) -> bool:
+    """Is true for another number of a channel, which only distinguishes messages."""
+    written = operation.attributes.get("channel_id", operation.attributes.get("channel_handle"))
+    numbers = [_NUMBER.search(text or "0") for text in (written, value)]
+    is_one = attribute is not None and attribute.kind == "channel"
+    return is_one and all(number is not None and int(number[0]) > 0 for number in numbers)
+
+
 def changes(operation: Operation, *, is_hlo: bool) -> Iterator[tuple[str, str | None]]:
     """Yields names of attributes and other values of them, None for a dropped one."""
     written, declared = operation.attributes, attributes_of(operation.opcode)
@@ -184,7 +198,7 @@ def judge(worker: Worker, text: str, place: tuple[str, int, str, str | None], sc
         is_equal = False
     if not is_equal:
         score.noticed += 1
-    elif attribute is not None and attribute.unused:
+    elif (attribute is not None and attribute.unused) or is_channel(attribute, operation, value):
         score.unused += 1
     elif is_same_in_xla(module.text(), other.text()):
         score.same_in_xla += 1
@@ -205,6 +219,8 @@ def campaign(every: int = 1, only: str = "") -> Score:
                 continue
             is_hlo = isinstance(module, HloModule)
             for position, operation in enumerate(operations(module)):
+                if not used(operation):
+                    continue
                 for attribute, value in changes(operation, is_hlo=is_hlo):
                     judge(worker, text, (name, position, attribute, value), score)
     return score

@@ -17,6 +17,7 @@ from dialect_utils.ops.declaration import (
     COMBINED,
     DATA,
     EXCHANGED,
+    NOTES,
     TO_APPLY,
     Attribute,
     Opcode,
@@ -337,12 +338,11 @@ GROUPS = (Attribute("replica_groups", "devices", default=("",)),)
 _GROUPS = (*CHANNEL, *GROUPS)
 _CONSTRAINED = note("constrain_layout", "the layout of a dense array", "flag")
 _REDUCE_GROUPS = (*_GROUPS, _CONSTRAINED, *flags("use_global_device_ids"), *texts("mode"))
-_HOST = (
-    *CHANNEL,
-    *flags("is_host_transfer"),
-    # They name the ends of the transfer.
-    Attribute("frontend_attributes", "notes", "mhlo.frontend_attributes"),
-)
+_CHANNELED = Trait.COMMUNICATES | Trait.CHANNELED
+_INFEED, _OUTFEED = (Attribute(f"{each}_config", "string", default=("",)) for each in ("infeed", "outfeed"))
+_LAYOUT = (note("layout", "the layout of dense arrays"),)
+# Frontend attributes name the ends of a transfer.
+_HOST = (*CHANNEL, *flags("is_host_transfer"), NOTES)
 _ENDS = texts("source_target_pairs", "devices")
 _MOVED = EXCHANGED | DATA
 
@@ -358,6 +358,9 @@ def group_size(operation: Operation) -> str:
     """Returns the number of parts of an all-to-all that names none: one for each device of a group."""
     return str(len((device_lists(operation, "replica_groups") or [[]])[0]))
 
+
+_DEFAULTS = (("concat_dimension", split_dimension), ("split_count", group_size))
+_PARTS = tuple(Attribute(name, "number", default=default) for name, default in _DEFAULTS)
 
 OPERATIONS: tuple[Opcode, ...] = (
     op(
@@ -399,10 +402,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         *_GROUPS,
         _CONSTRAINED,
         typed=ALL_OPERANDS,
-        only_mlir=(
-            Attribute("concat_dimension", "number", default=split_dimension),
-            Attribute("split_count", "number", default=group_size),
-        ),
+        only_mlir=_PARTS,
         result=all_to_all,
         define=define_alone,
         factors=all_to_all_factors,
@@ -475,20 +475,12 @@ OPERATIONS: tuple[Opcode, ...] = (
         define=define_device,
         factors="the result is a scalar",
     ),
-    op(
-        "infeed",
-        1,
-        Trait.COMMUNICATES,
-        Attribute("infeed_config", "string", default=("",)),
-        only_mlir=(note("layout", "the layout of dense arrays"),),
-        result=infed,
-        check=check_tokens,
-    ),
+    op("infeed", 1, Trait.COMMUNICATES, _INFEED, only_mlir=_LAYOUT, result=infed, check=check_tokens),
     op(
         "outfeed",
         2,
         Trait.COMMUNICATES,
-        Attribute("outfeed_config", "string", default=("",)),
+        _OUTFEED,
         *texts("outfeed_shape"),
         result=token,
         check=check_outfeed,
@@ -496,20 +488,12 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "recv",
         1,
-        Trait.COMMUNICATES | Trait.CHANNELED,
+        _CHANNELED,
         *_HOST,
         only_mlir=_ENDS,
         result=received,
         check=check_tokens,
         on_done=finished_receive,
     ),
-    op(
-        "send",
-        2,
-        Trait.COMMUNICATES | Trait.CHANNELED,
-        *_HOST,
-        only_mlir=_ENDS,
-        result=sent,
-        check=check_second_token,
-    ),
+    op("send", 2, _CHANNELED, *_HOST, only_mlir=_ENDS, result=sent, check=check_second_token),
 )

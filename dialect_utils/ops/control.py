@@ -11,6 +11,7 @@ from dialect_utils.ops.declaration import (
     ALIASING,
     ANY,
     CONVOLUTION,
+    NOTES,
     TO_APPLY,
     Attribute,
     Opcode,
@@ -246,18 +247,14 @@ def _is_one_buffer(operand: Shape, result: Shape) -> bool:
 _FORWARDED = Trait.FORWARDS | Trait.ALIASES | Trait.BOUNDED
 _TUPLED = Trait.TUPLES | Trait.ALIASES | Trait.BOUNDED | Trait.PURE
 
-_FUSION_KINDS = replace(
-    choice("kind", "kCustom kInput kLoop kOutput", needed=True), unused="it says how the backend executes it"
-)
-_VERSIONS = tuple(
-    f"API_VERSION_{name}" for name in ("ORIGINAL", "STATUS_RETURNING", "STATUS_RETURNING_UNIFIED", "TYPED_FFI")
-)
+_KINDS = choice("kind", "kCustom kInput kLoop kOutput", needed=True)
+_FUSION_KINDS = replace(_KINDS, unused="it says how the backend executes it")
+_DOMAIN = replace(note("domain", "it marks the edge of a sharding"), is_needed=True)
+_NAMES = ("ORIGINAL", "STATUS_RETURNING", "STATUS_RETURNING_UNIFIED", "TYPED_FFI")
+_VERSIONS = tuple(f"API_VERSION_{name}" for name in _NAMES)
+_CONFIG = Attribute("backend_config", "string", default=("",))
 # A custom call hands these to its program.
-_HANDED = (
-    Attribute("backend_config", "string", default=("",)),
-    Attribute("frontend_attributes", "notes", "mhlo.frontend_attributes"),
-    Attribute("sharding", "string", "mhlo.sharding"),
-)
+_HANDED = (_CONFIG, NOTES, Attribute("sharding", "string", "mhlo.sharding"))
 
 
 OPERATIONS: tuple[Opcode, ...] = (
@@ -280,14 +277,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         check=check_tokens,
         factors="a token has no dimensions",
     ),
-    op(
-        "domain",
-        1,
-        _FORWARDED | Trait.FREE,
-        replace(note("domain", "it marks the edge of a sharding"), is_needed=True),
-        mlir="",
-        result=first_operand,
-    ),
+    op("domain", 1, _FORWARDED | Trait.FREE, _DOMAIN, mlir="", result=first_operand),
     op("opt-barrier", 1, _FORWARDED, mlir="optimization_barrier", result=first_operand),
     op(
         "async",

@@ -115,31 +115,11 @@ ALL_OPERANDS = (ALL,)
 # Any number of operands.
 ANY = (0, None)
 
-AttributeKind = Literal[
-    "integers",
-    "dimensions",
-    "sizes",
-    "flag",
-    "computation",
-    "computations",
-    "text",
-    # A word of an enumeration, in any case and with any prefix of its dialect.
-    "word",
-    # The position of a word in `values`, from 1, or that number.
-    "position",
-    # Bytes, which no reader spells in another way.
-    "string",
-    "number",
-    "precision",
-    "comparison",
-    # Lists of devices in any notation, and the number of a channel.
-    "devices",
-    "channel",
-    # A window: one text in HLO, several attributes in StableHLO.
-    "window",
-    # Frontend attributes.
-    "notes",
-]
+# A word is one of an enumeration in any case, or its position in `values` from 1; a string is bytes. Devices are lists
+# in any notation; a window is one text in HLO and several attributes in StableHLO; notes are frontend attributes.
+_Number = Literal["integers", "dimensions", "sizes", "number", "position"]
+_Word = Literal["flag", "computation", "computations", "text", "word", "string", "precision", "comparison"]
+AttributeKind = Literal[_Number, _Word, "devices", "channel", "window", "notes"]
 # Texts that mean the same as an absent attribute; the operation may decide which.
 Default = tuple[str, ...] | Callable[[Any], str]
 
@@ -429,4 +409,5 @@ GROUP_COUNTS = tuple(Attribute(f"{name}_group_count", "number", default=("1",)) 
 _SPATIAL = "window_strides padding lhs_dilation rhs_dilation window_reversal"
 DIM_LABELS = Attribute("dim_labels", "text", "dimension_numbers")
 CONVOLUTION = (Attribute("window", "text", _SPATIAL), DIM_LABELS, *GROUP_COUNTS, PRECISION)
+NOTES = Attribute("frontend_attributes", "notes", "mhlo.frontend_attributes")
 ALIASING = Attribute("output_to_operand_aliasing", "text", "output_operand_aliases", default=("[]", "{}"))

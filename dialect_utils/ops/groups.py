@@ -86,16 +86,15 @@ def _in_hlo(mesh: str, axes: str) -> str | None:
 
 
 def _of_mesh(mesh: re.Match[str]) -> list[list[int]] | None:
-    named = re.findall(r"'([^']*)'=(\d+)", mesh[1])
-    sizes = {name: int(size) for name, size in named}
+    sizes = {name: int(size) for name, size in re.findall(r"'([^']*)'=(\d+)", mesh[1])}
     axes, ids = re.findall(r"'([^']*)'", mesh[3]), _numbers(mesh[2] or "")
-    if not set(axes) <= set(sizes) or len({*axes}) != len(axes) or len(sizes) != len(named):
+    if not set(axes) <= set(sizes) or len({*axes}) != len(axes) or len(sizes) != mesh[1].count("="):
         return None
     groups = _mesh_groups(sizes, axes)
     if not ids or groups is None:
         return groups
     is_order = sorted(ids) == list(range(prod(sizes.values())))
-    return [[ids[device] for device in group] for group in groups] if is_order else None
+    return [[ids[i] for i in group] for group in groups] if is_order else None
 
 
 def _of_iota(iota: re.Match[str]) -> list[list[int]] | None:

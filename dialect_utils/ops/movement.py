@@ -297,6 +297,9 @@ def define_known_reshape(domain: Domain[V], operation: Operation, operands: Sequ
 _STEP = DATA | Trait.IS_STEP | Trait.FUSIBLE
 _BITCAST = Trait.ALIASES | Trait.PURE | Trait.FREE | Trait.COMPILED | Trait.MAY_BE_BITCAST
 
+_CONSTANT = Trait.PURE | Trait.FREE | Trait.FUSIBLE
+_AMOUNTS = Attribute("padding", "text", "edge_padding_low edge_padding_high interior_padding")
+_RANGES = Attribute("slice", "text", "start_indices limit_indices strides")
 OPERATIONS: tuple[Opcode, ...] = (
     op("bitcast", 1, _BITCAST, mlir="", check=check_bitcast),
     op("bitcast-convert", 1, Trait.PURE | Trait.IS_STEP | Trait.READS_BITS, result=reinterpreted, define=define_step),
@@ -332,16 +335,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         define=define_known_reshape,
         factors="the sizes are not static",
     ),
-    op(
-        "pad",
-        2,
-        _STEP,
-        Attribute("padding", "text", "edge_padding_low edge_padding_high interior_padding"),
-        typed=(0, 1),
-        aligned=1,
-        result=padded,
-        define=define_step,
-    ),
+    op("pad", 2, _STEP, _AMOUNTS, typed=(0, 1), aligned=1, result=padded, define=define_step),
     op(
         "reshape",
         1,
@@ -362,16 +356,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         define=define_reverse,
         factors=partial(of_equal_arrays, name="dimensions"),
     ),
-    op(
-        "slice",
-        1,
-        _STEP,
-        Attribute("slice", "text", "start_indices limit_indices strides"),
-        typed=(0,),
-        aligned=1,
-        result=sliced,
-        define=define_step,
-    ),
+    op("slice", 1, _STEP, _RANGES, typed=(0,), aligned=1, result=sliced, define=define_step),
     op(
         "transpose",
         1,
@@ -381,14 +366,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=transposed,
         define=define_step,
     ),
-    op(
-        "constant",
-        0,
-        Trait.PURE | Trait.FREE | Trait.FUSIBLE,
-        result=written_only,
-        factors=of_constant,
-        only_mlir=texts("value"),
-    ),
+    op("constant", 0, _CONSTANT, result=written_only, factors=of_constant, only_mlir=texts("value")),
     op(
         "iota",
         0,

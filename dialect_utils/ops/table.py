@@ -42,16 +42,7 @@ from dialect_utils.ops.declaration import (
     texts,
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, reshaped, result_array, section
-from dialect_utils.ops.elementwise import (
-    CHLO_CUT,
-    CHLO_EACH,
-    CHLO_JUMPS,
-    CHLO_PARTIAL,
-    CHLO_ROUNDED,
-    COMPARISON,
-    define_compare,
-    define_each,
-)
+from dialect_utils.ops.elementwise import COMPARISON, define_compare, define_each
 from dialect_utils.ops.factors import of_constant, of_elements
 from dialect_utils.ops.gathering import gathered
 from dialect_utils.ops.movement import define_iota
@@ -208,19 +199,16 @@ _REPEATED = "the ranks of its operands say how it repeats them"
 
 # StableHLO's and CHLO's operations without an HLO instruction of the same meaning.
 # The attributes that the operations of dynamic sizes share with the static ones.
-_SPREAD = (
-    integers("broadcast_dimensions"),
-    note("known_expanding_dimensions", "a promise about sizes"),
-    note("known_nonexpanding_dimensions", "a promise about sizes"),
-)
+_KNOWN = tuple(note(f"known_{each}_dimensions", "a promise about sizes") for each in ("expanding", "nonexpanding"))
 _CONVOLVED = tuple(each for each in CONVOLUTION if each.name != "window")
 _CONVOLVED += texts("window_strides lhs_dilation rhs_dilation window_reversal")
-_COMPOSED = tuple(
-    note(name, "the decomposition defines the result") for name in ("name", "version", "composite_attributes")
-)
+_COMPOSITE = "the decomposition defines the result"
+_COMPOSED = tuple(note(each, _COMPOSITE) for each in ("name", "version", "composite_attributes"))
 _DYNAMIC_GATHER = (*indexing.GATHERED, *flags("indices_are_sorted"))
+_ORDERS = Trait.PURE | Trait.SORTS | Trait.JUMPS | Trait.READS_BITS
 _EINSUM = texts("einsum_config", "string")
 _REPEATING = (integers("broadcast_dimensions"),)
+_SPREAD = (*_REPEATING, *_KNOWN)
 _SCANNED = texts("dimension is_associative is_reverse scan_dim_size operandSegmentSizes resultSegmentSizes", "number")
 
 OTHER_OPERATIONS: tuple[Opcode, ...] = (
@@ -239,11 +227,11 @@ OTHER_OPERATIONS: tuple[Opcode, ...] = (
     *only_in(
         "stablehlo", NO_TRAITS, "uniform_dequantize uniform_quantize", factors="quantized types are not supported"
     ),
-    *only_in("chlo", EACH, CHLO_EACH, define_each),
-    *only_in("chlo", EACH | Trait.JUMPS, CHLO_JUMPS, define_each),
-    *only_in("chlo", EACH_ROUNDED, CHLO_ROUNDED, define_each),
-    *only_in("chlo", EACH_ROUNDED | Trait.CUT, CHLO_CUT, define_each),
-    *only_in("chlo", EACH_ROUNDED | Trait.JUMPS, CHLO_PARTIAL, define_each),
+    *only_in("chlo", EACH, elementwise.CHLO_EACH, define_each),
+    *only_in("chlo", EACH | Trait.JUMPS, elementwise.CHLO_JUMPS, define_each),
+    *only_in("chlo", EACH_ROUNDED, elementwise.CHLO_ROUNDED, define_each),
+    *only_in("chlo", EACH_ROUNDED | Trait.CUT, elementwise.CHLO_CUT, define_each),
+    *only_in("chlo", EACH_ROUNDED | Trait.JUMPS, elementwise.CHLO_PARTIAL, define_each),
     *only_in("chlo", Trait.PURE, "broadcast_add", define_broadcasting, _REPEATED, _REPEATING),
     *only_in("chlo", Trait.PURE, "constant", None, of_constant, texts("value")),
     *only_in("chlo", Trait.PURE | Trait.SORTS | Trait.JUMPS, "top_k", define_topk, topk_factors, (integers("k"),)),
@@ -252,14 +240,7 @@ OTHER_OPERATIONS: tuple[Opcode, ...] = (
     *only_in("chlo", NO_TRAITS, "ragged_dot", None, _LEGACY, (PRECISION, *texts("ragged_dot_dimension_numbers"))),
     *only_in("chlo", NO_TRAITS, "scan", None, _LEGACY, _SCANNED),
     *only_in("chlo", NO_TRAITS, "mulhi", define_each, of_elements),
-    *only_in(
-        "chlo",
-        NO_TRAITS,
-        "broadcast_compare",
-        define_broadcasting,
-        _REPEATED,
-        (*_REPEATING, *COMPARISON),
-    ),
+    *only_in("chlo", NO_TRAITS, "broadcast_compare", define_broadcasting, _REPEATED, (*_REPEATING, *COMPARISON)),
     *only_in(
         "chlo",
         NO_TRAITS,
