@@ -95,6 +95,8 @@ def attributes_of(name: str) -> Mapping[str, Attribute]:
 
     The asynchronous forms of an operation have its attributes, too.
     """
+    if name not in OPCODES and not is_opcode(name):
+        return {each.name: each for each in GENERAL_MLIR_ATTRIBUTES}
     known = [opcode_of(split_asynchronous(name)[0]), opcode_of(name)]
     declared = [each for opcode in known for each in (*opcode.attributes, *opcode.only_mlir)]
     listed = (*GENERAL_ATTRIBUTES, *GENERAL_MLIR_ATTRIBUTES, *declared)

@@ -293,6 +293,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         Trait.CALLS | Trait.PASSES_OPERANDS | Trait.CONTROL_FLOW,
         *TO_APPLY,
         note("is_composite", "the function defines the result", "flag"),
+        only_mlir=(note("no_inline", "it tells passes whether to inline"),),
         mlir="",
         result=returned,
         check=check_call,

@@ -14,7 +14,7 @@ from dialect_utils.execution.custom_calls import IDENTITIES
 from dialect_utils.hlo.text.attributes import reversed_dimensions
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType, OpaqueShape
-from dialect_utils.ops import ALL_OPERANDS, Attribute, Trait, attributes_of, has, named, opcode_of
+from dialect_utils.ops import ALL_OPERANDS, Attribute, Trait, attributes_of, has, named, opcode_of, split_asynchronous
 from dialect_utils.ops.declaration import AttributeKind
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.groups import device_text, try_groups, written_groups
@@ -157,7 +157,7 @@ def key_of(operation: Operation) -> Key:
     texts = {pair for name, text in operation.attributes.items() for pair in _pairs(operation, name, text, found)}
     if reverses := reversed_dimensions(operation.attribute("backend_config")):
         texts.add(("output_reverse_dimensions", str(reverses)))
-    if operation.called and not declared["backend_config"].unused:
+    if operation.called and split_asynchronous(operation.opcode)[0] == "custom-call":
         # The roles of the functions that a custom call names.
         texts.add(("roles", " ".join(operation.roles)))
     said = tuple((each.name, values or ()) for each, values in found.items())

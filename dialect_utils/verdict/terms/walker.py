@@ -130,15 +130,15 @@ class Walker(Generic[V]):
         if is_written_in_reverse(operation) or converts_operands(operation):
             return self.opaque(operation)
         operands = [self.values[operand] for operand in operation.operands]
+        if gives_sizes(operation):
+            return [self.maker.unspecified()]
+        if is_assumed(operation):
+            return self.run(operation.called[0], ())
         if has_undeclared(operation):
             # It equals only an operation with the same attributes as written.
             return [self._each(operation, operands)] if is_elementwise(operation) else self.opaque(operation)
         if returns_operand(operation, self.devices):
             return operands
-        if gives_sizes(operation):
-            return [self.maker.unspecified()]
-        if is_assumed(operation):
-            return self.run(operation.called[0], ())
         if operation.opcode in HANDLERS:
             return HANDLERS[operation.opcode](self, operation, operands)
         if has(operation.opcode, Trait.PASSES_OPERANDS) and len(operation.called) == 1:

@@ -229,3 +229,12 @@ def test_a_planted_omission_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(labels, "attributes_of", lambda name: {**attributes_of(name), "fft_type": forgetful})
     score = campaign_labels.campaign(only="fft of")
     assert score.wrong == ["fft of complex numbers (hlo): fft fft_type: FFT -> IFFT"]
+
+
+def test_an_attribute_of_another_dialect_counts_even_with_a_name_of_hlo() -> None:
+    def text(value: int) -> str:
+        line = f'%r = "other.op"(%x) {{metadata = {value} : i32}} : (tensor<4xf32>) -> tensor<4xf32>'
+        return f"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  {line}\n  return %r : tensor<4xf32>\n}}\n"
+
+    keys = [key_of(operation(text(value), "other.op")) for value in (1, 1, 2)]
+    assert keys[0] == keys[1] != keys[2]
