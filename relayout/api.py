@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from passes.dumps.executable import Runnable
     from relayout.causes.result import Why
     from relayout.jax.modules import JaxModule
-    from relayout.validation.result import Validation
+    from relayout.validation.steps import Validation
 
     class _ParsedArray(ArrayShape):
         """An array of a text that its reader knows: type checkers ask for no proof that it has a layout."""

@@ -24,8 +24,7 @@ from dialect_utils.execution import (
     program_of,
     run_module,
 )
-from dialect_utils.execution.diagnostics import diagnostics_from_json, diagnostics_to_json
-from dialect_utils.execution.messages import MalformedMessageError
+from dialect_utils.execution.messages import MalformedMessageError, diagnostics_from_json, diagnostics_to_json
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape

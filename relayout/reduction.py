@@ -15,11 +15,11 @@ from difflib import SequenceMatcher
 from functools import partial
 
 from dialect_utils.hlo import HloModule
-from dialect_utils.hlo.text.literals import FLOAT_FORMATS
+from dialect_utils.hlo.text.literals import bits_of_one
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.ir.control_flow import remove_uncalled
-from dialect_utils.layout import ArrayShape, ElementType, Shape
+from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import Trait, has
 from dialect_utils.text import DiagnosticError
 from passes.framework.pipeline import verify
@@ -322,20 +322,12 @@ def _by_constant(module: Module, operation: Operation) -> bool:
     if not isinstance(shape, ArrayShape) or shape.element_type.is_complex:
         return False
     builder = module.after(result)
-    made = builder.constant(shape.element_type, _one(shape.element_type), name="one", like=result)
+    made = builder.constant(shape.element_type, bits_of_one(shape.element_type), name="one", like=result)
     if shape.rank:
         made = builder.broadcast(made, shape.dimensions, name="ones", like=result)
         made.set_shape(shape)
     result.replace_uses(made)
     return True
-
-
-def _one(kind: ElementType) -> int:
-    """Returns the bits of 1."""
-    if not kind.is_floating:
-        return 1
-    written = FLOAT_FORMATS[kind.name]
-    return written.bias << written.mantissa_bits
 
 
 def without_input(module: Module, number: int) -> Module:

@@ -28,13 +28,12 @@ from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Options, compare_stages
-from dialect_utils.verdict.examination import work_of
+from dialect_utils.verdict.work import work_of
 from passes.dumps.executable import checked_form
 from passes.framework.pipeline import verify
 from relayout.bisection.judging import Bisector
 from relayout.validation.judging import Judge
-from relayout.validation.result import StepResult
-from relayout.validation.steps import Step, find_steps
+from relayout.validation.steps import Step, StepResult, find_steps
 from tests.paths import ROOT, SHARED_DATA
 
 _TESTS = SHARED_DATA / "corpus" / "xla_tests"

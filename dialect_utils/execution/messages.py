@@ -2,7 +2,7 @@
 
 Frame: the header's length in 8 bytes, the header, then the blobs whose lengths the header lists. Nothing is unpickled,
 and every length is checked before memory of that size is allocated, so a worker that a hostile module controls can
-neither run code in its parent nor exhaust the parent's memory.
+neither run code in its parent nor exhaust the parent's memory. Diagnostics are JSON values in the header.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, cast, get_args
 
 import numpy as np
 
@@ -24,7 +24,8 @@ from dialect_utils.engine_names import Engine
 from dialect_utils.execution.arrays import LARGEST_RANK, LARGEST_SIZE, Array
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
-from dialect_utils.text import Source
+from dialect_utils.text import Diagnostic, Location, Source, Span
+from dialect_utils.text.diagnostics import Severity
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Dialect
@@ -275,3 +276,38 @@ def _result(described: object, data: bytes) -> Array:
 def are_dimensions(sizes: list[Any]) -> TypeGuard[list[int]]:
     """Is true for sizes that an array of numpy can have."""
     return len(sizes) <= LARGEST_RANK and all(type(size) is int and 0 <= size <= LARGEST_SIZE for size in sizes)
+
+
+def diagnostics_to_json(diagnostics: Sequence[Diagnostic]) -> list[object]:
+    """Returns a list for each diagnostic: message, severity, hint, notes, and the start and end of its location."""
+    return [_to_json(each) for each in diagnostics]
+
+
+def _to_json(diagnostic: Diagnostic) -> list[object]:
+    place = diagnostic.location
+    span = [] if place is None else [place.span.start, place.span.end]
+    return [diagnostic.message, diagnostic.severity, diagnostic.hint, diagnostics_to_json(diagnostic.notes), span]
+
+
+def diagnostics_from_json(described: object, source: Source) -> tuple[Diagnostic, ...]:
+    """Returns the diagnostics of `diagnostics_to_json`, located in `source`; raises MalformedMessageError."""
+    if not isinstance(described, list):
+        raise MalformedMessageError("diagnostics that are no list")
+    return tuple(_from_json(each, source) for each in described)
+
+
+def _from_json(described: object, source: Source) -> Diagnostic:
+    match described:
+        case [str(message), severity, None | str() as hint, notes, [*span]] if severity in get_args(Severity):
+            found = _location(span, source)
+            return Diagnostic(message, found, cast("Severity", severity), hint, diagnostics_from_json(notes, source))
+    raise MalformedMessageError("a diagnostic without its message, severity, hint, notes and span")
+
+
+def _location(span: list[object], source: Source) -> Location | None:
+    match span:
+        case []:
+            return None
+        case [int(start), int(end)] if 0 <= start <= end <= len(source.text):
+            return Location(source, Span(start, end))
+    raise MalformedMessageError("a location outside of the text")

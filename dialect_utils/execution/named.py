@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from dialect_utils.execution.archives import in_order, numbered, read_archive
+from dialect_utils.execution.archives import Path, in_order, numbered, read_archive, written_path
 from dialect_utils.execution.arrays import Array, SavedArray, as_array
-from dialect_utils.execution.checkpoints import Path, written_path
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.text.attributes import op_name_in, unescape
 from dialect_utils.ir import Module, Value

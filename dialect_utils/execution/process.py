@@ -16,7 +16,6 @@ from typing import Any
 from dialect_utils import processes
 from dialect_utils.engine_names import DEFAULT_ENGINE, Engine
 from dialect_utils.execution.arrays import Array
-from dialect_utils.execution.diagnostics import diagnostics_from_json
 from dialect_utils.execution.errors import ExecutionError, Stage, from_crash, from_jaxlib
 from dialect_utils.execution.messages import (
     EXECUTES,
@@ -30,6 +29,7 @@ from dialect_utils.execution.messages import (
     Rewriting,
     are_dimensions,
     decode_results,
+    diagnostics_from_json,
     encode_request,
 )
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES

@@ -11,8 +11,7 @@ from typing import Any
 
 from dialect_utils.engine_names import Engine
 from dialect_utils.execution import adapter, engines
-from dialect_utils.execution.diagnostics import diagnostics_to_json
-from dialect_utils.execution.messages import EXECUTES, Message, decode_arguments
+from dialect_utils.execution.messages import EXECUTES, Message, decode_arguments, diagnostics_to_json
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.stablehlo import parse_module
 from dialect_utils.stablehlo.rewrites.editing import take_check_calls

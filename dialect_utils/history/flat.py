@@ -167,3 +167,8 @@ def _is_inner_tuple(node: Value) -> bool:
     """Is true for a tuple that is not a result of its function."""
     operation = node.operation
     return operation is not None and operation.opcode == "tuple" and node not in node.function.results
+
+
+def opcode_of(node: Value) -> str:
+    """Returns the opcode of a node."""
+    return "parameter" if node.operation is None else node.operation.opcode

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from dialect_utils.history.flat import FORWARDING, FlatGraph
+from dialect_utils.history.flat import FORWARDING, FlatGraph, opcode_of
 from dialect_utils.history.tracing import Introduced
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import ArrayShape
@@ -214,11 +214,6 @@ def _role_of_value(graph: FlatGraph, node: Value) -> tuple[Role, int | None]:
         if made.operation is None or made.operation.opcode == "while":
             return "loop state", int(node.operation.attribute("index") or 0)
     return "instruction", None
-
-
-def opcode_of(node: Value) -> str:
-    """Returns the opcode of a node."""
-    return "parameter" if node.operation is None else node.operation.opcode
 
 
 def array_of(node: Value) -> ArrayShape | None:

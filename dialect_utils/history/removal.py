@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from dialect_utils.history.flat import FlatGraph
-from dialect_utils.history.moved import array_of, keeps_bytes, kind_of_move, opcode_of, through_same_bytes
+from dialect_utils.history.flat import FlatGraph, opcode_of
+from dialect_utils.history.moved import array_of, keeps_bytes, kind_of_move, through_same_bytes
 from dialect_utils.history.tracing import Introduced
 from dialect_utils.ir import Value
 from dialect_utils.ir.elementwise import is_elementwise

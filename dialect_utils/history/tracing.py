@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dialect_utils.history.flat import FlatGraph
+from dialect_utils.history.flat import FlatGraph, opcode_of
 from dialect_utils.hlo.text.attributes import op_name_in
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Layout, Shape
@@ -57,7 +57,7 @@ class Counterparts:
         readers = {self._found.get(each) for each in self.after.readers(node)}
         best: tuple[int, Value] | None = None
         for each in _moves(self.before):
-            if each in self._reached or self.before.unmoved(each) is not source or _opcode(each) == "bitcast":
+            if each in self._reached or self.before.unmoved(each) is not source or opcode_of(each) == "bitcast":
                 continue
             if _size(each.shape) != _size(node.shape):
                 continue
@@ -156,10 +156,10 @@ class Counterparts:
     def _likeness(self, old: Value, new: Value, readers: set[Value | None]) -> int:
         """Returns the similarity score of two moves of one array, 0 for moves that cannot be the same instruction."""
         one, other = _array(old.shape), _array(new.shape)
-        if _opcode(old) != _opcode(new) or one is None or other is None or _size(one) != _size(other):
+        if opcode_of(old) != opcode_of(new) or one is None or other is None or _size(one) != _size(other):
             return 0
         # The dimensions of the result define a transpose and a reshape.
-        if has(_opcode(new), Trait.IS_STEP) and one.dimensions != other.dimensions:
+        if has(opcode_of(new), Trait.IS_STEP) and one.dimensions != other.dimensions:
             return 0
         score = 5 * bool(readers.intersection(self.before.readers(old))) + 4 * (one.dimensions == other.dimensions)
         score += 3 * (_order(one) == _order(other)) + (one.element_type == other.element_type)
@@ -179,16 +179,12 @@ def _moves(graph: FlatGraph) -> list[Value]:
 
 def _is_move(node: Value) -> bool:
     """Is true where the result has the elements of the first operand, perhaps in another order or another memory."""
-    return has(_opcode(node), Trait.MAY_BE_BITCAST)
+    return has(opcode_of(node), Trait.MAY_BE_BITCAST)
 
 
 def _opcodes_before(graph: FlatGraph, node: Value) -> str:
     [first, *_] = graph.operands(node)
-    return _opcode(first)
-
-
-def _opcode(node: Value) -> str:
-    return "parameter" if node.operation is None else node.operation.opcode
+    return opcode_of(first)
 
 
 def _inputs(graph: FlatGraph, node: Value) -> Sequence[Value]:
@@ -226,7 +222,7 @@ def _label(node: Value) -> Hashable:
 
 
 def _loose_label(node: Value) -> Hashable:
-    return _opcode(node), tuple(each.dimensions for each in node.shape.arrays())
+    return opcode_of(node), tuple(each.dimensions for each in node.shape.arrays())
 
 
 def _dimensions(node: Value) -> Hashable:
@@ -234,7 +230,7 @@ def _dimensions(node: Value) -> Hashable:
 
 
 def _kind(node: Value) -> Hashable:
-    return _opcode(node), tuple(_size(each) for each in node.shape.arrays())
+    return opcode_of(node), tuple(_size(each) for each in node.shape.arrays())
 
 
 def _array(shape: Shape) -> ArrayShape | None:

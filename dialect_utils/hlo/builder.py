@@ -11,7 +11,7 @@ from dialect_utils.hlo.graph import CONTROL
 from dialect_utils.hlo.instruction import Instruction, as_instruction
 from dialect_utils.hlo.text.attributes import format_step
 from dialect_utils.hlo.text.literals import format_scalar
-from dialect_utils.ir import NewScalar, Operation, Padding, Value
+from dialect_utils.ir import Builder, NewScalar, Operation, Padding, Value
 from dialect_utils.layout import (
     ArrayShape,
     ElementType,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dialect_utils.layout.moves.plan import Plan
 
 
-class HloBuilder:
+class HloBuilder(Builder):
     """A maker of instructions before or after one; each new instruction comes after the previous one.
 
     New instructions get the metadata and the location of `like`, but not its frontend attributes, which describe only
@@ -162,7 +162,6 @@ class HloBuilder:
         return made
 
     def constant(self, element_type: ElementType, bits: int, *, name: str, like: Value) -> Instruction:
-        """Makes a scalar constant with exactly these bits (two's complement for integers)."""
         shape = _scalar(element_type)
         return self._make(name, shape, "constant", [], like, inner=format_scalar(element_type, bits))
 
@@ -177,7 +176,6 @@ class HloBuilder:
     def concatenate(
         self, values: Sequence[Value], dimension: int, shape: Shape, *, name: str, like: Value
     ) -> Instruction:
-        """Makes an array of this shape from several, which are joined in one dimension."""
         parts = list(map(as_instruction, values))
         return self._make(name, shape, "concatenate", parts, like, attributes={"dimensions": f"{{{dimension}}}"})
 
@@ -190,15 +188,12 @@ class HloBuilder:
         return self._make(name, shape, "convert", [operand], like)
 
     def copy(self, value: Value, shape: Shape, *, name: str, like: Value) -> Instruction:
-        """Makes a `copy` into another layout."""
         return self._make(name, shape, "copy", [as_instruction(value)], like)
 
     def bitcast(self, value: Value, shape: Shape, *, name: str, like: Value) -> Instruction:
-        """Makes a `bitcast`, which reads the bytes of a value as `shape`."""
         return self._make(name, shape, "bitcast", [as_instruction(value)], like)
 
     def flatten(self, value: Value, *, name: str) -> list[Value]:
-        """Returns the arrays and tokens of a value, through get-tuple-element unless it is a `tuple`."""
         instruction = as_instruction(value)
         shape = instruction.shape
         if not isinstance(shape, TupleShape):

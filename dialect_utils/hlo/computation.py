@@ -16,7 +16,7 @@ from dialect_utils.hlo.text.attributes import CALLING_OPCODES, names_in, with_at
 from dialect_utils.hlo.text.header import Signature
 from dialect_utils.hlo.text.printing import format_body, format_header, text_before, with_sigil
 from dialect_utils.hlo.text.provenance import BodyText, Edits, Origin
-from dialect_utils.ir import Value
+from dialect_utils.ir import Function, Value
 from dialect_utils.layout import Shape
 from dialect_utils.ops import Trait, has
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, nearest
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAIN_THREAD = "main"
 
 
-class Computation:
+class Computation(Function):
     """A computation of a module; equal and hashed by identity.
 
     `written` locates the computation in the text that was read, and `edits` says which parts of that text are outdated.
@@ -56,6 +56,7 @@ class Computation:
         "written",
     )
 
+    name: str
     root: Instruction
 
     def __init__(self, module: HloModule, name: str, sigil: str, written: BodyText, *, is_entry: bool = False) -> None:
@@ -108,17 +109,14 @@ class Computation:
 
     @property
     def outermost(self) -> Computation:
-        """Returns itself: a computation uses no value from outside."""
         return self
 
     @property
     def is_entry(self) -> bool:
-        """Is true for the module's entry."""
         return self.module.try_entry() is self
 
     @property
     def is_embedded(self) -> bool:
-        """Is true for an embedded computation, which an operation such as reduce, sort, scatter or map applies."""
         return any(has(caller.opcode, Trait.APPLIES) for caller in self._callers)
 
     @property
@@ -128,21 +126,17 @@ class Computation:
 
     @property
     def operations(self) -> Sequence[Instruction]:
-        """Returns a snapshot of the instructions in order, without parameters."""
         return [item for item in self.order.items if item.opcode != "parameter"]
 
     def values(self) -> Sequence[Instruction]:
-        """Returns the parameters by number, then the other instructions in order."""
         return [*self.parameters, *self.operations]
 
     @property
     def results(self) -> Sequence[Instruction]:
-        """Returns (root,)."""
         return (self.root,)
 
     @property
     def callers(self) -> Sequence[Instruction]:
-        """Returns the instructions that call it."""
         return tuple(self._callers)
 
     @property
@@ -337,7 +331,6 @@ class Computation:
         return made
 
     def drop_parameter(self, parameter: Value) -> None:
-        """Removes a parameter without uses from a computation without callers; raises ValueError otherwise."""
         parameter = as_instruction(parameter)
         if parameter.users or self._callers or parameter is self.root:
             raise ValueError(f"%{parameter.name} is still used, or given a value")

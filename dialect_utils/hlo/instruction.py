@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dialect_utils.hlo.computation import Computation
 
 
-class Instruction:
+class Instruction(Operation, Value):
     """An instruction of a computation: an operation and its one value.
 
     `computation.written` locates an instruction in the text by its `number`. Only methods change the fields, so that
@@ -59,6 +59,11 @@ class Instruction:
         "position",
         "shape",
     )
+
+    name: str
+    shape: Shape
+    opcode: str
+    operands: tuple[Instruction, ...]
 
     def __init__(
         self,
@@ -104,27 +109,22 @@ class Instruction:
 
     @property
     def results(self) -> Sequence[Instruction]:
-        """Returns the instruction itself: its one value."""
         return (self,)
 
     @property
     def captured(self) -> Sequence[Instruction]:
-        """Returns no value: computations of HLO use values of their own only."""
         return ()
 
     @property
     def operation(self) -> Instruction | None:
-        """Returns the instruction itself, or None for a parameter."""
         return None if self.opcode == "parameter" else self
 
     @property
     def function(self) -> Computation:
-        """Returns the computation that contains it."""
         return self.computation
 
     @property
     def users(self) -> Sequence[Instruction]:
-        """Returns the instructions that use the value, each once."""
         return self.computation.uses.of(self)
 
     @property
@@ -134,21 +134,17 @@ class Instruction:
 
     @property
     def roles(self) -> Sequence[str]:
-        """Returns the role of each called computation: the attribute (`condition`, `to_apply`) or `branch 0`."""
         calls = in_role_order(self.opcode, called_in(self.attribute_text))
         return call_roles(self.opcode, [attribute for attribute, _ in calls])
 
     def called_as(self, role: str) -> Computation:
-        """Returns the computation it calls in a role; raises ValueError for a role without one."""
         return self.called[role_position(self, role)]
 
     def control_flow(self) -> Sequence[Join]:
-        """Returns the joins of the values that it passes to computations and that these return."""
         return joins_of(self)
 
     @property
     def step(self) -> Step | None:
-        """Returns the data-movement step of transpose, reshape, slice, pad, bitcast-convert, else None."""
         known = self._step
         if known is None or known[0] is not self.attribute_text or known[1] is not self.shape:
             known = self._step = self.attribute_text, self.shape, parse_step(self)
@@ -156,7 +152,6 @@ class Instruction:
 
     @property
     def callee(self) -> str | None:
-        """Returns `custom_call_target` without quotes, or None where it is absent."""
         target = self.attribute("custom_call_target")
         return None if target is None else target[1:-1]
 
@@ -167,7 +162,6 @@ class Instruction:
 
     @property
     def splat_bits(self) -> int | None:
-        """Returns the bits that every element of a constant has, or None for other operations and contents."""
         if self.opcode != "constant" or not isinstance(self.shape, ArrayShape):
             return None
         return splat_scalar(self.shape.element_type, self.shape.element_count, self.contents)
@@ -176,7 +170,6 @@ class Instruction:
 
     @property
     def attributes(self) -> Mapping[str, str]:
-        """Returns the attributes' texts by name, in order; the text is split on first use."""
         return MappingProxyType(self._split())
 
     def _split(self) -> dict[str, str]:
@@ -190,7 +183,6 @@ class Instruction:
         return self._attributes
 
     def attribute(self, name: str) -> str | None:
-        """Returns the text of one attribute, or None where it is absent."""
         # Most attributes of most instructions are absent: no need to split for those.
         if self._attributes is None and name not in self.attribute_text:
             return None
@@ -263,7 +255,6 @@ class Instruction:
         return MappingProxyType({} if text is None else parse_frontend_attributes(text))
 
     def set_frontend_attribute(self, name: str, value: str | None) -> None:
-        """Changes, adds or (for None) drops one frontend attribute."""
         values = dict(self.frontend_attributes)
         values.pop(name, None) if value is None else values.update({name: value})
         self.set_attribute("frontend_attributes", format_frontend_attributes(values) if values else None)
@@ -271,7 +262,6 @@ class Instruction:
     # Edits
 
     def set_shape(self, shape: Shape) -> None:
-        """Changes the shape; the computation's signature and the entry layout follow."""
         old = self.shape
         if shape == old and self.number not in self.computation.written.shapeless:
             return

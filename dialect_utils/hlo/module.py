@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal, Protocol, cast
+from typing import Literal, Protocol
 
 from dialect_utils.hlo.computation import Computation, as_computation
 from dialect_utils.hlo.graph import NameTable
@@ -55,7 +55,7 @@ class SoundSignatures:
         self.shapes: list[tuple[Shape, ...]] = []
 
 
-class HloModule:
+class HloModule(Module):
     """An HLO module, made by `parse_module`; unedited parts print byte for byte as they were read."""
 
     dialect: Literal["hlo"] = "hlo"
@@ -113,7 +113,7 @@ class HloModule:
         # Imported here: only notebooks need it.
         from dialect_utils.ir.notebook import module_html
 
-        return module_html(cast(Module, self))
+        return module_html(self)
 
     # Protocol
 
@@ -129,15 +129,12 @@ class HloModule:
 
     @property
     def functions(self) -> Sequence[Computation]:
-        """Returns the computations, callees first."""
         return callees_first(tuple(self._computations))
 
     def operations(self) -> Iterator[Instruction]:
-        """Yields every operation of every function, from a snapshot of each function."""
         return (operation for function in self.functions for operation in function.operations)
 
     def values(self) -> Iterator[Instruction]:
-        """Yields every value of every function, from a snapshot of each function."""
         return (value for function in self.functions for value in function.values())
 
     def __iter__(self) -> Iterator[Computation]:
@@ -181,7 +178,6 @@ class HloModule:
         return copy
 
     def before(self, operation: Operation) -> Builder:
-        """Returns a builder that inserts instructions before one."""
         instruction = as_instruction(operation)
         return self.maker.builder(instruction.computation, before=instruction)
 
@@ -196,13 +192,11 @@ class HloModule:
         return self.maker.builder(instruction.computation, after=instruction)
 
     def at_end(self, function: Function) -> Builder:
-        """Returns a builder after all instructions of a computation."""
         computation = as_computation(function)
         return self.maker.builder(computation, after=computation.order.last)
 
     @property
     def entry_layout(self) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
-        """Returns the shapes of the entry's parameters and its result with the layouts callers see."""
         written = self.entry_computation_layout
         if written is not None:
             return written[0], (written[1],)
@@ -216,7 +210,6 @@ class HloModule:
 
     @property
     def aliases(self) -> Sequence[tuple[tuple[int, ...], int, tuple[int, ...]]]:
-        """Returns (result index path, parameter number, parameter index path) of every alias."""
         text = self.attributes.get("input_output_alias")
         return () if text is None else parse_aliases(text)
 
@@ -224,7 +217,6 @@ class HloModule:
 
     @property
     def attributes(self) -> Mapping[str, str]:
-        """Returns the header's attributes as text, by name in order."""
         return MappingProxyType(self.header.attributes)
 
     def set_attribute(self, name: str, text: str | None) -> None:
@@ -329,7 +321,6 @@ class HloModule:
         self.mark_edited()
 
     def remove_function(self, function: Function) -> None:
-        """Removes a computation, as `remove_computation` does."""
         self.remove_computation(as_computation(function))
 
     def rename_computation(self, computation: Computation, name: str) -> None:
@@ -400,7 +391,6 @@ class HloModule:
         self._is_edited = True
 
     def text(self) -> str:
-        """Prints the module; unedited parts are byte for byte as they were read."""
         source, header = self.source.text, self.header
         if not self._is_edited and not header.is_edited:
             return source

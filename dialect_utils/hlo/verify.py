@@ -257,7 +257,7 @@ class _Verifier:
 
             yield from find_asynchronous_problems(self.module, self.asynchronous, is_lenient=self.is_lenient)
         if "b(" in text:
-            from dialect_utils.hlo.verification.buffers import find_buffer_problems
+            from dialect_utils.hlo.verification.entry import find_buffer_problems
 
             yield from find_buffer_problems(self.module)
 

@@ -153,7 +153,7 @@ def _parse_mlir(data: bytes, name: str) -> Module:
     from dialect_utils import stablehlo
 
     # A builder of StableHLO takes values of StableHLO only, so the type is narrower than the interface.
-    return cast("Module", stablehlo.parse_module(data if text is None else text, name))
+    return stablehlo.parse_module(data if text is None else text, name)
 
 
 def _parse_hlo(text: str, name: str, first_line: int = 1) -> Module:

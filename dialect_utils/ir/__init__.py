@@ -36,6 +36,8 @@ class Value(Protocol):
     Two values are equal, with equal hashes, if they are the same value of the same module.
     """
 
+    __slots__ = ()
+
     @property
     def name(self) -> str:
         """Returns the name without `%`; new operations are named after it."""
@@ -83,6 +85,8 @@ def array_shape(value: Value) -> ArrayShape:
 @runtime_checkable
 class Operation(Protocol):
     """One operation of a module, compared and hashed by identity."""
+
+    __slots__ = ()
 
     @property
     def opcode(self) -> str:
@@ -186,6 +190,8 @@ class Operation(Protocol):
 @runtime_checkable
 class Function(Protocol):
     """An HLO computation, or a StableHLO function or region block."""
+
+    __slots__ = ()
 
     @property
     def name(self) -> str:
@@ -307,6 +313,8 @@ class Builder(Protocol):
     `name` becomes the HLO name (made unique; in StableHLO only a debug location). `like` gives metadata and location,
     but not its frontend attributes, which describe only the op that carries them.
     """
+
+    __slots__ = ()
 
     def apply(self, step: Step, value: Value, *, name: str, like: Value, padding: Value | None = None) -> Value:
         """Makes the op of one data-movement step; the result has no written layout, which means the descending one.

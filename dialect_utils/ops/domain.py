@@ -14,9 +14,10 @@ For example, `dot` with any dimension numbers becomes transposes and reshapes ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from dialect_utils.layout import ArrayShape, ElementType, Reshape, Shape, Slice, Step, Transpose
 
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from dialect_utils.ops.window import WindowDimension
 
 V = TypeVar("V")
+# The comparisons of numbers, and of arrays of numpy, by their directions.
+DIRECTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    name: getattr(operator, name.lower()) for name in ("EQ", "GE", "GT", "LE", "LT", "NE")
+}
 
 
 class UndefinedError(Exception):

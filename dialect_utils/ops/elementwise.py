@@ -29,7 +29,7 @@ from dialect_utils.ops.declaration import (
     op,
     ops,
 )
-from dialect_utils.ops.domain import Domain, UndefinedError, V
+from dialect_utils.ops.domain import DIRECTIONS, Domain, UndefinedError, V
 from dialect_utils.ops.inference import (
     Instance,
     ShapeError,
@@ -241,7 +241,6 @@ _ACCURACIES = ("{mode=default}", "#stablehlo.result_accuracy<mode=#stablehlo.res
 _ACCURACY = (Attribute("result_accuracy", default=_ACCURACIES),)
 _FUNCTION = EACH_ROUNDED | Trait.TRANSCENDENTAL
 _SHIFT = EACH | Trait.ORDERED | Trait.SHIFTS
-_DIRECTIONS = "EQ GE GT LE LT NE"
 
 # Operations whose operands and result have one type; the rounding of some may be chosen.
 _each = partial(ops, typed=ALL_OPERANDS, result=same, define=define_each)
@@ -256,7 +255,7 @@ def implied_comparison(operation: Operation) -> str:
 
 _TYPES = ("FLOAT", "SIGNED", "TOTALORDER", "UNSIGNED")
 COMPARISON = (
-    choice("direction", _DIRECTIONS, "comparison_direction", needed=True),
+    choice("direction", " ".join(DIRECTIONS), "comparison_direction", needed=True),
     Attribute("type", "comparison", "compare_type", values=_TYPES, default=implied_comparison),
 )
 

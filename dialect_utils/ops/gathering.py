@@ -31,8 +31,9 @@ from dialect_utils.ops.domain import (
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
 
-_GATHER = ("start_index_map", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims")
-_SCATTER = (
+# The attributes of `Numbers` but the last one.
+GATHER_NAMES = ("start_index_map", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims")
+SCATTER_NAMES = (
     "scatter_dims_to_operand_dims",
     "inserted_window_dims",
     "input_batching_dims",
@@ -42,36 +43,36 @@ _PRED = ELEMENT_TYPES["pred"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Numbers:
+class Numbers:
     """The dimension numbers that gather and scatter share.
 
-    `mapped` are the dimensions of the array that an index vector is for, `gone` those that a window lacks, batching
-    ones included. `batched` pairs the batching dimensions of the array and of the indices.
+    `mapped` are the dimensions of the array that an index vector is for, `gone` those that no window has. `batched` are
+    the batching dimensions of the array, `joined` those of the indices, and `vector` that of the index vectors.
     """
 
     mapped: tuple[int, ...]
-    gone: frozenset[int]
-    batched: tuple[tuple[int, int], ...]
+    gone: tuple[int, ...]
+    batched: tuple[int, ...]
+    joined: tuple[int, ...]
     vector: int
 
     def kept(self, rank: int) -> list[int]:
         """Returns the dimensions of an array that windows have."""
-        return [i for i in range(rank) if i not in self.gone]
+        return [i for i in range(rank) if i not in (*self.gone, *self.batched)]
 
     @property
     def order(self) -> tuple[int, ...]:
         """Returns the indexed dimensions of the array in the order in which indices are sorted."""
-        return (*(ours for ours, _ in self.batched), *self.mapped)
+        return (*self.batched, *self.mapped)
 
 
-def _numbers(operation: Operation, names: Sequence[str]) -> _Numbers:
+def _numbers(operation: Operation, names: Sequence[str]) -> Numbers:
     mapped, gone, batched, joined = (operation.ints(name) or () for name in names)
     (vector,) = required_ints(operation, "index_vector_dim")
-    pairs = tuple(zip(batched, joined, strict=True))
-    return _Numbers(mapped, frozenset({*gone, *batched}), pairs, vector)
+    return Numbers(mapped, gone, batched, joined, vector)
 
 
-def _columns(domain: Domain[V], indices: V, numbers: _Numbers) -> tuple[dict[int, V], int]:
+def _columns(domain: Domain[V], indices: V, numbers: Numbers) -> tuple[dict[int, V], int]:
     """Returns a vector of start indices for each indexed dimension of the array, and the number of index vectors.
 
     The column of a batching dimension holds 0, 1, 2, ...: the position along that dimension.
@@ -84,7 +85,7 @@ def _columns(domain: Domain[V], indices: V, numbers: _Numbers) -> tuple[dict[int
         dimension: reshaped(domain, section(domain, rows, 1, 1, k), (count,))
         for k, dimension in enumerate(numbers.mapped)
     }
-    for ours, joined in numbers.batched:
+    for ours, joined in zip(numbers.batched, numbers.joined, strict=True):
         counted = domain.iota(_counting_type(domain.element_type(indices), sizes[joined]), sizes[joined])
         repeated = domain.broadcast(counted, (batch.index(joined),), lengths)
         found[ours] = reshaped(domain, repeated, (count,))
@@ -149,7 +150,7 @@ def define_gather(domain: Domain[V], operation: Operation, operands: Sequence[V]
 
 def gathered(domain: Domain[V], operation: Operation, array: V, indices: V, slices: Sequence[int]) -> V:
     """Returns the slices of given sizes at the start indices of a gather."""
-    numbers, result = _numbers(operation, _GATHER), result_array(operation).dimensions
+    numbers, result = _numbers(operation, GATHER_NAMES), result_array(operation).dimensions
     columns, count = _columns(domain, indices, numbers)
     if prod(result) and 0 in slices:
         raise UndefinedError("a gather collapses a slice without elements")
@@ -190,7 +191,7 @@ def define_scatter(domain: Domain[V], operation: Operation, operands: Sequence[V
     """Returns the operands with the updates combined into them; source: HloEvaluator's HandleScatter."""
     total = len(operands) // 2
     arrays, indices, updates = operands[:total], operands[total], operands[total + 1 :]
-    numbers, sizes = _numbers(operation, _SCATTER), domain.dimensions(arrays[0])
+    numbers, sizes = _numbers(operation, SCATTER_NAMES), domain.dimensions(arrays[0])
     columns, count = _columns(domain, indices, numbers)
     written = domain.dimensions(updates[0])
     windowed = sorted(operation.ints("update_window_dims") or ())

@@ -23,7 +23,7 @@ from dialect_utils.ops.declaration import (
 from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
 from dialect_utils.ops.elementwise import HOST_MEMORY
 from dialect_utils.ops.factors import RESULT, Factor, Kind, Position, aligned, shared, sizes_at
-from dialect_utils.ops.gathering import define_gather, define_scatter
+from dialect_utils.ops.gathering import GATHER_NAMES, SCATTER_NAMES, Numbers, define_gather, define_scatter
 from dialect_utils.ops.inference import Instance, ShapeError, check_applied, is_same_kind, made
 
 if TYPE_CHECKING:
@@ -86,21 +86,12 @@ def check_memory(instance: Instance) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Numbers:
-    """The dimension numbers that gather and scatter share.
-
-    `gone` are the dimensions of the array that no window has, `batched` those that the indices have too; `mapped`
-    are those that the vectors of indices are for.
-    """
+class _Numbers(Numbers):
+    """The dimension numbers of an instruction, with the array and the indices that they are about."""
 
     opcode: str
     array: ArrayShape
     indices: ArrayShape
-    vector: int
-    gone: tuple[int, ...]
-    batched: tuple[int, ...]
-    batched_indices: tuple[int, ...]
-    mapped: tuple[int, ...]
 
     @property
     def batch(self) -> list[int]:
@@ -110,7 +101,7 @@ class _Numbers:
     @property
     def windowed(self) -> list[int]:
         """Returns the dimensions of the array that windows have."""
-        return [dim for dim in range(self.array.rank) if dim not in (*self.gone, *self.batched)]
+        return self.kept(self.array.rank)
 
     def check(self, names: Sequence[str]) -> None:
         """Raises ShapeError where the numbers do not fit; `names` are those of mapped, gone, batched and of indices."""
@@ -134,7 +125,7 @@ class _Numbers:
         self._check_batching(names[-1])
 
     def _check_batching(self, name: str) -> None:
-        theirs = self.batched_indices
+        theirs = self.joined
         if len(theirs) != len(self.batched) or len(set(theirs)) < len(theirs) or self.vector in theirs:
             message = f"{self.opcode} joins the dimensions {list(self.batched)} of an array and {list(theirs)} of its "
             raise ShapeError(f"{message}indices", name)
@@ -144,19 +135,10 @@ class _Numbers:
                 raise ShapeError(message, name)
 
 
-_GATHER_NAMES = ["start_index_map", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims"]
-_SCATTER_NAMES = [
-    "scatter_dims_to_operand_dims",
-    "inserted_window_dims",
-    "input_batching_dims",
-    "scatter_indices_batching_dims",
-]
-
-
 def _numbers(instance: Instance, array: ArrayShape, indices: ArrayShape, names: Sequence[str]) -> _Numbers:
     mapped, gone, batched, joined = (instance.ints(name) for name in names)
     vector = instance.number("index_vector_dim", -1)
-    found = _Numbers(instance.opcode, array, indices, vector, gone, batched, joined, mapped)
+    found = _Numbers(mapped, gone, batched, joined, vector, instance.opcode, array, indices)
     found.check(names)
     return found
 
@@ -164,7 +146,7 @@ def _numbers(instance: Instance, array: ArrayShape, indices: ArrayShape, names: 
 def gather(instance: Instance) -> Shape:
     """Returns the batch dimensions of the indices, with those of a slice at `offset_dims`."""
     array, indices = instance.arrays()
-    numbers, sizes = _numbers(instance, array, indices, _GATHER_NAMES), instance.ints("slice_sizes")
+    numbers, sizes = _numbers(instance, array, indices, GATHER_NAMES), instance.ints("slice_sizes")
     if len(sizes) != array.rank or any(
         not 0 <= size <= bound for size, bound in zip(sizes, array.dimensions, strict=True)
     ):
@@ -205,7 +187,7 @@ def check_scatter(instance: Instance) -> None:
     if not instance.is_lenient and not indices.element_type.is_integral:
         message = f"scatter takes integers as indices, found {indices.element_type}"
         raise ShapeError(message, f"operand {count}")
-    _check_updates(instance, _numbers(instance, arrays[0], indices, _SCATTER_NAMES), updates[0])
+    _check_updates(instance, _numbers(instance, arrays[0], indices, SCATTER_NAMES), updates[0])
     kinds = [array.element_type for array in arrays]
     check_applied(instance, 0, [*kinds, *(update.element_type for update in updates)], kinds)
 
@@ -311,14 +293,14 @@ class _Windowed:
 
 def gather_factors(operation: Operation) -> Iterator[Factor]:
     """Yields the dimensions of windows, which are kept where they are whole, and those of the indices."""
-    return _Windowed(operation, [0], 1, [RESULT]).factors("offset_dims", _GATHER_NAMES)
+    return _Windowed(operation, [0], 1, [RESULT]).factors("offset_dims", GATHER_NAMES)
 
 
 def scatter_factors(operation: Operation) -> Iterator[Factor]:
     """Yields the dimensions of windows, which are kept where they are whole, and those of the indices."""
     count = len(operation.operands) // 2
     arrays, updates = [*range(count), *(~i for i in range(count))], range(count + 1, 2 * count + 1)
-    return _Windowed(operation, arrays, count, updates).factors("update_window_dims", _SCATTER_NAMES)
+    return _Windowed(operation, arrays, count, updates).factors("update_window_dims", SCATTER_NAMES)
 
 
 GATHERED = (

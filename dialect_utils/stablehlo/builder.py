@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dialect_utils.ir import NewScalar, Operation, Padding, Value, array_shape
+from dialect_utils.ir import Builder, NewScalar, Operation, Padding, Value, array_shape
 from dialect_utils.layout import ArrayShape, ElementType, Pad, Shape, Slice, Step, Transpose, TupleShape
 from dialect_utils.stablehlo.annotations import annotate_operation
 from dialect_utils.stablehlo.bindings import ir
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dialect_utils.stablehlo.module import StableHloModule
 
 
-class StableHloBuilder:
+class StableHloBuilder(Builder):
     """A maker of operations at an insertion point, in order.
 
     New operations get the location of `like`, under their own name, but not its frontend attributes, which describe
@@ -62,7 +62,6 @@ class StableHloBuilder:
     def apply_plan(
         self, plan: Plan, value: Value, names: Sequence[str], *, like: Value, paddings: Sequence[Padding]
     ) -> Sequence[StableHloValue]:
-        """Makes the operations of a plan one after the other."""
         made: list[StableHloValue] = []
         for step, name, padding in zip(plan.steps, names, paddings, strict=True):
             before = made[-1] if made else value
@@ -73,7 +72,6 @@ class StableHloBuilder:
         return made
 
     def constant(self, element_type: ElementType, bits: int, *, name: str, like: Value) -> StableHloValue:
-        """Makes a scalar constant with exactly these bits."""
         text = type_text(ArrayShape(element_type, ()))
         # Parsed from text: a complex constant has no Python form.
         source = f'"stablehlo.constant"() {{value = dense<{literal(element_type, bits)}> : {text}}} : () -> {text}'
@@ -82,7 +80,6 @@ class StableHloBuilder:
         return self._adopt(made, name, as_value(like))[0]
 
     def broadcast(self, value: Value, dimensions: Sequence[int], *, name: str, like: Value) -> StableHloValue:
-        """Makes an array of `dimensions` with a scalar in all elements."""
         shape = value.shape
         if not isinstance(shape, ArrayShape) or shape.rank != 0:
             raise ValueError(f"only a scalar is broadcast, found {shape}")
@@ -93,12 +90,10 @@ class StableHloBuilder:
     def concatenate(
         self, values: Sequence[Value], dimension: int, shape: Shape, *, name: str, like: Value
     ) -> StableHloValue:
-        """Makes an array of this shape from several, which are joined in one dimension."""
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, self._context), dimension)
         return self._create("stablehlo.concatenate", values, shape, {"dimension": number}, name=name, like=like)
 
     def convert(self, value: Value, element_type: ElementType, *, name: str, like: Value) -> StableHloValue:
-        """Makes an element type conversion."""
         shape = value.shape
         if not isinstance(shape, ArrayShape):
             raise ValueError(f"only arrays convert, found {shape}")
@@ -114,7 +109,6 @@ class StableHloBuilder:
         raise ValueError("StableHLO has no bitcast operation")
 
     def flatten(self, value: Value, *, name: str) -> list[Value]:
-        """Returns the arrays and tokens of a value, tuples flattened."""
         shape = value.shape
         if not isinstance(shape, TupleShape):
             return [value]
@@ -127,7 +121,6 @@ class StableHloBuilder:
         return [leaf for i, element in enumerate(elements) for leaf in self.flatten(element, name=f"{name}.{i}")]
 
     def make_tuple(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> StableHloValue:
-        """Packs leaves into a value with the nesting of `shape`."""
         remaining = iter(leaves)
 
         def build(part: Shape) -> StableHloValue:

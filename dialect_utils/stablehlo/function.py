@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dialect_utils.ir import Value
+from dialect_utils.ir import Function, Value
 from dialect_utils.layout import Shape
 from dialect_utils.ops import Trait, has, hlo_opcode
 from dialect_utils.stablehlo.annotations import operation_shapes, text_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FUNCTION = "func.func"
 
 
-class StableHloFunction:
+class StableHloFunction(Function):
     """A function or a region's block, one object for each.
 
     `holder` is the `func.func`, or the operation that holds the region; `block` is None for a declaration.
@@ -75,7 +75,6 @@ class StableHloFunction:
 
     @property
     def outermost(self) -> StableHloFunction:
-        """Returns the `func.func` that contains it, or itself."""
         found = self
         while found.is_region:
             found = self.module.operation(found.holder).function
@@ -88,7 +87,6 @@ class StableHloFunction:
 
     @property
     def name(self) -> str:
-        """Returns the function's name, or the operation's name and the region's position."""
         if not self.is_region:
             return text_of(self.holder, "sym_name")
         operation = self.module.operation(self.holder)
@@ -97,7 +95,6 @@ class StableHloFunction:
 
     @property
     def parameters(self) -> Sequence[StableHloValue]:
-        """Returns the arguments in order."""
         if self._parameters is None:
             arguments = [] if self.block is None else self.block.arguments
             self._parameters = tuple(StableHloValue(self, argument, i) for i, argument in enumerate(arguments))
@@ -105,7 +102,6 @@ class StableHloFunction:
 
     @property
     def operations(self) -> Sequence[StableHloOperation]:
-        """Returns a snapshot of the operations in order, without the terminator."""
         if self.block is None:
             return ()
         found = [operation.operation for operation in self.block.operations]
@@ -124,17 +120,14 @@ class StableHloFunction:
             return None
 
     def values(self) -> Sequence[StableHloValue]:
-        """Returns the arguments, then the results of the operations in order."""
         return [*self.parameters, *(result for operation in self.operations for result in operation.results)]
 
     @property
     def results(self) -> Sequence[StableHloValue]:
-        """Returns the values it yields."""
         terminator = self.terminator
         return () if terminator is None else tuple(map(self.module.value, terminator.operands))
 
     def drop_parameter(self, parameter: Value) -> None:
-        """Removes an argument without uses from a function without callers; raises ValueError for others."""
         if parameter.users or parameter in self.results or self.callers:
             raise ValueError(f"{parameter.name} is still used, or given a value")
         index = self.parameters.index(as_value(parameter))
@@ -164,14 +157,12 @@ class StableHloFunction:
 
     @property
     def callers(self) -> Sequence[StableHloOperation]:
-        """Returns the operations that call or hold it."""
         if self.is_region:
             return (self.module.operation(self.holder),)
         return self.module.callers_of(self.name)
 
     @property
     def is_entry(self) -> bool:
-        """Is true for the public function `main`."""
         return not self.is_region and self.interface.is_entry
 
     @property

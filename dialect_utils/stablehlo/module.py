@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from dialect_utils.ir import Builder, Function, Module, Operation, Value
 from dialect_utils.layout import Shape
@@ -28,7 +28,7 @@ _ALIAS = "tf.aliasing_output"
 _CALLING = ("func.call", "stablehlo.composite", "stablehlo.custom_call", "mhlo.custom_call")
 
 
-class StableHloModule:
+class StableHloModule(Module):
     """A module and the one object of each operation, function and value in it.
 
     `source` is the text that was read; `has_locations` is true where it gave locations, which are then printed again.
@@ -69,7 +69,7 @@ class StableHloModule:
         # Imported here: only notebooks need it.
         from dialect_utils.ir.notebook import module_html
 
-        return module_html(cast(Module, self))
+        return module_html(self)
 
     @property
     def root(self) -> ir.Operation:
@@ -165,11 +165,9 @@ class StableHloModule:
         return tuple(found)
 
     def operations(self) -> Iterator[StableHloOperation]:
-        """Yields every operation of every function; each function is read before its first one."""
         return (operation for function in self.functions for operation in function.operations)
 
     def values(self) -> Iterator[StableHloValue]:
-        """Yields every value of every function; each function is read before its first one."""
         return (value for function in self.functions for value in function.values())
 
     def has_function(self, name: str) -> bool:
@@ -191,7 +189,6 @@ class StableHloModule:
         return tuple(operation for operation in calls if name in operation.symbols)
 
     def remove_function(self, function: Function) -> None:
-        """Removes a function; raises ValueError for a region, where it is called, and for the entry."""
         removed = as_function(function)
         if removed.is_region or removed.callers or removed.is_entry:
             raise ValueError(f"{removed.name} is the entry, or still called")
@@ -216,7 +213,6 @@ class StableHloModule:
 
     @property
     def entry_layout(self) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
-        """Returns the shapes of main's arguments and results with the layouts of the interface."""
         entry = self.entry
         try:
             return entry.interface.argument_shapes, entry.interface.result_shapes
@@ -224,7 +220,6 @@ class StableHloModule:
             raise self.placed(error, self.operation(entry.holder).location) from None
 
     def set_entry_layout(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
-        """Writes the layouts of the interface on main's arguments and results; types stay the same."""
         self.entry.interface.set_layouts(parameters, results)
 
     @property
@@ -245,13 +240,11 @@ class StableHloModule:
 
     @property
     def attributes(self) -> Mapping[str, str]:
-        """Returns the module's attributes as MLIR prints them, by name."""
         return {name: str(attribute_of(self.root, name)) for name in self.root.attributes}
 
     # Text.
 
     def clone(self) -> StableHloModule:
-        """Returns an independent copy."""
         root = self.root.clone().operation
         copy = StableHloModule(root, self.source, self._make_builder, has_locations=self.has_locations)
         for mine, other in zip(walk(self.root), walk(root), strict=True):
@@ -268,7 +261,6 @@ class StableHloModule:
                 copy.function(copied).parameters[index].origin = parameter.origin
 
     def text(self) -> str:
-        """Returns the module as MLIR prints it, with locations where the original text had any."""
         return str(self.root.get_asm(enable_debug_info=self.has_locations)).rstrip("\n") + "\n"
 
     def bytecode(self) -> bytes:
@@ -307,16 +299,13 @@ class StableHloModule:
     # Builders.
 
     def before(self, operation: Operation) -> Builder:
-        """Returns a builder before an operation."""
         return self._make_builder(self, ir.InsertionPoint(as_operation(operation).mlir))
 
     def after(self, value: Value) -> Builder:
-        """Returns a builder right after a value's definition, for an argument at the begin of its block."""
         operation = as_value(value).operation
         if operation is not None:
             return self._make_builder(self, ir.InsertionPoint.after(operation.mlir))
         return self._make_builder(self, ir.InsertionPoint.at_block_begin(as_function(value.function).body))
 
     def at_end(self, function: Function) -> Builder:
-        """Returns a builder after all operations, before the terminator."""
         return self._make_builder(self, ir.InsertionPoint.at_block_terminator(as_function(function).body))

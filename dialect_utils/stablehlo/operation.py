@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from dialect_utils.ir import Join, Value
+from dialect_utils.ir import Join, Operation, Value
 from dialect_utils.ir.control_flow import default_roles, joins_of, role_position
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
 from dialect_utils.ops import CALLING_MLIR_ATTRIBUTES, Trait, attribute_name, has, hlo_opcode
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from dialect_utils.stablehlo.module import StableHloModule
 
 
-class StableHloOperation:
+class StableHloOperation(Operation):
     """One operation, with one object for each; every use after `erase` raises ValueError."""
 
     __slots__ = ("_mlir", "_results", "_step", "module", "origin")
@@ -75,21 +75,17 @@ class StableHloOperation:
 
     @property
     def opcode(self) -> str:
-        """Returns HLO's name of the operation, or the full name where HLO has none."""
         return hlo_opcode(self.mlir.name)
 
     @property
     def operands(self) -> Sequence[StableHloValue]:
-        """Returns the operands in order."""
         return tuple(map(self.module.value, self.mlir.operands))
 
     def set_operand(self, index: int, value: Value) -> None:
-        """Replaces one operand."""
         self.mlir.operands[index] = as_value(value).mlir
 
     @property
     def captured(self) -> Sequence[StableHloValue]:
-        """Returns the values from outside that the operations in its regions use, in the order of their first uses."""
         blocks = blocks_of(self.mlir)
         if not blocks:
             return ()
@@ -102,7 +98,6 @@ class StableHloOperation:
 
     @property
     def results(self) -> Sequence[StableHloValue]:
-        """Returns the values it defines."""
         if self._results is None:
             self._results = tuple(StableHloValue(self, result, i) for i, result in enumerate(self.mlir.results))
         return self._results
@@ -114,15 +109,12 @@ class StableHloOperation:
 
     @property
     def roles(self) -> Sequence[str]:
-        """Returns the role of each called function, by HLO's names."""
         return default_roles(self.opcode, len(self.called))
 
     def called_as(self, role: str) -> StableHloFunction:
-        """Returns the function that it calls in a role; raises ValueError without one."""
         return self.called[role_position(self, role)]
 
     def control_flow(self) -> Sequence[Join]:
-        """Returns the joins between its operands and results and those of the functions that it calls."""
         return joins_of(self)
 
     @property
@@ -137,12 +129,10 @@ class StableHloOperation:
 
     @property
     def function(self) -> StableHloFunction:
-        """Returns the function or region it is in."""
         return self.module.function(self.mlir.block)
 
     @property
     def step(self) -> Step | None:
-        """Returns the step of a transpose, reshape, pad, slice or bitcast-convert of static shapes, else None."""
         if not has(self.opcode, Trait.IS_STEP):
             return None
         types = self.mlir.operands[0].type, self.mlir.results[0].type
@@ -258,19 +248,16 @@ class StableHloOperation:
 
     @property
     def frontend_attributes(self) -> Mapping[str, str]:
-        """Returns `mhlo.frontend_attributes` without the layout's mirror."""
         entries = frontend_entries(self.mlir)
         return MappingProxyType({name: text for name, text in entries.items() if name != MIRROR})
 
     def set_frontend_attribute(self, name: str, value: str | None) -> None:
-        """Changes, adds or (for None) drops one frontend attribute."""
         if name == MIRROR:
             raise ValueError(f"{MIRROR} mirrors the layout; set_shape changes it")
         set_frontend_entry(self.mlir, name, value)
 
     @property
     def splat_bits(self) -> int | None:
-        """Returns the bits that all elements of a constant have, or None."""
         shape = self.results[0].shape if self.opcode == "constant" else None
         if not isinstance(shape, ArrayShape):
             return None
@@ -279,13 +266,11 @@ class StableHloOperation:
 
     @property
     def callee(self) -> str | None:
-        """Returns the target of a custom call, else None."""
         if self.opcode != "custom-call":
             return None
         return text_of(self.mlir, "call_target_name")
 
     def erase(self) -> None:
-        """Removes the operation; raises ValueError where one of its results is still used."""
         for result in self.results:
             if next(iter(result.mlir.uses), None) is not None:
                 raise ValueError(f"%{result.name} is still used")
@@ -296,7 +281,6 @@ class StableHloOperation:
 
     @property
     def location(self) -> Location | None:
-        """Returns the location in the original text; a new operation has that of the value `like`."""
         return location_of(self.module.source, self.place)
 
     @property

@@ -23,7 +23,7 @@ def is_terminator(operation: ir.Operation) -> bool:
     return operation.name.endswith((".return", ".yield"))
 
 
-class StableHloValue:
+class StableHloValue(Value):
     """A result of an operation or an argument of a block, one object for each; `owner` is the operation or function."""
 
     __slots__ = ("_mlir", "index", "origin", "owner")
@@ -55,7 +55,6 @@ class StableHloValue:
         return (origin and argument_name(source, origin)) or f"arg{self.index}"
 
     def rename(self, name: str) -> None:
-        """Changes the name of an operation's only result; raises ValueError for other values."""
         if self.operation is None or len(self.operation.results) != 1:
             raise ValueError(f"{self.name} is not the only result of an operation")
         self.operation.rename(name)
@@ -79,14 +78,12 @@ class StableHloValue:
 
     @property
     def operation(self) -> StableHloOperation | None:
-        """Returns the defining operation, or None for an argument."""
         from dialect_utils.stablehlo.operation import StableHloOperation
 
         return self.owner if isinstance(self.owner, StableHloOperation) else None
 
     @property
     def function(self) -> StableHloFunction:
-        """Returns the function or region the value lives in."""
         return self.owner.function
 
     @property
@@ -113,7 +110,6 @@ class StableHloValue:
 
     @property
     def location(self) -> Location | None:
-        """Returns the location of the definition in the original text."""
         return location_of(self.owner.module.source, self.place)
 
     @property

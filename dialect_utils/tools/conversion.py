@@ -64,7 +64,7 @@ def write(module: Module, form: Form, *, locations: bool = False) -> bytes:
         return serialize(module, emit)
     written = cast("StableHloModule", module.clone())
     written.has_locations = locations
-    return written.portable_artifact() if form == "portable" else serialize(cast(Module, written), emit)
+    return written.portable_artifact() if form == "portable" else serialize(written, emit)
 
 
 def lost_layouts(module: Module, form: Form) -> tuple[Diagnostic, ...]:
@@ -121,7 +121,7 @@ def _from_stablehlo(module: StableHloModule) -> Module:
     if any(map(_has_layout, (*parameters, *results))):
         result = results[0] if len(results) == 1 else TupleShape(tuple(results))
         made.set_entry_layout(parameters, [result])
-    return cast(Module, made)
+    return made
 
 
 def _parsed(text: str) -> Module:

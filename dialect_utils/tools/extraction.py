@@ -257,8 +257,8 @@ def part_as_module(module: Module, part: Part) -> Module:
         # Imported here, as above: work on HLO text must not load MLIR.
         from dialect_utils.stablehlo.extraction import extract_operations
 
-        return cast(Module, extract_operations(cast("StableHloModule", module), part))
-    return cast(Module, _extract_instructions(cast(HloModule, module), part))
+        return extract_operations(cast("StableHloModule", module), part)
+    return _extract_instructions(cast(HloModule, module), part)
 
 
 def _extract_instructions(module: HloModule, part: Part) -> HloModule:

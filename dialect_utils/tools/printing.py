@@ -89,15 +89,14 @@ def _everything(module: Module) -> Iterable[Operation]:
     """Returns the operations of a module, those of HLO with the parameters, which have attributes of their own."""
     if module.dialect == "stablehlo":
         return module.operations()
-    instructions = (item for computation in cast(HloModule, module).computations for item in computation.instructions)
-    return cast("Iterable[Operation]", instructions)
+    return (item for computation in cast(HloModule, module).computations for item in computation.instructions)
 
 
 def _stablehlo_text(module: StableHloModule, keep: Collection[Detail], computation: str | None) -> str:
     if computation is None:
         module.has_locations = module.has_locations and "metadata" in keep
         return module.text()
-    function = cast("StableHloFunction", find_function(cast(Module, module), computation))
+    function = cast("StableHloFunction", find_function(module, computation))
     with_locations = module.has_locations and "metadata" in keep
     return str(function.holder.get_asm(enable_debug_info=with_locations, use_local_scope=True)).rstrip("\n") + "\n"
 

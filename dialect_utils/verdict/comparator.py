@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,8 @@ from dialect_utils.verdict.differences import (
     Counterexample,
     Mask,
     Tolerance,
+    different_bits,
     different_elements,
-    first_difference,
     first_of,
 )
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, Answer, Closeness
@@ -28,8 +28,15 @@ if TYPE_CHECKING:
     from dialect_utils.verdict.rounding.scale import Scale
 
 AUTO = "auto"
+# The kind of data whose numbers are neither subnormal nor, in a product of a few, near that.
+_WITHOUT_SUBNORMALS = "whole"
 _FLIPPED = "the first's own rounding decides between values that are far apart"
 _NOT_FLOAT = "the first's own rounding decides, in an output that is not float"
+FLUSHED = "subnormal numbers, which XLA counts as zeros"
+NAN = "bits of NaN, which arithmetic leaves open"
+_SIGNS = "signs of zeros, which maximum and minimum leave open"
+# Kinds of data on which equal bits prove equality.
+DECIDING = ("tagged", "own", "every")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,10 @@ class Finding:
     undecided: frozenset[int] = frozenset()
     # All bits are equal, on data where that decides: on tagged inputs, or on all possible data.
     exact: bool = field(default=True, compare=False)
+    # Differences that a choice of the engine explains, by output and choice.
+    remarks: Mapping[tuple[int, str], str] = field(default_factory=dict, compare=False)
+    # The data that shows an answer `different`.
+    data: DataSet | None = field(default=None, compare=False, repr=False)
     # The cause of an answer `different`.
     cause: Cause | None = field(default=None, compare=False)
     # The original's outputs on each set of data, on the engine.
@@ -60,16 +71,22 @@ class Comparator:
     """The guarantee of each output of the original. `compare` is `auto`, `bits`, `ulp:N`, `rel:X` or `of-largest:X`.
 
     `auto`: equal bits wherever they are guaranteed. Elsewhere an element may be as far off as the
-    original's own rounding error. `signs_of_zero`: zeros of both signs differ. (It is false where a module
-    computes maximum(0, -0), say: an engine's result there depends on the order of the operands.)
+    original's own rounding error. In `open_signs` are the outputs in which zeros of both signs are equal: they depend
+    on maximum(0, -0), say, where an engine's result depends on the order of the operands. In `computed` are the
+    outputs that depend on arithmetic of floats, which may flush subnormal numbers, in `nan_made` those whose NaN may
+    come from arithmetic, which chooses the bits. Elsewhere the bits of NaN count on data that decides.
     """
 
     element_types: tuple[ElementType, ...]
     guarantees: tuple[Guarantee, ...]
     compare: str = AUTO
-    signs_of_zero: bool = True
+    open_signs: frozenset[int] = frozenset()
+    computed: frozenset[int] = frozenset()
+    nan_made: frozenset[int] = frozenset()
     # Outputs that compare or round the result of a sum of floats, which rounding may flip.
     thresholds: frozenset[int] = frozenset()
+    # Outputs that are not compared, because one engine alone differs.
+    excused: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         if self.compare != AUTO:
@@ -91,9 +108,12 @@ class Comparator:
         return output in self.thresholds or not element_type.is_inexact
 
     def differences(self, a: Sequence[Array], b: Sequence[Array]) -> list[Counterexample]:
-        """Returns the first difference of bits in every output that has one."""
+        """Returns the first difference of bits in every output that has one; all NaNs of arithmetic are equal."""
         pairs = enumerate(zip(a, b, self.element_types, strict=True))
-        found = (first_difference(output, *pair) for output, pair in pairs)
+        found = (
+            first_of(output, *pair, (different_elements if output in self.nan_made else different_bits)(*pair))
+            for output, pair in pairs
+        )
         return [difference for difference in found if difference is not None]
 
     def find(
@@ -112,11 +132,17 @@ class Comparator:
         """
         differing: list[int] = []
         undecided: list[int] = []
+        remarks: dict[tuple[int, str], str] = {}
         tolerated = ""
         doubt: Finding | None = None
         for output, (x, y) in enumerate(zip(expected, actual, strict=True)):
             element_type = self.element_types[output]
-            differs = self._differing(x, y, element_type, flushes=flushes)
+            if output in self.excused:
+                continue
+            differs, choices = self._differing(data, output, x, y, flushes=flushes)
+            for choice, open_ in choices.items():
+                if (example := first_of(output, x, y, element_type, open_)) is not None:
+                    remarks[output, choice] = f"{example} on {data}, in {choice}"
             if not differs.any():
                 continue
             differing.append(output)
@@ -131,10 +157,10 @@ class Comparator:
             if wrong.any():
                 reason = f"the results differ on {data}" + (f": {why}" if why else "")
                 cause = cause_in(output, data, (x, y), element_type, wrong)
-                return Finding("different", reason, first_of(output, x, y, element_type, wrong), cause=cause)
+                return Finding("different", reason, first_of(output, x, y, element_type, wrong), cause=cause, data=data)
             doubt = doubt or self._doubt(data, output, x, y, differs, scale)
             tolerated = tolerated or f"on {data} {first_of(output, x, y, element_type, differs)}, {NOT_GUARANTEED}"
-        found = Finding("agrees", tolerated, None, frozenset(differing), frozenset(undecided))
+        found = Finding("agrees", tolerated, None, frozenset(differing), frozenset(undecided), remarks=remarks)
         return found if doubt is None else replace(doubt, differing=found.differing)
 
     def _doubt(
@@ -154,19 +180,32 @@ class Comparator:
             return None
         return Finding("unknown", f"the results differ on {data}: {why}", first_of(output, x, y, element_type, flipped))
 
-    def _differing(self, x: Array, y: Array, element_type: ElementType, *, flushes: bool) -> Mask:
-        """Returns the elements whose bits differ, except zeros and subnormals that the engine does not distinguish."""
+    def _differing(
+        self, data: DataSet, output: int, x: Array, y: Array, *, flushes: bool
+    ) -> tuple[Mask, dict[str, Mask]]:
+        """Returns the elements whose bits differ, and those that differ only by a choice of the engine, by choice."""
+        element_type = self.element_types[output]
         differs = different_elements(x, y, element_type)
-        if flushes and differs.any():
-            differs &= ~_are_flushed(x, y, element_type, signs_of_zero=self.signs_of_zero)
-        elif not self.signs_of_zero and element_type.is_floating and differs.any():
-            differs &= ~((x == 0) & (y == 0))
-        return differs
+        choices: dict[str, Mask] = {}
+        if data.kind in DECIDING and output in self.nan_made:
+            choices[NAN] = different_bits(x, y, element_type) & ~differs
+        elif data.kind in DECIDING:
+            differs = different_bits(x, y, element_type)
+        if output in self.open_signs and element_type.is_floating and differs.any():
+            choices[_SIGNS] = differs & (x == 0) & (y == 0)
+        if flushes and data.kind != _WITHOUT_SUBNORMALS and output in self.computed and differs.any():
+            flushed = _are_flushed(x, y, element_type, signs_of_zero=output not in self.open_signs)
+            choices[FLUSHED] = differs & flushed & ~choices.get(_SIGNS, np.zeros_like(differs))
+        for mask in choices.values():
+            differs = differs & ~mask
+        return differs, choices
 
-    def differing_outputs(self, expected: Sequence[Array], actual: Sequence[Array], *, flushes: bool) -> list[int]:
-        """Returns the outputs with an element that `_differing` finds."""
-        pairs = zip(expected, actual, self.element_types, strict=True)
-        return [output for output, pair in enumerate(pairs) if self._differing(*pair, flushes=flushes).any()]
+    def differing_outputs(
+        self, data: DataSet, expected: Sequence[Array], actual: Sequence[Array], *, flushes: bool
+    ) -> list[int]:
+        """Returns the outputs with an element that differs, and not only by a choice of the engine."""
+        pairs = enumerate(zip(expected, actual, strict=True))
+        return [output for output, pair in pairs if self._differing(data, output, *pair, flushes=flushes)[0].any()]
 
     def _wrong(
         self, data: DataSet, output: int, x: Array, y: Array, differs: Mask, scale: Scale | None

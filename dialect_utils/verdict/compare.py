@@ -28,6 +28,7 @@ from dialect_utils.verdict.certified import choices_of, prove
 from dialect_utils.verdict.differences import Counterexample
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
+from dialect_utils.verdict.executable_part import computed_outputs, with_outputs
 from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.options import Options
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer
@@ -114,7 +115,12 @@ class _Execution:
                 raise
             reason = f"not executed: {error.diagnostics[0].message}"
             return self._of_part(stages, reason) if self.is_proved else Verdict("unknown", reason=reason)
-        return self.run(stages, prepared)
+        try:
+            return self.run(stages, prepared)
+        except MemoryError:
+            if not self.is_proved:
+                raise
+            return Verdict("unknown", reason="not executed: it takes more memory than this process may use")
 
     @property
     def is_proved(self) -> bool:
@@ -124,7 +130,9 @@ class _Execution:
     def _prepare(self, stages: Sequence[Module]) -> _Prepared:
         """Returns the executable forms; raises DiagnosticError where no engine executes one of them."""
         # An executable form may lack layouts; the stages still have the layouts by which arrays are packed.
-        first, last = forms = self.executable(stages[0]), self.executable(stages[-1])
+        return self._of_forms(self.executable(stages[0]), self.executable(stages[-1]))
+
+    def _of_forms(self, first: Module, last: Module) -> _Prepared:
         for operation in (*first.operations(), *last.operations()):
             if operation.opcode in _STATEFUL:
                 message = f"{operation.opcode} gives other numbers in each run, so no engine can compare it"
@@ -132,16 +140,23 @@ class _Execution:
         names, memory = (_file_name(first), _file_name(last)), self.options.memory
         last_name = names[1] + (" (rewritten)" if names[0] == names[1] else "")
         programs = prepare(first, names[0], memory), prepare(last, last_name, memory)
-        return _Prepared(forms, programs, checks_of_both(*forms), common_device_count(forms))
+        return _Prepared((first, last), programs, checks_of_both(first, last), common_device_count((first, last)))
 
     def run(self, stages: Sequence[Module], prepared: _Prepared) -> Verdict:
         """Executes the prepared forms; raises DiagnosticError where the entries of the modules do not fit."""
+        read = [stage for stage, form in zip((stages[0], stages[-1]), prepared.forms, strict=True) if stage is form]
+        kept = computed_outputs(*prepared.forms)
+        if kept is not None:
+            stages = [with_outputs(stage, kept) for stage in stages]
+            prepared = self._of_forms(*(with_outputs(form, kept) for form in prepared.forms))
         (first, last), programs, checks, devices = prepared
         unseen = unseen_differences(stages[0], stages[-1])
         with ExitStack() as stack:
             worker = self.worker
             if worker is None or worker.devices != devices:
                 worker = stack.enter_context(Worker(devices=devices, memory=self.options.memory))
+            for module in read:
+                _check_read(module, worker)
             examination = Examination.of([first, *stages, last], programs, checks, self.options, worker)
             if self.is_proved:
                 examination = examination.of_proved()
@@ -190,6 +205,17 @@ class _Execution:
         return True
 
 
+def _check_read(module: Module, worker: Worker) -> None:
+    """Raises ExecutionError where XLA refuses the text of a module, which is executed without layouts."""
+    if module.dialect != "hlo" or not module.name:
+        return
+    try:
+        worker.convert("hlo-to-stablehlo", module.text().encode("utf-8", "replace"))
+    except ExecutionError as error:
+        if error.is_refusal:
+            raise
+
+
 def _file_name(module: Module) -> str:
     """Returns the name of the file that a module was read from."""
     locations = (operation.location for operation in module.entry.operations)
@@ -235,7 +261,6 @@ def _ignores_nan(proved: ProofResult) -> bool:
 
 
 _ONLY_ORDER = "proved equal, so these bits differ only by the engine's choice of order"
-_OWN_EXPANSION = "the specification decides; this engine expands it otherwise"
 _CONTRADICTED = "proved equal, yet an engine computes something else"
 
 
@@ -248,7 +273,7 @@ def combined(proved: ProofResult | None, run: Verdict | None) -> Verdict:
     if proved is None:
         return run or Verdict("unknown", reason="neither a proof nor an engine was asked for")
     found = _combined(proved, run)
-    choices = choices_of(proved.outputs) if found.verdict == "equal" and PROOF in found.methods else ()
+    choices = choices_of(proved.outputs) if found.verdict == "equal" and PROOF in found.methods else found.choices
     cause = with_proofs(found.cause, proved.outputs)
     return replace(
         found, proved=proved.outputs, rules=proved.rules, cause=cause, choices=choices, certificate=proved.certificate
@@ -263,9 +288,6 @@ def _combined(proved: ProofResult, run: Verdict | None) -> Verdict:
     used = "; ".join(filter(None, ["terms of all results", proved.reason]))
     if run is None:
         return Verdict("equal", (PROOF,), proof=used)
-    if run.verdict == "different" and proved.expanded:
-        reason = f"{proved.expanded}: {_OWN_EXPANSION}: {run.reason}"
-        return Verdict("equal", (PROOF,), reason=reason, proof=used)
     if run.counterexample is not None:
         reason = f"{_CONTRADICTED}: {run.reason}"
         return replace(run, verdict="unknown", methods=(PROOF, *run.methods), reason=reason, proof=used)

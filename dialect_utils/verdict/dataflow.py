@@ -19,20 +19,24 @@ def array_sources(value: Value) -> list[tuple[Value, ArrayShape]]:
     return [(value, array) for array in value.shape.arrays()]
 
 
-def operations_behind(roots: Iterable[Value]) -> set[Operation]:
-    """Returns the operations that the given values depend on, through calls in both directions."""
-    return {value.operation for value in values_behind(roots) if value.operation is not None}
+def operations_behind(roots: Iterable[Value], *, steered: bool = True) -> set[Operation]:
+    """Returns the operations that the given values depend on, as `values_behind` does."""
+    return {value.operation for value in values_behind(roots, steered=steered) if value.operation is not None}
 
 
-def values_behind(roots: Iterable[Value]) -> set[Value]:
-    """Returns all values that the given values depend on, through calls in both directions."""
+def values_behind(roots: Iterable[Value], *, steered: bool = True) -> set[Value]:
+    """Returns all values that the given values depend on, through calls in both directions.
+
+    `steered`: also those that only choose elements, the predicate of a `select`.
+    """
     reached: set[Value] = set()
     pending = list(roots)
     while pending:
         value = pending.pop()
         if value not in reached:
             reached.add(value)
-            pending += _sources(value)
+            is_chosen = not steered and value.operation is not None and value.operation.opcode == "select"
+            pending += _sources(value)[1:] if is_chosen else _sources(value)
     return reached
 
 

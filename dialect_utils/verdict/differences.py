@@ -162,7 +162,7 @@ def different_elements(a: Array, b: Array, element_type: ElementType, tolerance:
         # Units in the last place and NaNs are properties of each part.
         part = element_type.part
         return different_elements(a.real, b.real, part, tolerance) | different_elements(a.imag, b.imag, part, tolerance)
-    differs: Mask = to_bits(a, element_type) != to_bits(b, element_type)
+    differs = different_bits(a, b, element_type)
     if not element_type.is_floating or not differs.any():
         return differs
     # Every narrower type is exact in f64; numpy would warn of signaling NaNs.
@@ -171,6 +171,14 @@ def different_elements(a: Array, b: Array, element_type: ElementType, tolerance:
     differs = differs & ~(np.isnan(x) & np.isnan(y))
     if tolerance != BITS:
         differs = differs & ~_is_close(x, y, ulp_distance(a, b, element_type), tolerance)
+    return differs
+
+
+def different_bits(a: Array, b: Array, element_type: ElementType) -> Mask:
+    """Returns a mask of the elements whose bits differ, those of NaN included."""
+    if element_type.is_complex:
+        return different_bits(a.real, b.real, element_type.part) | different_bits(a.imag, b.imag, element_type.part)
+    differs: Mask = to_bits(a, element_type) != to_bits(b, element_type)
     return differs
 
 

@@ -38,7 +38,8 @@ class Verdict:
     rules that it applied, with locations. `choices` lists what a proof leaves to the engine: the verdict is `equal up
     to` these. `certificate` holds the steps of the proof. `cause` is the cause of the difference that an engine or a
     proof found, which a reduction keeps. `rounding` names the operands that the original rounded to bf16, as its dump
-    does; `elided` counts the constants that both texts elide and that were assumed to be equal.
+    does; `elided` counts the constants that both texts elide and that were assumed to be equal. `remarks` name
+    differences that an engine computes by a choice of its own, or as the only one of several engines.
 
     >>> verdict = relayout.check("examples/negate.hlo", passes="expand-tiling")
     >>> verdict.verdict, verdict.methods
@@ -64,6 +65,7 @@ class Verdict:
     closeness: Closeness | None = None
     rounding: Rounding | None = None
     elided: int = 0
+    remarks: tuple[str, ...] = ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -100,7 +102,7 @@ class Verdict:
             "compared": "; ".join(filter(None, [self.compared, used])),
             "counterexample": self.counterexample.as_json() if self.counterexample else None,
             "closeness": self.closeness.as_json() if self.closeness else None,
-            "reason": "; ".join(filter(None, [self.reason, self.gave_up])),
+            "reason": "; ".join(filter(None, [self.reason, *self.remarks, self.gave_up])),
             "power": None if self.power is None else round(self.power.share, 4),
             "power_interval": [round(end, 4) for end in self.power.interval] if self.power else None,
             "not_seen": [str(planted) for planted in self.power.not_seen] if self.power else [],
@@ -122,7 +124,7 @@ class Verdict:
         lines += [f"  not seen: {planted}" for planted in (self.power.not_seen if self.power else ())]
         if self.counterexample is not None:
             lines.append(f"  {self.counterexample}")
-        lines += [f"  {remark}" for remark in (self.reason, self.gave_up) if remark]
+        lines += [f"  {remark}" for remark in (self.reason, *self.remarks, self.gave_up) if remark]
         lines += [
             f"  output {each.output}: {each.over_reals}, seed {each.over_reals.seed:#x}"
             for each in self.proved
@@ -160,16 +162,16 @@ def evidence(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
     `verdict.details` has everything else.
     """
     if verdict.verdict == "equal":
-        return [_of_equal(verdict)]
+        return [_of_equal(verdict), *verdict.remarks]
     if verdict.verdict == "agrees":
         missed = verdict.power.not_seen if verdict.power else ()
-        return [_of_agreement(verdict), *(f"not noticed: {each}" for each in missed)]
+        return [_of_agreement(verdict), *verdict.remarks, *(f"not noticed: {each}" for each in missed)]
     if verdict.verdict == "close":
         return _of_closeness(verdict, sides)
     if verdict.verdict == "different":
         return _of_difference(verdict, sides)
     shown = [] if verdict.counterexample is None else _of_difference(replace(verdict, reason=""), sides)
-    return [*shown, *(part for part in (verdict.reason, verdict.gave_up) if part)]
+    return [*shown, *(part for part in (verdict.reason, *verdict.remarks, verdict.gave_up) if part)]
 
 
 def _of_equal(verdict: Verdict) -> str:
@@ -187,6 +189,7 @@ def _of_equal(verdict: Verdict) -> str:
 
 def _of_agreement(verdict: Verdict) -> str:
     found = _TOLERATED if NOT_GUARANTEED in verdict.reason else "no output differs"
+    found += ", but as the next lines say" if verdict.remarks else ""
     power = f"; {verdict.power}" if verdict.power else ""
     return f"{_of_reals(verdict)}; executed by {_engines(verdict)} {verdict.data}: {found}{power}"
 

@@ -5,22 +5,31 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 
 from dialect_utils.execution import Array, Engine, ExecutionError, Program, Worker
-from dialect_utils.ir import Module, Operation
-from dialect_utils.layout import ArrayShape
-from dialect_utils.ops import Trait, has, named
-from dialect_utils.verdict.comparator import Comparator, Finding
+from dialect_utils.ir import Module
+from dialect_utils.ops import Trait, has
+from dialect_utils.verdict.comparator import NAN, Comparator, Finding
 from dialect_utils.verdict.entry import EntryArray, entry_interface
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.judge import Judge, SelfCheck, also, compared_arrays
 from dialect_utils.verdict.options import AUTO, Options
-from dialect_utils.verdict.outcome import PROOF, Power
-from dialect_utils.verdict.rounding.guarantees import Guarantee, RoundingAnalysis, result_guarantees
+from dialect_utils.verdict.outcome import NAN_BITS, PROOF, Power
+from dialect_utils.verdict.rounding.guarantees import (
+    SIGN_OF_ZERO,
+    Guarantee,
+    RoundingAnalysis,
+    computes_floats,
+    expanded_opcodes,
+    makers_of,
+    makes_nan,
+    outputs_with,
+    result_guarantees,
+)
 from dialect_utils.verdict.runs import Code, Runs
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.inputs import chosen_data, possible_inputs
+from dialect_utils.verdict.work import ELEMENTS_PER_SECOND, is_interpretable, work_of
 
 # XLA:CPU implements negative padding and a few other operations only through its simplifier.
 _SIMPLIFIED = "XLA cannot do without its simplifier here, which makes some different programs the same"
@@ -35,8 +44,8 @@ _MOST_WORK = 1 << 26
 # The largest number of elements to compute with code that XLA does not optimize.
 _MOST_UNOPTIMIZED_WORK = 1 << 24
 # Plain code takes up to a nanosecond more for an element, and saves a millisecond of compiling for each operation, and
-# 15 for each module. An element of a function such as `exponential` takes as long as eight sums.
-_WORK_OF_COMPILING, _OPERATIONS_OF_MODULE, _WORK_OF_FUNCTION = 1_000_000, 15, 8
+# 15 for each module.
+_WORK_OF_COMPILING, _OPERATIONS_OF_MODULE = 1_000_000, 15
 # Without an explicit request, the interpreter runs only modules that take less time than this.
 _INTERPRETED_SECONDS = 0.1
 
@@ -53,6 +62,8 @@ class Examination:
     # Approximate number of elements that a run of both computes; None where the interpreter lacks an operation.
     work: int | None
     unreached: tuple[str, ...] = ()
+    # The outputs that depend on operations which one of the modules expands.
+    expanded: frozenset[int] = frozenset()
     # True where a proof over the reals says `equal` and bits may still differ.
     is_equal_over_reals: bool = False
 
@@ -72,25 +83,42 @@ class Examination:
         results += [EntryArray(check.shape) for check in checks for _ in check.operands]
         types = tuple(each.shape.element_type for each in results)
         analysis, arrays = RoundingAnalysis(first), compared_arrays(first)
-        guarantees = tuple(analysis.guarantees(arrays))
-        keeps_signs = not any(operation.opcode in ("maximum", "minimum", "clamp") for operation in first.operations())
-        comparator = Comparator(types, guarantees, options.compare, keeps_signs, analysis.thresholds(arrays))
+        makers = makers_of(arrays)
+        of_both = [x | y for x, y in zip(makers, makers_of(compared_arrays(last)), strict=True)]
+        opcodes = expanded_opcodes(first, last)
+        expanded = outputs_with(of_both, lambda each: each.opcode in opcodes)
+        guarantees = tuple(
+            Guarantee.NEVER if number in expanded else guarantee
+            for number, guarantee in enumerate(analysis.guarantees(arrays))
+        )
+        comparator = Comparator(
+            types,
+            guarantees,
+            options.compare,
+            open_signs=outputs_with(makers, lambda each: each.opcode in SIGN_OF_ZERO),
+            computed=outputs_with(of_both, computes_floats),
+            nan_made=outputs_with(makers_of(arrays, steered=False), makes_nan)
+            | outputs_with(makers_of(compared_arrays(last), steered=False), makes_nan),
+            thresholds=outputs_with(makers, analysis.is_threshold),
+        )
         sums = any(guarantee is not Guarantee.ALWAYS for guarantee in guarantees)
         shapes = [each.of_devices(worker.devices) for each in parameters]
         data, missing = chosen_data(shapes, [first, last], options, sums=sums)
         work = work_of(first) + work_of(last) if is_interpretable(first) and is_interpretable(last) else None
         runs = Runs(worker, programs, parameters, results, data, options.timeout, time.monotonic() + options.timeout)
         judge = Judge(comparator, checks, is_interpreter_optional=options.engines is None)
-        return cls(first, last, runs, judge, options, work, tuple(missing))
+        return cls(first, last, runs, judge, options, work, tuple(missing), expanded)
 
     def run(self, *, is_proved: bool = False) -> Verdict:
         """Runs the engines in order until one finds a difference; after a proof, only engines that were asked for."""
         decided: dict[Engine, tuple[Runs, Finding]] = {}
         reasons: list[str] = []
+        remarks: dict[tuple[int, str], str] = {}
         for engine, is_asked in self._engines(is_proved):
             try:
                 runs, found = self.on_engine(engine)
                 found = self._weighed(runs, found)
+                runs, found = self._confirmed(engine, runs, found)
             except ExecutionError as error:
                 # A module that XLA rejects has no meaning that a proof could be about.
                 if engine == "xla" and error.is_refusal:
@@ -101,6 +129,7 @@ class Examination:
                 # Only rounding explains an undecided difference, and no other engine can decide that.
                 return self._of_difference(engine, found)
             reasons += [f"{engine}: {found.reason}"] if found.reason or found.answer == "unknown" else []
+            remarks |= found.remarks
             if found.answer == "unknown":
                 continue
             decided[engine] = runs, found
@@ -108,7 +137,7 @@ class Examination:
                 # One engine is enough to contradict a proof.
                 break
         if not decided:
-            return Verdict("unknown", reason="; ".join(reasons))
+            return Verdict("unknown", reason="; ".join(reasons), remarks=tuple(remarks.values()))
         findings = [found for _, found in decided.values()]
         differing = frozenset[int]().union(*(found.differing for found in findings))
         verdict = Verdict(
@@ -119,12 +148,13 @@ class Examination:
             data=self._described(),
             outputs=self._outputs(differing),
             unreached=self.unreached,
+            remarks=tuple(remarks.values()),
         )
         if is_proved:
             return verdict
         if any(found.answer == "close" for found in findings):
             return _close(verdict, findings)
-        whole = None if reasons or differing else self._completed(verdict, findings)
+        whole = None if reasons or differing else self._completed(verdict, decided)
         return whole or replace(verdict, power=self._measured(decided))
 
     def of_proved(self) -> Examination:
@@ -152,18 +182,20 @@ class Examination:
             return found
         return close_finding(runs, self.judge, found) or found
 
-    def _completed(self, verdict: Verdict, findings: Sequence[Finding]) -> Verdict | None:
+    def _completed(self, verdict: Verdict, decided: Mapping[Engine, tuple[Runs, Finding]]) -> Verdict | None:
         """Returns the verdict that exhaustive or tagged data decides; None without such data."""
-        if not all(found.exact for found in findings):
+        findings = [found for _, found in decided.values()]
+        remarks = dict(each for found in findings for each in found.remarks.items())
+        if not all(found.exact for found in findings) or any(choice != NAN for _, choice in remarks):
             return None
         if any(data.kind == "tagged" for data in self.runs.data):
-            return replace(verdict, verdict="equal", data=_MOVED, unreached=())
+            return _equal(verdict, _MOVED, remarks)
         if self.runs.worker.devices > 1 or not self._has_one_order():
             return None
         if self.runs.data[0].kind == "own":
-            return replace(verdict, verdict="equal", data=_ONLY_INPUT, unreached=())
+            return _equal(verdict, _ONLY_INPUT, remarks)
         inputs = self._every_input()
-        return None if inputs is None else self._decided_by(verdict, inputs)
+        return None if inputs is None else self._decided_by(verdict, inputs, decided)
 
     def _has_one_order(self) -> bool:
         """Is true where no result of either module depends on an order that the engine chooses."""
@@ -185,39 +217,53 @@ class Examination:
         is_small = inputs is not None and len(inputs[0]) * (work_of(self.original) + work_of(self.last)) <= _MOST_WORK
         return inputs if is_small else None
 
-    def _decided_by(self, verdict: Verdict, inputs: list[Array]) -> Verdict | None:
-        """Returns the verdict on all possible inputs; None where they cannot be run."""
-        try:
-            first, last = self.runs.repeated(inputs)
-        except ExecutionError:
-            return None
-        found = self.judge.comparator.differences(first, last)
-        if not found:
-            methods = tuple(dict.fromkeys([*verdict.methods, "xla"]))
-            data = f"on every possible input ({len(inputs[0]):,} of them)"
-            return replace(verdict, verdict="equal", methods=methods, data=data, unreached=())
-        number = found[0].index[0]
-        only = replace(self.runs, data=[DataSet("every", [array[number] for array in inputs])])
-        _, finding = replace(self, runs=only).on_engine("xla")
-        if finding.answer != "different":
-            return None
-        return self._of_difference("xla", finding)
+    def _decided_by(self, verdict: Verdict, inputs: list[Array], engines: Collection[Engine]) -> Verdict | None:
+        """Returns the verdict on all possible inputs, by all engines that decided; None where they cannot be run."""
+        remarks: dict[tuple[int, str], str] = {}
+        every = f"on every possible input ({len(inputs[0]):,} of them)"
+        for engine in engines:
+            try:
+                first, last = replace(self.runs, engine=engine).repeated(inputs)
+            except ExecutionError:
+                return None
+            if found := self.judge.comparator.differences(first, last):
+                return self._at_one_input(engine, [array[found[0].index[0]] for array in inputs])
+            remarks |= self.judge.comparator.find(DataSet("every", inputs), first, last, None).remarks
+        return _equal(verdict, every, remarks)
+
+    def _at_one_input(self, engine: Engine, arrays: list[Array]) -> Verdict | None:
+        """Returns the verdict of one engine on one of all possible inputs; None where it is not `different`."""
+        runs = replace(self.runs, data=[DataSet("every", arrays)])
+        runs, found = self._confirmed(engine, *replace(self, runs=runs).on_engine(engine))
+        return self._of_difference(engine, found) if found.answer == "different" else None
 
     def _of_difference(self, engine: Engine, found: Finding) -> Verdict:
         compared = self.judge.comparator.compared()
         return Verdict(found.answer, (engine,), compared, found.counterexample, found.reason, cause=found.cause)
+
+    def _confirmed(self, engine: Engine, runs: Runs, found: Finding) -> tuple[Runs, Finding]:
+        """Returns a weaker finding for a difference that no other engine shows, unless the engines were chosen."""
+        if found.answer != "different" or self.options.engines is not None or self.runs.worker.devices > 1:
+            return runs, found
+        # Imported here: most checks find no difference.
+        from dialect_utils.verdict.second_opinion import SecondOpinion
+
+        is_quick = work_of(self.original) + work_of(self.last) <= ELEMENTS_PER_SECOND
+        own = replace(self.runs, engine=engine)
+        return SecondOpinion(own, self.judge, self.expanded, is_quick, self._found).confirmed(runs, found)
+
+    def _found(self, runs: Runs, judge: Judge) -> tuple[Runs, Finding]:
+        return replace(self, runs=runs, judge=judge).on_engine(runs.engine)
 
     def _engines(self, is_proved: bool) -> Iterator[tuple[Engine, bool]]:
         """Yields the engines, each with true where a failure to execute the modules has to be reported."""
         if self.options.engines is not None:
             yield from ((engine, True) for engine in self.options.engines if engine != PROOF)
             return
-        if is_proved and not self.runs.parameters and self._is_small():
-            # The interpreter compiles nothing, and a module without inputs runs once: compiling would dominate.
-            yield "interpreter", False
-        yield "xla", True
-        if not is_proved and self._is_small():
-            yield "interpreter", False
+        # The interpreter compiles nothing, and a module without inputs runs once: compiling would dominate.
+        engines: list[Engine] = ["xla", "interpreter"] if self._is_small() else ["xla"]
+        is_quicker = is_proved and not self.runs.parameters
+        yield from ((engine, engine == "xla") for engine in (engines[::-1] if is_quicker else engines))
 
     def _is_small(self) -> bool:
         """Is true where the interpreter knows every operation and is quick on all sets of data."""
@@ -316,54 +362,14 @@ class Examination:
         return "xla" if "xla" in decided else next(iter(decided))
 
 
+def _equal(verdict: Verdict, data: str, remarks: Mapping[tuple[int, str], str]) -> Verdict:
+    """Returns the verdict `equal` on data that leaves nothing open, but for bits of NaN that remarks name."""
+    choices, lines = (NAN_BITS,) if remarks else (), tuple(remarks.values())
+    return replace(verdict, verdict="equal", data=data, unreached=(), choices=choices, remarks=lines)
+
+
 def _close(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
     """Returns the verdict of several engines with the largest distance that one of them found."""
     near = [(found.closeness, found.counterexample) for found in findings if found.closeness is not None]
     largest, example = max(near, key=lambda each: each[0])
     return replace(verdict, verdict="close", closeness=largest, counterexample=example)
-
-
-# Approximate number of elements that the interpreter computes in a second.
-ELEMENTS_PER_SECOND = 1_000_000
-# Operations that the interpreter lacks, or on which it aborts the process.
-_NOT_INTERPRETED = named("cholesky triangular-solve fft rng rng-bit-generator custom-call infeed outfeed")
-# Assumed number of iterations of a loop.
-_ITERATIONS = 16
-
-
-def work_of(module: Module, *, by_xla: bool = False) -> int:
-    """Returns the approximate number of elements that a run computes; `by_xla`: where a library computes products."""
-    loops = {
-        function.name
-        for operation in module.operations()
-        if operation.opcode == "while"
-        for function in operation.called
-    }
-    return sum(
-        _work(operation, by_xla) * (_ITERATIONS if operation.function.name in loops else 1)
-        for operation in module.operations()
-    )
-
-
-def is_interpretable(module: Module) -> bool:
-    """Is true where StableHLO's interpreter knows every operation of the module."""
-    return not any(
-        (operation.opcode in _NOT_INTERPRETED and not (operation.callee or "").startswith("check."))
-        or has(operation.opcode, Trait.AMONG_DEVICES)
-        for operation in module.operations()
-    )
-
-
-def _work(operation: Operation, by_xla: bool) -> int:
-    results = sum(value.shape.element_count for value in operation.results)
-    if by_xla and len(operation.operands) == 1 and has(operation.opcode, Trait.ROUNDS):
-        return _WORK_OF_FUNCTION * results
-    if operation.opcode == "dot" and not by_xla:
-        contracting = operation.ints("lhs_contracting_dims") or ()
-        lhs = operation.operands[0].shape
-        return results * prod(lhs.dimensions[i] for i in contracting) if isinstance(lhs, ArrayShape) else results
-    if operation.opcode == "convolution":
-        return results * operation.operands[1].shape.element_count
-    if has(operation.opcode, Trait.COMBINES) or operation.opcode == "sort":
-        return results + 4 * sum(value.shape.element_count for value in operation.operands)
-    return results

@@ -14,17 +14,20 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from dialect_utils.engine_names import ENGINE_TITLES
-from dialect_utils.hlo.text.literals import FLOAT_FORMATS
+from dialect_utils.hlo.text.literals import bits_of_one
 from dialect_utils.ir import Builder, Function, Module, Operation, Value
 from dialect_utils.ir.control_flow import remove_uncalled
-from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, has
 from dialect_utils.verdict.differences import Counterexample
 from dialect_utils.verdict.evidence import Verdict
+from dialect_utils.verdict.judge import compared_arrays, self_checks
 
 # Each trial converts the whole module, which takes seconds for a dump. So many trials find one operation among 4,000
 # outputs.
 _MOST_TRIALS = 25
+# The least number of elements of an output that need not be executed.
+_LARGE = 1 << 20
 _Item = TypeVar("_Item")
 
 
@@ -97,6 +100,23 @@ def _part(stages: Sequence[Module], outputs: Sequence[int]) -> ExecutablePart | 
         return ExecutablePart(tuple(with_outputs(stage, outputs) for stage in stages), tuple(outputs))
     except (IndexError, ValueError):
         return None
+
+
+def computed_outputs(first: Module, last: Module) -> list[int] | None:
+    """Returns the outputs to execute, without large ones that hold the same number everywhere in both modules.
+
+    These are mostly workspaces of library calls, whose contents are undefined. None: all outputs.
+    """
+    pairs = list(zip(*([_splat(*each) for each in compared_arrays(module)] for module in (first, last)), strict=False))
+    kept = [number for number, (x, y) in enumerate(pairs) if x is None or x != y]
+    return kept if kept and len(kept) < len(pairs) and not self_checks(first) else None
+
+
+def _splat(value: Value, shape: ArrayShape) -> int | None:
+    """Returns the bits of all elements of a large array; None for other arrays, and where they are not known."""
+    while value.operation is not None and value.operation.opcode == "broadcast":
+        value = value.operation.operands[0]
+    return None if value.operation is None or shape.element_count < _LARGE else value.operation.splat_bits
 
 
 def with_outputs(module: Module, outputs: Sequence[int]) -> Module:
@@ -177,15 +197,8 @@ def _one(builder: Builder, operation: Operation, shape: Shape) -> Value:
     if not isinstance(shape, ArrayShape):
         taken = [leaf for operand in operation.operands for leaf in builder.flatten(operand, name="taken")]
         return next(leaf for leaf in taken if str(leaf.shape) == str(shape))
-    made = builder.constant(shape.element_type, _bits_of_one(shape.element_type), name="one", like=like)
+    made = builder.constant(shape.element_type, bits_of_one(shape.element_type), name="one", like=like)
     if shape.rank:
         made = builder.broadcast(made, shape.dimensions, name="ones", like=like)
     made.set_shape(shape)
     return made
-
-
-def _bits_of_one(element_type: ElementType) -> int:
-    if not element_type.is_inexact:
-        return 1
-    written = FLOAT_FORMATS[element_type.name]
-    return written.bias << written.mantissa_bits

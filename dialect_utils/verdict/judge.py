@@ -18,7 +18,7 @@ from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.cause import PADDING, SELF_CHECK, Cause
-from dialect_utils.verdict.comparator import Comparator, Finding
+from dialect_utils.verdict.comparator import DECIDING, Comparator, Finding
 from dialect_utils.verdict.dataflow import array_sources
 from dialect_utils.verdict.differences import Counterexample, Mask, Tolerance, different_elements
 from dialect_utils.verdict.outcome import Answer
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from dialect_utils.verdict.rounding.scale import Scale
 
 _BY_SEVERITY: tuple[Answer, ...] = ("equal", "agrees", "close", "unknown", "different")
-# Kinds of data on which equal bits prove equality.
-_DECIDING = ("tagged", "own")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ class Judge:
         checked = self._self_checks(expected, zeros)
         if checked.answer == "different":
             return replace(checked, cause=Cause(None, str(results.data), SELF_CHECK))
-        exact = results.data.kind not in _DECIDING or not self.comparator.differences(expected, zeros)
+        exact = results.data.kind not in DECIDING or not self.comparator.differences(expected, zeros)
         return replace(found, reason="; ".join(filter(None, [checked.reason, found.reason])), exact=exact)
 
     def _of_outputs(self, results: Results, scales: Callable[[int], Scale] | None) -> Finding:
@@ -70,7 +68,7 @@ class Judge:
     def differing(self, results: Results) -> list[int]:
         """Returns the outputs with a bit that differs; for sums in the interpreter see `is_heard`."""
         flushes = results.engine == "xla"
-        outputs = self.comparator.differing_outputs(results.expected, results.zeros, flushes=flushes)
+        outputs = self.comparator.differing_outputs(results.data, results.expected, results.zeros, flushes=flushes)
         return [output for output in outputs if self.is_heard(results, output)]
 
     def is_heard(self, results: Results, output: int) -> bool:
@@ -103,7 +101,8 @@ class Judge:
             return [Finding("unknown", reason, example, findings[open_sets[0]].differing)]
         decided = list(findings)
         for number, widened_runs in zip(open_sets, samples, strict=True):
-            decided[number] = self._of_outputs(results[number], self.scales(results[number].expected, widened_runs))
+            found = self._of_outputs(results[number], self.scales(results[number].expected, widened_runs))
+            decided[number] = replace(found, exact=findings[number].exact)
         return decided
 
     def _threshold_of(self, results: Sequence[Results], findings: Sequence[Finding]) -> Counterexample | None:
@@ -153,8 +152,13 @@ def joined(findings: Sequence[Finding]) -> Finding:
     reasons = list(dict.fromkeys(each.reason for each in findings if each.reason))
     if len(reasons) > 1:
         reasons[1:] = [f"the same on {len(reasons) - 1} other sets"]
-    exact = all(finding.exact for finding in findings)
-    return replace(worst, reason="; ".join(reasons), differing=differing, exact=exact)
+    return replace(
+        worst,
+        reason="; ".join(reasons),
+        differing=differing,
+        exact=all(finding.exact for finding in findings),
+        remarks=dict(each for finding in findings[::-1] for each in finding.remarks.items()),
+    )
 
 
 def _is_flushed(finding: Finding) -> bool:

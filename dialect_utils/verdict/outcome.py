@@ -12,6 +12,8 @@ Answer = Literal["equal", "agrees", "close", "different", "unknown"]
 NOT_GUARANTEED: Final = "which is not guaranteed to be equal"
 # The quantile of the normal distribution for an interval of 95 %.
 _QUANTILE = 1.959964
+# The choice of the engine that leaves open the sign and the payload of a NaN made by arithmetic.
+NAN_BITS: Final = "NaN bits"
 # The method that executes no program.
 PROOF: Final = "proof"
 # The type to which a TPU rounds operands of dots of f32 at DEFAULT precision.

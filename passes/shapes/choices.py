@@ -14,8 +14,7 @@ from dialect_utils.ops.factors import RESULT, Position
 from passes.framework.base import Pass
 from passes.framework.options import OptionError, named_value, value_names
 from passes.shapes.changes import Change, DimensionChange, F
-from passes.shapes.regions import Region, grow, passing
-from passes.shapes.rewriting import rewrite
+from passes.shapes.regions import Region, grow, passing, rewrite
 
 MOST_CANDIDATES = 10
 # Only so many arrays, those with the most bytes to save, begin regions.

@@ -26,8 +26,7 @@ from passes.framework.base import Report, module_pass
 from passes.framework.options import OptionError
 from passes.shapes.changes import Change, Parts, bypass, remade
 from passes.shapes.choices import plain_value, texts
-from passes.shapes.regions import grow, passing
-from passes.shapes.rewriting import rewrite
+from passes.shapes.regions import grow, passing, rewrite
 
 # The end of the name of a value in another order.
 _PERMUTED = ".permuted"

@@ -105,7 +105,7 @@ def supervise(command: Command, console: Console) -> int:
             execute = with_conclusion(execute, conclusion)
         if is_for_ci:
             # Imported here: most commands write no such file.
-            from relayout.batch.ci import with_files
+            from relayout.batch.results import with_files
 
             execute = with_files(execute)
         status = command.combine(_statuses(job, units, execute, console))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from tempfile import TemporaryDirectory
 
-from dialect_utils.history.flat import FlatGraph
-from dialect_utils.history.moved import Moved, Side, consumers, describe, find_moved, opcode_of, producer
+from dialect_utils.history.flat import FlatGraph, opcode_of
+from dialect_utils.history.moved import Moved, Side, consumers, describe, find_moved, producer
 from dialect_utils.history.removal import Removal, removal
 from dialect_utils.history.tracing import History, Introduced
 from dialect_utils.io.inputs import Input, find_inputs

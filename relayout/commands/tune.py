@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from dialect_utils.execution.tpu_figures import FigureCompiler, Figures
     from dialect_utils.stablehlo.module import StableHloModule
     from relayout.supervisor.cache import Selected
-    from relayout.tuning.objective import Objective
     from relayout.tuning.search import Search
-    from relayout.tuning.trials import Measured, Trial
+    from relayout.tuning.trials import Measured, Objective, Trial
 
 _OBJECTIVES: tuple[Objective, ...] = ("peak", "bytes", "time")
 _BUDGET = 20

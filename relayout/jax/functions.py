@@ -27,11 +27,10 @@ from relayout.api import ModuleLike, as_module
 from relayout.jax.layouts import to_format
 from relayout.jax.modules import from_jax, module_of
 from relayout.tuning.changes import DEFAULT, as_stablehlo
-from relayout.tuning.objective import Objective
 from relayout.tuning.page import tuning_page
 from relayout.tuning.search import DEFAULT_BUDGET, Search, Tuning
 from relayout.tuning.solver import check_installed
-from relayout.tuning.trials import Measured
+from relayout.tuning.trials import Measured, Objective
 
 
 def check(function: Callable[..., Any], other: Callable[..., Any], *args: Any, **options: Any) -> Verdict:
@@ -105,7 +104,7 @@ def _structs(shapes: Sequence[ArrayShape]) -> tuple[jax.ShapeDtypeStruct, ...]:
 
 
 def _exported(module: StableHloModule) -> Callable[..., tuple[jax.Array, ...]]:
-    parameters, results = map(_structs, entry_arrays(cast(Module, module)))
+    parameters, results = map(_structs, entry_arrays(module))
     artifact = module.portable_artifact()
     with jax.enable_x64(True):
         # Exports any function of the same signature, and replaces its module.

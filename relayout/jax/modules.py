@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias
 
 import jax
 import jax.export
@@ -58,8 +58,9 @@ def module_of(value: Any) -> Module:
     name = f"<{type(value).__name__}>"
     if isinstance(value, jax.stages.Traced):
         value = value.lower()
+    # The process holds what MLIR prints already: it needs no worker.
     if isinstance(value, jax.stages.Lowered):
-        return _from_mlir(value.as_text(dialect="stablehlo", debug_info=True), name)
+        return parse_module(value.as_text(dialect="stablehlo", debug_info=True), name)
     if isinstance(value, jax.stages.Compiled):
         executable: Any = value.runtime_executable()
         return parse_bytes(executable.hlo_modules()[0].as_serialized_hlo_module_proto(), name)
@@ -67,13 +68,8 @@ def module_of(value: Any) -> Module:
         # It may come from a file.
         return parse_bytes(value.mlir_module_serialized, name)
     if hasattr(value, "operation") and hasattr(value.operation, "get_asm"):  # jaxlib.mlir.ir.Module
-        return _from_mlir(value.operation.get_asm(enable_debug_info=True), name)
+        return parse_module(value.operation.get_asm(enable_debug_info=True), name)
     raise TypeError(f"{kind_of(value)} is not a module; relayout.from_jax(f, *args) takes functions")
-
-
-def _from_mlir(text: str, name: str) -> Module:
-    """Parses the text of a module that MLIR holds in this process already: it needs no worker."""
-    return cast(Module, parse_module(text, name))
 
 
 @dataclass(frozen=True, slots=True)

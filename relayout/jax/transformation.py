@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from typing import cast
 
 from jax.errors import JaxRuntimeError
 from jax.extend import xla
@@ -85,7 +84,7 @@ def apply_passes(passes: PipelineLike) -> Iterator[Applied]:
 
 def _transformed(data: bytes, pipeline: Pipeline, applied: Applied) -> bytes | None:
     """Returns the proto of a module after a pipeline, None where the pipeline changes nothing."""
-    before = cast(Module, parse_module(hlo_proto_to_text(data, "<compilation>"), "<compilation>"))
+    before = parse_module(hlo_proto_to_text(data, "<compilation>"), "<compilation>")
     result = pipeline.run(_UNDO.run(before).module)
     _check_taken(before, result.module)
     applied.modules.append((before, result.module))

@@ -25,8 +25,7 @@ from relayout.tuning.changes import (
     padded_bytes,
 )
 from relayout.tuning.model import Model, Prediction
-from relayout.tuning.objective import Objective
-from relayout.tuning.trials import Trial
+from relayout.tuning.trials import Objective, Trial
 
 # The layouts of the whole entry that the model finds best for a program.
 _MODELLED = 3

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from dialect_utils.ir import Module
 from relayout.tuning.changes import AUTO, DEFAULT, Change, EntryArray, in_mode, mode_of
 from relayout.tuning.graph import Array, Graph, Link, tiled
-from relayout.tuning.objective import Objective
 from relayout.tuning.solver import IntegerProgram, Solution
+from relayout.tuning.trials import Objective
 
 # A copy reads and writes an array.
 _COPY = 2

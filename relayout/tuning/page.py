@@ -10,9 +10,8 @@ from dialect_utils.execution.tpu_figures import Figures
 from dialect_utils.text import format_bytes
 from relayout.report.terminal import clip, format_table
 from relayout.tuning.changes import EntryArray, entry_shape
-from relayout.tuning.objective import NOTABLE, OBJECTIVES, Objective, needed_bytes, relative
 from relayout.tuning.search import Modelled, Tuning
-from relayout.tuning.trials import Trial
+from relayout.tuning.trials import NOTABLE, OBJECTIVES, Objective, Trial, needed_bytes, relative
 
 _HEADER = ("", "change", "peak", "arguments", "temporaries", "accessed", "estimated")
 _NAMES: dict[Objective, str] = {"peak": "peak", "bytes": "bytes accessed", "time": "estimated time"}

@@ -12,8 +12,7 @@ from dialect_utils.stablehlo.module import StableHloModule
 from relayout.tuning.candidates import Candidates, proved_equal
 from relayout.tuning.changes import AUTO, Change, change_of, mode_of
 from relayout.tuning.model import Prediction
-from relayout.tuning.objective import Objective, Score, figure, score
-from relayout.tuning.trials import Measured, Trial
+from relayout.tuning.trials import Measured, Objective, Score, Trial, figure, score
 
 DEFAULT_BUDGET = 20
 # The number of changes that are chosen at once, whatever the number of parallel compilations.

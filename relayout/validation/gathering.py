@@ -12,8 +12,7 @@ from relayout.batch.unit import Unit
 from relayout.command import Gatherer, Result
 from relayout.comparison import ComparisonOptions
 from relayout.output import write_output
-from relayout.validation.result import Reduced, StepResult, Validation
-from relayout.validation.steps import Step
+from relayout.validation.steps import Reduced, Step, StepResult, Validation
 
 # The key of a line that says why the process of a unit was lost.
 LOST = "lost"

@@ -19,8 +19,7 @@ from passes.framework.pipeline import SUFFIX, verify
 from relayout.elided import compare_forms, is_elided_in_both
 from relayout.findings import Finder, is_kept, reduce_finding
 from relayout.validation.compilation import dump_module
-from relayout.validation.result import TEXT, Reduced, StepResult, Validation
-from relayout.validation.steps import Step, chosen_steps, find_steps
+from relayout.validation.steps import TEXT, Reduced, Step, StepResult, Validation, chosen_steps, find_steps
 
 if TYPE_CHECKING:
     from dialect_utils.execution import SavedArray, Worker

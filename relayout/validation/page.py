@@ -8,7 +8,7 @@ from itertools import groupby
 
 from dialect_utils.text.html import html_text
 from relayout.report.pages import filled_page
-from relayout.validation.result import ANSWERS, TEXT, StepResult, Validation
+from relayout.validation.steps import ANSWERS, TEXT, StepResult, Validation
 
 _COLUMNS = ("step", "pipeline", "pass", "verdict", "evidence", "seconds")
 # The class of a line of a difference, by its first character.

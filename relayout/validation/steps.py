@@ -1,15 +1,23 @@
-"""The steps of a compilation: which modules of a dump directory follow each other, and the pass that made each."""
+"""The steps of a compilation, and what was found at each: as text, as JSON and as tables of a notebook.
+
+A step is a pass and the modules before and after it, which follow each other in a dump directory.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 from dialect_utils.io.inputs import Input
 from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text.html import html_details, html_table, html_text
+from relayout.command import read_finding
 
 _BEFORE, _AFTER = "before_optimizations", "after_optimizations"
 # A module that was changed between pipelines is written at the start of the next one.
@@ -118,3 +126,216 @@ def _change(after: Input) -> tuple[str, str]:
     if name:
         return pipeline, name
     return pipeline, f"{_START}{pipeline}" if pipeline else after.dump.short_stage
+
+
+ANSWERS = ("equal", "agrees", "close", "unknown", "different")
+# The method of steps that change no text, or only names and metadata.
+TEXT = "text"
+# The most steps whose reasons a summary names.
+_SHOWN = 5
+_UNSAFE = re.compile(r"[^\w.+-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """A smaller pair of modules that shows the difference of a step; `files` are empty until they are written."""
+
+    before: str
+    after: str
+    suffix: str
+    kept: str
+    files: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """Returns the command that shows the difference, empty where no files are written."""
+        return f"relayout check {' '.join(map(shlex.quote, self.files))}" if self.files else ""
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """The verdict on one step: `verdict` is one of `check`, `said` has the lines of its evidence.
+
+    `methods` are those that decided; `text` stands for modules that differ in names and metadata only, or in nothing.
+    `difference` is what changed in the text of the module, if that was asked for.
+    """
+
+    program: str
+    number: int
+    pipeline: str
+    change: str
+    before: str
+    after: str
+    verdict: str
+    methods: tuple[str, ...] = ()
+    up_to: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    seconds: float = 0.0
+    difference: str = ""
+    reduced: Reduced | None = None
+
+    @classmethod
+    def of(cls, step: Step, verdict: str, **found: Any) -> StepResult:
+        """Returns the result of a step."""
+        names = step.before.name, step.after.name
+        return cls(step.program, step.number, step.pipeline, step.change, *names, verdict, **found)
+
+    @property
+    def is_whole(self) -> bool:
+        """Is true for the whole compilation."""
+        return self.number == 0
+
+    @property
+    def label(self) -> str:
+        """Returns the name of the step in messages: `step 12 of module_0000.jit_f (algsimp of simplification-1)`."""
+        number = "the whole" if self.is_whole else f"step {self.number}"
+        return f"{number} of {self.program} ({self.name})"
+
+    @property
+    def name(self) -> str:
+        """Returns the pass and its pipeline: `algsimp of simplification-1`."""
+        is_named = self.pipeline and self.pipeline not in self.change
+        return f"{self.change} of {self.pipeline}" if is_named else self.change
+
+    @property
+    def reason(self) -> str:
+        """Returns the evidence in one line, empty where there is none."""
+        return "; ".join(self.said)
+
+    @property
+    def answer(self) -> str:
+        """Returns the verdict, what it leaves open, what it assumes, and the methods that decided."""
+        open_ = f" up to [{', '.join(self.up_to)}]" if self.up_to else ""
+        open_ += "".join(f" [{each}]" for each in self.assumptions)
+        return f"{self.verdict}{open_}" + (f" ({', '.join(self.methods)})" if self.methods else "")
+
+    @property
+    def file_stem(self) -> str:
+        """Returns a name for files about this step: program, number and pass, without characters of other kinds."""
+        return _UNSAFE.sub("_", f"{self.program}.{self.number:04}.{self.change}")
+
+    @property
+    def line(self) -> str:
+        """Returns the line of a terminal: number, pass, answer and time."""
+        number = "whole" if self.is_whole else f"{self.number:5}"
+        return f"{number}  {self.answer:24}  {self.seconds:6.1f} s  {self.name}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the fields by name, and the command that shows a reduced pair."""
+        found = asdict(self)
+        if self.reduced is not None:
+            found["reduced"]["command"] = self.reduced.command
+        return found
+
+    @classmethod
+    def from_json(cls, described: Mapping[str, Any]) -> StepResult:
+        """Returns the result of `as_json`; raises ValueError for values of other types."""
+        pair = described.get("reduced")
+        reduced = None if pair is None else read_finding(Reduced, pair)
+        result = replace(read_finding(cls, {**described, "reduced": None}), reduced=reduced)
+        if result.verdict not in ANSWERS:
+            raise ValueError(f"no verdict: {result.verdict}")
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The results of all steps of a compilation, or of several; of each program the whole compilation is the last."""
+
+    results: tuple[StepResult, ...]
+
+    @property
+    def steps(self) -> tuple[StepResult, ...]:
+        """Returns the results of the steps, without those of whole compilations."""
+        return tuple(each for each in self.results if not each.is_whole)
+
+    @property
+    def wholes(self) -> tuple[StepResult, ...]:
+        """Returns the results of whole compilations, one a program."""
+        return tuple(each for each in self.results if each.is_whole)
+
+    @property
+    def first_difference(self) -> StepResult | None:
+        """Returns the first step that is different, None where there is none."""
+        return next((each for each in self.steps if each.verdict == "different"), None)
+
+    @property
+    def verdict(self) -> str:
+        """Returns the most severe verdict of all steps and wholes."""
+        return max((each.verdict for each in self.results), key=ANSWERS.index, default="unknown")
+
+    @property
+    def counts(self) -> str:
+        """Returns how many steps have each verdict: `75 steps: 70 equal (61 of them the same text), 5 agrees`."""
+        found = Counter(each.verdict for each in self.steps)
+        same = sum(each.methods == (TEXT,) for each in self.steps)
+        texts = {"equal": f" ({same} of them by their text)"} if same else {}
+        parts = [f"{found[name]} {name}{texts.get(name, '')}" for name in ANSWERS if found[name]]
+        count = len(self.steps)
+        return f"{count} step{'s' * (count != 1)}: {', '.join(parts)}"
+
+    @property
+    def lines(self) -> list[str]:
+        """Returns the first step that is different with its evidence, or a summary."""
+        first = self.first_difference
+        rest = [self.counts, *self._open, *(f"the whole of {each.program}: {each.answer}" for each in self.wholes)]
+        if first is None:
+            return ["no step is different", *rest]
+        found = [f"the first difference: {first.label}"]
+        found += [f"  {line}" for line in first.said]
+        if first.reduced is not None and first.reduced.files:
+            found += [f"  reduced: {first.reduced.command}", f"  kept: {first.reduced.kept}"]
+        return [*found, *rest]
+
+    @property
+    def _open(self) -> list[str]:
+        """Returns why steps are unknown, for the first ones."""
+        found = [each for each in self.results if each.verdict == "unknown"]
+        lines = [f"  {each.label} is unknown: {each.reason}" for each in found[:_SHOWN]]
+        left = len(found) - len(lines)
+        return [*lines, *([f"  {left} more are unknown, as their lines say; --json has the reasons"] if left else [])]
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the verdict, the counts, and all results as JSON has them."""
+        first = self.first_difference
+        return {
+            "verdict": self.verdict,
+            "counts": dict(Counter(each.verdict for each in self.steps)),
+            "first_difference": None if first is None else first.as_json(),
+            "results": [each.as_json() for each in self.results],
+        }
+
+    def __str__(self) -> str:
+        """Returns a line for each step, then the first that is different, or a summary."""
+        return "\n".join([*lines_of(self.results), *self.lines])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        """Returns the HTML for notebooks: what was found, and a table of all steps that changed more than the text."""
+        head, *said = self.lines
+        parts = [f"<p><b>{html_text(head)}</b></p>", *(f"<p>{html_text(line)}</p>" for line in said)]
+        changed = [each for each in self.results if each.methods != (TEXT,)]
+        header = ("step", "pipeline", "pass", "verdict", "evidence", "time")
+        table = html_table(header, map(_row, changed))
+        parts.append(html_details("all steps", html_table(header, map(_row, self.results))))
+        return table.join(("".join(parts[:-1]), parts[-1]))
+
+
+def _row(each: StepResult) -> Sequence[str]:
+    number = "whole" if each.is_whole else str(each.number)
+    return number, each.pipeline, each.change, each.answer, each.reason, f"{each.seconds:.1f} s"
+
+
+def lines_of(results: Sequence[StepResult]) -> list[str]:
+    """Returns a heading for each program, and a line for each of its results."""
+    lines: list[str] = []
+    program = None
+    for each in results:
+        if each.program != program:
+            program = each.program
+            lines.append(f"{program}:")
+        lines.append(each.line)
+    return lines

@@ -15,9 +15,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from dialect_utils.execution.archives import read_archive, read_arrays
+from dialect_utils.execution.archives import read_archive, read_arrays, written_path
 from dialect_utils.execution.arrays import SavedArray, from_plain
-from dialect_utils.execution.checkpoints import written_path
 from dialect_utils.execution.named import path_of
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.text import DiagnosticError

@@ -15,8 +15,7 @@ import pytest
 from dialect_utils import execution, processes, sandbox
 from dialect_utils.execution import ExecutionError, Worker, conversion, kernels_to_json, mlir_to_text
 from dialect_utils.execution.conversion import CONVERTER
-from dialect_utils.execution.diagnostics import diagnostics_from_json, diagnostics_to_json
-from dialect_utils.execution.messages import MalformedMessageError
+from dialect_utils.execution.messages import MalformedMessageError, diagnostics_from_json, diagnostics_to_json
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.stablehlo import parse_module
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span

@@ -112,7 +112,7 @@ MUTANTS = (
         ("tests/execution/test_reading.py::test_a_worker_that_has_read_other_files_is_tried_twice",),
     ),
     Mutant(
-        "diagnostics:_location",
+        "messages:_location",
         "0 <= start <= end <= len(source.text)",
         "0 <= start <= end",
         ("tests/execution/test_reading.py::test_diagnostics_of_a_worker_are_checked",),

@@ -66,8 +66,8 @@ MUTANTS = (
     ),
     Mutant(
         "tools:write",
-        'written.portable_artifact() if form == "portable" else serialize(cast(Module, written), emit)',
-        "serialize(cast(Module, written), emit)",
+        'written.portable_artifact() if form == "portable" else serialize(written, emit)',
+        "serialize(written, emit)",
         _CONVERSION,
     ),
     Mutant(

@@ -260,7 +260,7 @@ MUTANTS = (
     ),
     Mutant(
         "Comparator._differing",
-        "differs &= ~((x == 0) & (y == 0))",
+        "choices[_SIGNS] = differs & (x == 0) & (y == 0)",
         "pass",
         ("tests/verdict/test_comparator.py",),
     ),

@@ -19,8 +19,7 @@ from relayout.cli import main
 from relayout.command import Result
 from relayout.validation.gathering import Results
 from relayout.validation.page import html_page
-from relayout.validation.result import Reduced, StepResult, Validation
-from relayout.validation.steps import Step, find_steps
+from relayout.validation.steps import Reduced, Step, StepResult, Validation, find_steps
 from tests.markup import problems
 from tests.paths import ROOT, SHARED_DATA
 

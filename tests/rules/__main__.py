@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dialect_utils.verdict.rules import Rule, all_rules
-from tests.rules import array_instances, lemmas, solvers, table
+from tests.rules import array_instances, lemmas, solvers, table, whole_arrays
 from tests.rules.cases import Case
 from tests.rules.plan import METHODS, Method, Result, is_confirmed, verify
 
@@ -47,6 +47,10 @@ def decided(name: str, opcode: str, count: int) -> list[str]:
 
 def verified(rule: Rule) -> list[str]:
     """Verifies the equations of a rule, prints a line about them, and returns those that do not hold."""
+    if not rule.is_elementwise:
+        count, failed, refuted = whole_arrays.check(rule)
+        print(f"{rule.name}: {count} programs, {refuted} wrong ones refuted", flush=True)
+        return [f"{rule.name}: these differ: {text}" for text in failed]
     start, counts, failures = time.perf_counter(), Counter[Method](), []
     for _, case, method in table.planned(rule):
         if method is None:

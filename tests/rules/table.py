@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from dialect_utils.layout import ELEMENT_TYPES
-from dialect_utils.verdict.rules import Equation, Level, Rule, all_rules
+from dialect_utils.verdict.rules import Equation, Level, Rule, all_definitions, all_rules
 from tests.rules.cases import Case, cases
 from tests.rules.plan import ARGUMENTS, METHODS, Method, method_of
 
@@ -24,10 +24,17 @@ def table() -> str:
     """Returns the table of equations, and the arguments below it."""
     head = f"| rule | equation | level | {' | '.join(METHODS)} |"
     lines = [head, "|---" * (3 + len(METHODS)) + "|"]
-    for rule in all_rules():
+    for rule in filter(lambda rule: rule.is_elementwise, all_rules()):
         lines += [row(rule, *key) for key in dict.fromkeys((each.text, each.level) for each in rule.equations)]
     lines += ["", *(f"- Argument for {each.rule}: {each.text}" for each in ARGUMENTS)]
     return "\n".join(lines)
+
+
+def whole() -> str:
+    """Returns the table of equations about whole arrays."""
+    rules = [rule for rule in all_rules() if not rule.is_elementwise]
+    rows = [f"| {rule.name} | `{each.text}` | {each.level} |" for rule in rules for each in rule.equations]
+    return "\n".join(("| rule | equation | level |", "|---|---|---|", *dict.fromkeys(rows)))
 
 
 def row(rule: Rule, text: str, level: Level) -> str:
@@ -80,11 +87,20 @@ def _ranges(names: Sequence[str], family: Sequence[str]) -> list[str]:
 def names() -> str:
     """Returns the list of all rules by name, each with its sentence, those with equations first."""
     rules = sorted(all_rules(), key=lambda rule: (not rule.equations, rule.name))
+    return _listed(rules)
+
+
+def definitions() -> str:
+    """Returns the list of all definitions by name, each with its sentence."""
+    return _listed(sorted(all_definitions(), key=lambda rule: rule.name))
+
+
+def _listed(rules: Sequence[Rule]) -> str:
     return "\n".join(f"- `{rule.name}`: {rule.why}" for rule in rules)
 
 
 # The parts of the page that are written, by the word of their marks.
-PARTS: Mapping[str, Callable[[], str]] = {"names": names, "rules": table}
+PARTS: Mapping[str, Callable[[], str]] = {"definitions": definitions, "names": names, "rules": table, "whole": whole}
 
 
 def written(part: str) -> str:

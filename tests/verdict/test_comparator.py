@@ -21,8 +21,9 @@ SUBNORMAL = 1e-40
 def found(
     guarantee: Guarantee, x: Array, y: Array, *, kind: str = "random", name: str = "f32", **more: bool
 ) -> Finding:
-    flushes = more.pop("flushes", False)
-    comparator = Comparator((ELEMENT_TYPES[name],), (guarantee,), **more)  # type: ignore[arg-type]  # flags only
+    flushes, keeps_signs = more.pop("flushes", False), more.pop("signs_of_zero", True)
+    open_signs, computed = (frozenset({0} if is_set else ()) for is_set in (not keeps_signs, flushes))
+    comparator = Comparator((ELEMENT_TYPES[name],), (guarantee,), open_signs=open_signs, computed=computed)
     return comparator.find(DataSet(kind, []), [x], [y], None, flushes=flushes)
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from dialect_utils.execution.arrays import Array, from_bits, to_bits
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
-from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.ops.domain import DIRECTIONS, UndefinedError
 
 _BYTE, _SINGLE = 8, 32
 
@@ -84,7 +81,7 @@ def compare(direction: str, left: Array, right: Array, *, is_total: bool = False
     if is_total and kind_of(left).is_floating:
         left, right = total_rank(left), total_rank(right)
     left, right = widened(left), widened(right)
-    return np.asarray(_COMPARISONS[direction](left, right), np.bool_)
+    return np.asarray(DIRECTIONS[direction](left, right), np.bool_)
 
 
 def total_rank(array: Array) -> Array:
@@ -93,16 +90,6 @@ def total_rank(array: Array) -> Array:
     bits = to_bits(array, kind).astype(np.uint64) << np.uint64(64 - kind.bits)
     sign = np.uint64(1 << 63)
     return np.where(bits & sign, ~bits, bits | sign)
-
-
-_COMPARISONS: dict[str, Callable[..., Any]] = {
-    "EQ": np.equal,
-    "NE": np.not_equal,
-    "LT": np.less,
-    "LE": np.less_equal,
-    "GT": np.greater,
-    "GE": np.greater_equal,
-}
 
 
 def reduce_precision(array: Array, exponent_bits: int, mantissa_bits: int) -> Array:

@@ -89,6 +89,14 @@ def format_scalar(element_type: ElementType, bits: int) -> str:
     return str(bits - 2 * sign if element_type.is_signed and bits & sign else bits)
 
 
+def bits_of_one(element_type: ElementType) -> int:
+    """Returns the bits of 1, those of -1 for s1; raises KeyError for complex types."""
+    if not element_type.is_inexact:
+        return 1
+    written = FLOAT_FORMATS[element_type.name]
+    return written.bias << written.mantissa_bits
+
+
 def parse_scalar(element_type: ElementType, text: str) -> int:
     """Returns the bits of a scalar literal, the inverse of `format_scalar`; raises ValueError.
 

@@ -19,13 +19,7 @@ from dialect_utils.verdict.proof.terms import Term, Terms
 from dialect_utils.verdict.rules import Rule
 
 DOT = Rule("dot", "A dot sums products of pairs: the order of its dimensions, and of its operands, is movement.")
-WIDER = Rule(
-    "wider-dot", "The engine chooses the precision of a dot: that of its operands converted to the type of its sum."
-)
 AS_SUM = Rule("dot-as-sum", "A dot is a sum of elementwise products, which the engine may round.")
-INITIAL_ZERO = Rule(
-    "initial-zero", "The engine chooses whether a sum of one element adds its initial 0, or is the element."
-)
 # A step that reorders the dimensions of a dot.
 DOT_ORDER = "dot-order"
 # A step that reorders the dimensions of a reduction.

@@ -34,9 +34,9 @@ from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
 from dialect_utils.verdict.proof.rewriter import Rewriter
 from dialect_utils.verdict.proof.strategies import SECONDS_OF_STRATEGY, Strategy
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
-from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.rules import Definition
 from dialect_utils.verdict.terms.loops import UNROLLED
-from dialect_utils.verdict.terms.walker import BATCH_NORM, walk
+from dialect_utils.verdict.terms.walker import walk
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.elements import ElementProof
@@ -49,8 +49,7 @@ _PARAMETER = "parameter"
 class ProofResult:
     """The result of a proof: `equal`, `different` with the element that moved, or `unknown` and why.
 
-    `outputs` holds the result for each output, `rules` the rules that were applied. `expanded` names an operation that
-    one module has decomposed; engines decompose it in their own ways, so their bits do not contradict the proof.
+    `outputs` holds the result for each output, `rules` the rules that were applied.
     """
 
     answer: Literal["equal", "different", "unknown"]
@@ -60,7 +59,6 @@ class ProofResult:
     outputs: tuple[OutputProof, ...] = ()
     rules: tuple[RuleUse, ...] = ()
     has_equal_effects: bool = True
-    expanded: str = ""
     certificate: Certificate | None = None
 
     @property
@@ -122,27 +120,22 @@ def _decided(
         return _of_chlo(again.result(over_reals=False))
     others = [] if is_equal else [*_by_other_strategies(stages, interface, comparison.other_strategies())]
     if others and others[-1].is_equal_as_arrays():
-        return _expanded(stages, others[-1].result(over_reals=False))
+        return others[-1].result(over_reals=False)
     # The slow comparisons come last: element by element, and over the reals.
     if comparison.terms.could_choose and not comparison.is_equal():
         chosen = _Comparison(stages, interface, replace(strategy, chooses=True))
         comparison = chosen if chosen.is_equal() else comparison
-    found = _expanded(stages, comparison.result(over_reals=over_reals, field_seed=field_seed))
+    found = comparison.result(over_reals=over_reals, field_seed=field_seed)
     for other in (
         each for each in others if (comparison.has_loops and not each.has_loops) or not each.strategy.expands
     ):
         as_elements = found if found.answer != "unknown" else other.result(over_reals=False)
-        found = _expanded(stages, as_elements) if as_elements.answer == "equal" else found
+        found = as_elements if as_elements.answer == "equal" else found
     if again is None or found.answer != "unknown":
         return found
     other_result = again.result(over_reals=over_reals, field_seed=field_seed)
     is_more = other_result.answer == "equal" or (other_result.is_equal_over_reals and not found.is_equal_over_reals)
     return _of_chlo(other_result) if is_more else found
-
-
-def _expanded(stages: Sequence[Module], found: ProofResult) -> ProofResult:
-    """Returns the result with `expanded` set if the modules have different numbers of batch norms."""
-    return replace(found, expanded="" if _norms(stages[0]) == _norms(stages[-1]) else BATCH_NORM.name)
 
 
 def _by_other_strategies(
@@ -165,7 +158,7 @@ def _by_other_strategies(
 def _of_chlo(found: ProofResult) -> ProofResult:
     certificate = None if found.certificate is None else replace(found.certificate, is_decomposed=True)
     rules = (RuleUse(CHLO.name, ()), *found.rules)
-    return replace(found, expanded=CHLO.name, rules=rules, certificate=certificate)
+    return replace(found, rules=rules, certificate=certificate)
 
 
 class _Comparison:
@@ -343,10 +336,6 @@ def _types_of_dots(module: Module) -> Counter[tuple[ElementType, ...]]:
     return Counter(tuple(a.element_type for value in values for a in value.shape.arrays()) for values in arrays)
 
 
-def _norms(module: Module) -> int:
-    return sum(has(each.opcode, Trait.NORMALIZES) for each in module.operations())
-
-
 def _plans(stages: Sequence[Module]) -> Mapping[tuple[Shape, Shape], Sequence[Plan]]:
     """Returns the plans of all tiled layouts in the stages, by logical and physical shape."""
     arrays = (array for stage in stages for value in stage.values() for array in value.shape.arrays())
@@ -390,4 +379,4 @@ def _place(value: Moved, index: tuple[int, ...]) -> Place | None:
     return Place("the padding value", None) if padding.kind == "constant" else None
 
 
-CHLO = Rule("chlo", "A CHLO operation is its decomposition into StableHLO by CHLO's own pass.")
+CHLO = Definition("chlo", "A CHLO operation is its decomposition into StableHLO by CHLO's own pass.")

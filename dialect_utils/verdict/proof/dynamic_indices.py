@@ -11,12 +11,14 @@ import numpy as np
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.proof.algebra.numbers import highest_bits, number_bits, value_of
 from dialect_utils.verdict.proof.terms import Term, Terms
-from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.rules import Definition
 
 # Arrays of terms, for which numpy has no type.
 Elements = Any
 
-PICK = Rule("pick", "A slice at a computed position is one of finitely many: the start index is clamped into range.")
+PICK = Definition(
+    "pick", "A slice at a computed position is one of finitely many: the start index is clamped into range."
+)
 
 # The most values of a clamped index from which another index is computed.
 _MOST_VALUES = 64

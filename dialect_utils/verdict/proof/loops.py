@@ -18,7 +18,7 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, with_trait
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.terms import Array, Term, Terms
-from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.rules import Definition
 from dialect_utils.verdict.terms.loops import Iteration, Loop
 
 # The most readings of a loop's state to try; few loops have more than one.
@@ -26,7 +26,7 @@ _MOST_READINGS = 8
 # The most transposes to try between the shapes of an array in both states; equal sizes allow several.
 _MOST_TRANSPOSES = 2
 
-STATE = Rule(
+STATE = Definition(
     "loop-state",
     "The elements of a loop's state may be in any order, and those that no used result depends on may be left out.",
 )

@@ -11,20 +11,17 @@ from dialect_utils.ops.domain import reshaped, transposed
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.algebra.widening import of_factors
-from dialect_utils.verdict.proof.contractions import AS_SUM, DOT, DOT_ORDER, WIDER, dot_order
+from dialect_utils.verdict.proof.contractions import AS_SUM, DOT, DOT_ORDER, dot_order
 from dialect_utils.verdict.proof.movement import after
 from dialect_utils.verdict.proof.slices import Slices
 from dialect_utils.verdict.proof.sources import anchor
 from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.rules.arrays import CONVOLUTION_PADDING, WIDER_DOT
 from dialect_utils.verdict.terms.primitives import swapped_texts, texts_of
 
 WINDOW = Rule(
     "window", "The dimensions of a convolution may be in any order, and both dialects describe the same windows."
-)
-PADDING = Rule(
-    "convolution-padding",
-    "The engine multiplies the padding of a convolution, as 0, or skips it: finite weights hide it.",
 )
 
 
@@ -53,7 +50,7 @@ class Products(Slices):
             return self._as_sum(dot) or self._swapped(dot)
         shape = ArrayShape(kind, dot.array.dimensions)
         plain = terms.make("op", dot.label, shape, [_converted(terms.each_as_is, each, kind) for each in dot.operands])
-        terms.step(WIDER, dot, _converted(terms.each_as_is, plain, result))
+        terms.step(WIDER_DOT, dot, _converted(terms.each_as_is, plain, result))
         wide = terms.make("op", dot.label, shape, [_converted(terms.each, each, kind) for each in dot.operands])
         made = self._as_sum(wide) or self._swapped(wide)
         return made if kind == result else terms.each("convert", result, [terms.term(made)])
@@ -117,7 +114,7 @@ class Products(Slices):
         is_skipped = self.terms.skips_padding or not has_padding
         made = self.written.convolve(operation, *operands, window, groups, sizes, not is_skipped)
         written = self.written.convolve(operation, *operands, window, groups, sizes, has_padding)
-        self.terms.step(PADDING, written, made)
+        self.terms.step(CONVOLUTION_PADDING, written, made)
         return of_factors(self.terms, made)
 
 

@@ -12,7 +12,7 @@ from dialect_utils.verdict.proof.loops import Reader, readings
 from dialect_utils.verdict.proof.symbols import Symbols
 from dialect_utils.verdict.proof.terms import MOVED, THROUGH, Array, GaveUpError, Moved, Term, Terms, Tree
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.rules.arrays import PROMOTED, REDUCTIONS, promotion_level
+from dialect_utils.verdict.rules.arrays import BRANCHES, ORDER, PROMOTED, REDUCTIONS, promotion_level
 from dialect_utils.verdict.terms.cuts import Cut, before_plan, operand_cuts
 from dialect_utils.verdict.terms.exchanges import Exchange, function_of
 from dialect_utils.verdict.terms.loops import Loop
@@ -145,11 +145,6 @@ def _head(term: Term) -> tuple[str, Hashable]:
         term = term.operands[0]
     return term.kind, term.label if term.kind in ("each", "op") else None
 
-
-BRANCHES = Rule("branches", "A conditional whose branches have no side effects is a select of their results.")
-ORDER = Rule(
-    ANY_ORDER, "The engine chooses the order in which a scan calls a function that the program calls associative."
-)
 
 # The most operations that a proof walks through; a body counts at each call. A dump of 20,000 instructions with
 # expanded tiling has 157,000 operations, which take five seconds and 300 MB.

@@ -7,38 +7,25 @@ operand becomes the same term, and only the plan after it differs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import ArrayShape, ElementType
-from dialect_utils.ops import Trait, with_trait
 from dialect_utils.ops.domain import reshaped
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.matching import converted
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits, value_of
 from dialect_utils.verdict.proof.algebra.widening import all_unconverted, narrowed, of_extreme
-from dialect_utils.verdict.proof.contractions import (
-    INITIAL_ZERO,
-    REDUCTION_ORDER,
-    reduction_order,
-)
+from dialect_utils.verdict.proof.contractions import REDUCTION_ORDER, reduction_order
 from dialect_utils.verdict.proof.movement import after
 from dialect_utils.verdict.proof.products import WINDOW, Products
 from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.rules.arrays import CONVERTED_EXTREME, CONVERTED_FUNCTION
+from dialect_utils.verdict.rules.arrays import COMMUTATIVE, CONVERTED_EXTREME, CONVERTED_FUNCTION, INITIAL, INITIAL_ZERO
 from dialect_utils.verdict.terms.primitives import result_types
 
-if TYPE_CHECKING:
-    pass
-
 REDUCE = Rule("reduce", "The dimensions that a reduction keeps, and those that it reduces, may be in any order.")
-INITIAL = Rule(
-    "initial-value", "A reduction by an associative and exact operation takes its initial value once, in any position."
-)
 
-# Operations whose reductions may take their elements in any order.
-_COMMUTATIVE = sorted(with_trait(Trait.COMMUTATIVE))
 _SUM = "add"
 
 
@@ -247,5 +234,5 @@ class Symbols(Products):
         if len(applied.operands) != 1 or count != 1 or shapes != (scalar, scalar):
             return None
         variables = [self.terms.make("leaf", ("bound", level, i), scalar) for i in range(2)]
-        found = (each for each in _COMMUTATIVE if self.terms.each(each, kind, variables) is applied.operands[0])
+        found = (each for each in sorted(COMMUTATIVE) if self.terms.each(each, kind, variables) is applied.operands[0])
         return next(found, None)

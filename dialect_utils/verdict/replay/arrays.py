@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Reshape, Slice
+from dialect_utils.layout import ArrayShape, ElementType, Pad, Slice
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.certificate import Step
@@ -19,12 +19,11 @@ from dialect_utils.verdict.rules.matching import constant_bits
 from dialect_utils.verdict.terms.combinations import (
     absorbs,
     is_exact,
-    neutral,
     opcode_of_combination,
     try_combination,
 )
 from dialect_utils.verdict.terms.cuts import Cut, operand_cuts
-from dialect_utils.verdict.terms.primitives import ANY_ORDER, Term
+from dialect_utils.verdict.terms.primitives import Term
 from dialect_utils.verdict.terms.relations import try_prove_same_combination
 from dialect_utils.verdict.terms.wellformed import demand
 
@@ -309,31 +308,6 @@ def nan_level(term: Term) -> Level:
     return Level.BITS if kind.is_integral or kind.name == "pred" else Level.NAN
 
 
-def _initial(step: Step) -> Level:
-    """Checks that an exact reduction combines its initial value last, also where it reduces 0 or 1 elements."""
-    demand(is_op(step.before, "reduce"), "no reduction")
-    opcode, (array, initial) = label_of(step.before)[1], step.before.operands
-    kind, (rows, count) = array_of(array).element_type, array_of(array).dimensions
-    after = step.after
-    if count == 0:
-        demand(repeats(after, initial) and array_of(after) == array_of(step.before), "another initial value")
-        return Level.BITS
-    demand(
-        after.kind == "each" and after.label == opcode and array_of(after) == array_of(step.before), "another operation"
-    )
-    bare, last = after.operands
-    demand(repeats(last, initial), "another initial value")
-    demand(array_of(bare) == array_of(last) == array_of(after), "another element type")
-    if is_op(bare, "reduce"):
-        demand(is_exact(opcode, kind) and neutral(opcode, kind) is not None, "not exact")
-        demand(bare.label == step.before.label and bare.operands[0] is array, "another reduction")
-        demand(constant_bits(bare.operands[1]) == neutral(opcode, kind), "not neutral")
-    else:
-        is_moved = bare.kind == "moved" and isinstance(bare.label, Plan) and bare.label.steps == (Reshape((rows,)),)
-        demand(count == 1 and is_moved and bare.operands == (array,), "more than one element")
-    return nan_level(step.before)
-
-
 def reducer(step: Step) -> tuple[Term, str, ElementType, int]:
     """Returns a reduction's function and the opcode, type and level it must have; raises RefusedError."""
     (general,) = step.before.operands if step.before.kind == "out" else (step.before,)
@@ -369,22 +343,6 @@ def _one_branch(step: Step) -> Level:
     return Level.BITS
 
 
-def _branches(step: Step) -> Level:
-    """Checks that a choice between two arrays is a select by a repeated scalar."""
-    before, after = step.before, step.after
-    demand((before.kind, before.label, after.kind, after.label) == ("each", "select", "choice", None), "no select")
-    predicate, *results = before.operands
-    demand(repeats(predicate, after.operands[0]) and results == [*after.operands[1:]], "other operands")
-    demand(array_of(after.operands[0]) == ArrayShape(ELEMENT_TYPES["pred"], ()), "no truth value")
-    return Level.BITS
-
-
-def _any_order(step: Step) -> Level:
-    """Checks that a scan in the engine's order equals the scan in the order of the slices."""
-    demand(is_op(step.before, ANY_ORDER) and step.before.operands == (step.after,), "another result")
-    return Level.ENGINE
-
-
 def _regrouped(step: Step) -> Level:
     """Checks that both sides combine the same elements; an inexact sum only up to the engine's order."""
     before, after = step.before, step.after
@@ -397,12 +355,9 @@ def _regrouped(step: Step) -> Level:
 
 
 CHECKS: Mapping[str, Callable[[Step], Level]] = {
-    "any-order": _any_order,
-    "branches": _branches,
     "broadcast": _broadcast,
     "broadcast-moved": _broadcast_moved,
     "concatenate": _concatenate,
-    "initial-value": _initial,
     "iota": _iota,
     "joined-slices": _joined_slices,
     "moved": _reads,

@@ -19,6 +19,7 @@ from dialect_utils.verdict.replay.equality import Equality, Level
 from dialect_utils.verdict.replay.exchanges import promoted
 from dialect_utils.verdict.replay.scalars import check_scalar
 from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function, labels_of
+from dialect_utils.verdict.rules import try_rule
 from dialect_utils.verdict.rules.arrays import PROMOTED
 from dialect_utils.verdict.terms.graph import Graph, Nodes
 from dialect_utils.verdict.terms.primitives import Term
@@ -177,7 +178,8 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
     found = check_scalar(step.rule, step.before, step.after)
     if found is None:
         raise RefusedError(f"{step.rule} does not make two terms equal at {step.where}")
-    if step.rule != "splat" and not all(graph.is_specified[node] for node in nodes):
+    rule = try_rule(step.rule)
+    if rule is not None and rule.is_elementwise and not all(graph.is_specified[node] for node in nodes):
         raise RefusedError(f"{step.rule} is applied to undefined padding at {step.where}")
     return _Merge(_LEVELS[found], *nodes)
 

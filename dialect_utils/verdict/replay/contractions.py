@@ -115,23 +115,6 @@ def _undone(order: _Order | None) -> _Order | None:
     return tuple(parts[i] for i in permutation), tuple(permutation.index(i) for i in range(len(parts)))
 
 
-def _wider_dot(step: Step) -> Level:
-    """Checks dot(x, y) = convert(dot(convert(x), convert(y))) with the type of the dot's sums inside."""
-    before, inner = step.before, step.after.operands[0] if _is_convert(step.after) else step.after
-    demand(is_op(before, "dot") and is_op(inner, "dot") and before.label == inner.label, "no two dots")
-    result, kind = array_of(before).element_type, array_of(inner).element_type
-    demand(array_of(before) == array_of(step.after), "another type of result")
-    for operand, wide in zip(before.operands, inner.operands, strict=True):
-        is_converted = _is_convert(wide) and wide.operands == (operand,)
-        demand((wide is operand or is_converted) and array_of(wide).element_type == kind, "other operands")
-    demand(kind == summed_in(result, *(array_of(each).element_type for each in before.operands)), "another precision")
-    return Level.ENGINE if kind.is_floating else Level.BITS
-
-
-def _is_convert(term: Term) -> bool:
-    return (term.kind, term.label) == ("each", "convert")
-
-
 def _as_sum(step: Step) -> Level:
     """Checks that a dot became the sum, from 0, of the products of its operands."""
     before, kind = step.before, array_of(step.before).element_type
@@ -163,38 +146,10 @@ def _reshaped(term: Term, sizes: tuple[int, ...]) -> Term:
     return term.operands[0]
 
 
-def _initial_zero(step: Step) -> Level:
-    """Checks that a sum of 0 and one element became the element."""
-    before, kind = step.before, array_of(step.before).element_type
-    demand(kind.is_floating, "no floats")
-    if is_op(before, "reduce"):
-        (array, zero), opcode = before.operands, label_of(before)[1]
-        element = _reshaped(step.after, array_of(before).dimensions)
-    else:
-        demand(before.kind == "each" and label_of(before)[0] == "sum", "no sum")
-        (zero, array), opcode = before.operands, label_of(before)[1]
-        element = step.after
-    demand(opcode == "add" and _is_zero(zero), "no sum that begins with 0")
-    demand(element is array and prod(array_of(array).dimensions) == prod(array_of(before).dimensions), "more elements")
-    return Level.ENGINE
-
-
-def _convolution(step: Step) -> Level:
-    """Checks that two convolutions differ only in padding: multiplied as 0, or skipped."""
-    first, second = label_of(step.before), label_of(step.after)
-    demand(is_op(step.before, "convolution") and step.before.operands == step.after.operands, "other operands")
-    demand(first[:3] + first[4:] == second[:3] + second[4:] and step.before.shape == step.after.shape, "other windows")
-    is_exact_ = all(array_of(operand).element_type.is_integral for operand in step.before.operands)
-    return Level.BITS if is_exact_ else Level.ENGINE
-
-
 CHECKS: Mapping[str, Callable[[Step], Level]] = {
-    "convolution-padding": _convolution,
     "dot": _dot,
     "dot-as-sum": _as_sum,
     "dot-order": _dot_order,
-    "initial-zero": _initial_zero,
     "reduction-order": _reduction_order,
-    "wider-dot": _wider_dot,
     "window-order": _window_order,
 }

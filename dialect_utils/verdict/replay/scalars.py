@@ -1,4 +1,4 @@
-"""Checks one step between elementwise expressions, by the equations of its rule or by the rule's procedure.
+"""Checks one step between two expressions, by the equations of its rule or by the procedure of a scalar rule.
 
 A step is checked from its two expressions alone.
 """
@@ -42,12 +42,12 @@ def _oriented(rule: str, root: str) -> tuple[tuple[Equation, Pattern, Pattern], 
         for each in (found.equations if found else ())
         for pair in ((each.left, each.right), (each.right, each.left))
     ]
-    return tuple(side for side in sides if side[1].kind == "each" and side[1].name == root)
+    return tuple(side for side in sides if side[1].kind in ("each", "whole") and side[1].name == root)
 
 
 def _root(term: Term) -> str:
     label = term.label[0] if isinstance(term.label, tuple) and term.label else term.label
-    return label if term.kind == "each" and isinstance(label, str) else ""
+    return label if term.kind in ("each", "op") and isinstance(label, str) else ""
 
 
 # Procedures

@@ -7,10 +7,8 @@ from typing import Any
 
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import BITWISE, EXTREMES, Trait, with_trait
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
-from dialect_utils.verdict.rules.formats import is_lossless
 from dialect_utils.verdict.terms.combinations import is_exact
 from dialect_utils.verdict.terms.primitives import Term
 from dialect_utils.verdict.terms.wellformed import demand
@@ -74,59 +72,6 @@ def converted_movement(step: Step) -> Level:
         demand(_is_converted(first_, second_) if number < count else first_ is second_, "another operand")
         demand(number >= count or (_type(first_), _type(second_)) == (_type(step.before), _type(narrow)), "other types")
     return Level.BITS
-
-
-def converted_extreme(step: Step) -> Level:
-    """Checks reduce(convert(x)) = convert(reduce(x)) for maximum, minimum and bitwise reductions."""
-    wide, narrow = _pair(step)
-    demand(_name(wide) in _REDUCTIONS and wide.label == narrow.label, "another reduction")
-    kind, opcode = _type(narrow), _label(wide)[1]
-    is_bitwise = opcode in BITWISE and kind.is_integral and _type(wide).is_integral
-    is_extreme = opcode in EXTREMES and (kind.is_integral == _type(wide).is_integral)
-    demand((is_bitwise or is_extreme) and is_lossless(kind, _type(wide)), "not exact")
-    _all_converted(step, wide, narrow)
-    return Level.NAN if kind.is_floating else Level.BITS
-
-
-def excess_precision(step: Step) -> Level:
-    """Checks that a wide sum, rounded once, became a narrow sum in which each addition is rounded."""
-    wide, narrow = step.before.operands[0], step.after
-    demand(_is_converted(step.before, wide) and _name(wide) in _REDUCTIONS, "no converted reduction")
-    demand(wide.label == narrow.label and narrow.kind == "op", "another reduction")
-    demand(_label(wide)[1] in with_trait(Trait.COMMUTATIVE | Trait.ROUNDS), "neither a sum nor a product")
-    demand(_type(wide).is_floating and _type(narrow).is_floating, "no floats")
-    demand(is_lossless(_type(narrow), _type(wide)), "the type of the sum is not wider")
-    demand(all(map(_is_converted, wide.operands, narrow.operands)), "other operands")
-    demand(all(_type(each) == _type(narrow) for each in narrow.operands), "other types")
-    return Level.ENGINE
-
-
-def _all_converted(step: Step, wide: Term, narrow: Term) -> None:
-    demand(_is_converted(step.after, narrow), "the result is not converted")
-    demand(all(map(_is_converted, wide.operands, narrow.operands)), "another operand")
-    demand(all(_type(each) == _type(narrow) for each in narrow.operands), "other types")
-
-
-def convolution_precision(step: Step) -> Level:
-    """Checks that only the precision of a convolution at DEFAULT precision differs.
-
-    Factors may be given in a wider type, and the sum may be made in a wider type and converted.
-    """
-    before, narrow = step.before, step.after
-    wide = _unconverted(before)
-    if wide is not before:
-        demand(_type(wide).is_floating and is_lossless(_type(narrow), _type(wide)), "the type of the sum is not wider")
-        demand(wide.operands == narrow.operands, "other operands")
-    else:
-        demand(_type(wide) == _type(narrow) and len(wide.operands) == len(narrow.operands), "another type")
-        for first, second in zip(wide.operands, narrow.operands, strict=True):
-            is_factor = _is_converted(first, second) and is_lossless(_type(second), _type(first))
-            demand(first is second or (is_factor and _type(second).is_floating), "another operand")
-    demand(_name(wide) == "convolution" and wide.label == narrow.label, "no convolution, or another one")
-    demand(len(narrow.operands) == _FACTORS, "other operands")
-    demand(all(_type(each).is_floating for each in (before, narrow, *narrow.operands)), "no floats")
-    demand(_label(wide)[-1] == (), "the precision is not DEFAULT")
-    return Level.ENGINE
 
 
 def _label(term: Term) -> tuple[Any, ...]:
@@ -195,8 +140,5 @@ def _level_of_function(function: Term, results: Sequence[ElementType]) -> Level:
 
 WIDENINGS: Mapping[str, Callable[[Step], Level]] = {
     "converted": converted_movement,
-    "converted-extreme": converted_extreme,
-    "convolution-precision": convolution_precision,
-    "excess-precision": excess_precision,
 }
 OF_FUNCTIONS = ("converted-function",)

@@ -8,6 +8,7 @@ whole numbers sums are exact, in any order, as long as the largest possible one 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -15,7 +16,7 @@ from math import prod
 
 from dialect_utils.ir import Function, Module, Operand, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape
-from dialect_utils.ops import DONE, UPDATE, Trait, has, split_asynchronous, with_trait
+from dialect_utils.ops import DONE, UPDATE, Trait, has, named, split_asynchronous, with_trait
 from dialect_utils.verdict.dataflow import array_sources, operations_behind, splat_number
 from dialect_utils.verdict.sampling import LARGEST_INTEGER
 
@@ -52,6 +53,48 @@ _LOOP_ITERATIONS = 3
 _NOT_CONTINUOUS = with_trait(Trait.JUMPS)
 
 
+# Elementwise operations that move bits, or change the sign bit alone.
+_KEEP_BITS = named("abs bitcast-convert complex copy imag negate real select")
+# The choice of an engine between -0 and 0 (`ops/choices.py`).
+SIGN_OF_ZERO = named("clamp maximum minimum")
+
+
+def computes_floats(operation: Operation) -> bool:
+    """Is true for arithmetic of floats: an engine may flush subnormal numbers in it, and chooses the bits of a NaN."""
+    opcode = operation.opcode
+    is_arithmetic = has(opcode, Trait.ELEMENTWISE) and opcode not in _KEEP_BITS
+    is_other = any(has(opcode, trait) for trait in (Trait.CONTRACTS, Trait.ENGINE_DEFINED, Trait.NORMALIZES))
+    return (is_arithmetic or is_other) and _is_inexact([*operation.operands, *operation.results])
+
+
+def makes_nan(operation: Operation) -> bool:
+    """Is true for an operation that may make a NaN, whose bits the engine chooses."""
+    return computes_floats(operation) and _is_inexact(operation.results)
+
+
+def makers_of(arrays: Sequence[tuple[Value, ArrayShape]], *, steered: bool = True) -> list[set[Operation]]:
+    """Returns the operations that each array depends on, with its source, as `values_behind` does."""
+    return [operations_behind([value], steered=steered) for value, _ in arrays]
+
+
+def outputs_with(makers: Sequence[set[Operation]], holds: Callable[[Operation], bool]) -> frozenset[int]:
+    """Returns the numbers of the arrays that depend on an operation for which `holds` is true."""
+    return frozenset(number for number, operations in enumerate(makers) if any(map(holds, operations)))
+
+
+def expanded_opcodes(first: Module, last: Module) -> set[str]:
+    """Returns the opcodes of operations that one module expands.
+
+    Engines expand batch normalizations and operations of CHLO in their own ways, which round otherwise.
+    """
+    counts = [Counter(filter(_is_expanded, (each.opcode for each in module.operations()))) for module in (first, last)]
+    return {opcode for opcode in counts[0] | counts[1] if counts[0][opcode] != counts[1][opcode]}
+
+
+def _is_expanded(opcode: str) -> bool:
+    return has(opcode, Trait.NORMALIZES) or opcode.startswith("chlo.")
+
+
 def result_guarantees(module: Module) -> list[Guarantee]:
     """Returns the guarantee of every array among the entry's results, tuples flattened."""
     arrays = [each for value in module.entry.results for each in array_sources(value)]
@@ -70,15 +113,8 @@ class RoundingAnalysis:
         """Returns the guarantee of each array of the entry, given with its source."""
         return [_final(self.states[value], array) for value, array in arrays]
 
-    def thresholds(self, arrays: Sequence[tuple[Value, ArrayShape]]) -> frozenset[int]:
-        """Returns the numbers of the arrays that compare or round the result of a sum of floats."""
-        return frozenset(number for number, (value, _) in enumerate(arrays) if self.has_threshold(value))
-
-    def has_threshold(self, value: Value) -> bool:
-        """Is true where a value depends on a sum of floats through an operation that is not continuous."""
-        return any(map(self._is_threshold, operations_behind([value])))
-
-    def _is_threshold(self, operation: Operation) -> bool:
+    def is_threshold(self, operation: Operation) -> bool:
+        """Is true for an operation that is not continuous, such as a comparison, of the result of a sum of floats."""
         opcode = operation.opcode
         inner = {each.opcode for function in operation.called for each in function.operations}
         is_combined = has(opcode, Trait.COMBINES) and "compare" in inner

@@ -2,8 +2,8 @@
 
 from dialect_utils.verdict.rules import arrays, comparisons, conversions, extremes, floats, integers
 from dialect_utils.verdict.rules.pattern import Pattern
-from dialect_utils.verdict.rules.rule import Equation, Level, Rule, all_rules, try_rule
+from dialect_utils.verdict.rules.rule import Definition, Equation, Level, Rule, all_definitions, all_rules, try_rule
 
 FILES = (arrays, comparisons, conversions, extremes, floats, integers)
 
-__all__ = ["Equation", "Level", "Pattern", "Rule", "all_rules", "try_rule"]
+__all__ = ["Definition", "Equation", "Level", "Pattern", "Rule", "all_definitions", "all_rules", "try_rule"]

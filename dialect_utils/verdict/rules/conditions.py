@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
+from dialect_utils.ops.contractions import summed_in
 from dialect_utils.verdict.rules.formats import (
     PROPERTIES,
     exact_log2,
@@ -152,6 +153,15 @@ class SameWidth:
     def holds(self, types: Types, constants: Constants) -> bool:
         """Is true where both formats have the same number of bits."""
         return types[self.type].bits == types[self.other].bits
+
+
+@dataclass(frozen=True, slots=True)
+class SummedIn:
+    """The condition that a dot of A and B with the result T is summed in U, by the definition."""
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true for the type that holds each product."""
+        return summed_in(*(types[name] for name in "TAB")) == types["U"]
 
 
 @dataclass(frozen=True, slots=True)

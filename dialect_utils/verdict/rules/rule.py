@@ -41,6 +41,11 @@ class Equation:
         object.__setattr__(self, "types_of_right", frozenset(types[1] - types[0] - ELEMENT_TYPES.keys()))
 
     @property
+    def is_elementwise(self) -> bool:
+        """Is true for an equation about the elements at one index."""
+        return all(part.kind != "whole" for side in (self.left, self.right) for part in side.parts())
+
+    @property
     def is_rewriting(self) -> bool:
         """Is true where the prover rewrites the left side to the right side."""
         return " -> " in self.text
@@ -81,8 +86,8 @@ class Rule:
     Patterns are written over variables x, y, z of a type T, truth values p, q and constants c, d: operators are opcodes
     with their attribute in brackets (`compare[LT](x, y)`, `convert[U](x)`), numbers are constants of T. Each equation
     is verified by itself. Tests execute the equations and `examples` with random data, for the formats of `domain`, and
-    prove them; execution refutes each equation of `wrong`, which looks similar. A rule about whole arrays has no
-    equations; its examples are modules.
+    prove them; execution refutes each equation of `wrong`, which looks similar. A rule without equations has a
+    procedure in the replay.
     """
 
     name: str
@@ -97,12 +102,31 @@ class Rule:
             raise ValueError(f"two rules are named {self.name}")
         _BY_NAME[self.name] = self
 
+    @property
+    def is_elementwise(self) -> bool:
+        """Is true where no equation is about whole arrays: then no step may read undefined padding."""
+        return all(equation.is_elementwise for equation in self.equations)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition(Rule):
+    """A way in which operations become terms, such as the iterations of a loop.
+
+    No step of a certificate uses it: the prover and the replay make the terms of a module by the same code, and the
+    choices that a certificate makes (how often loops are unrolled, how a loop's state is read) are checked as claims.
+    """
+
 
 def all_rules() -> tuple[Rule, ...]:
     """Returns every declared rule, in the order of declaration."""
-    return tuple(_BY_NAME.values())
+    return tuple(rule for rule in _BY_NAME.values() if not isinstance(rule, Definition))
+
+
+def all_definitions() -> tuple[Definition, ...]:
+    """Returns every declared definition, in the order of declaration."""
+    return tuple(rule for rule in _BY_NAME.values() if isinstance(rule, Definition))
 
 
 def try_rule(name: str) -> Rule | None:
-    """Returns the rule of a name, or None."""
+    """Returns the rule or definition of a name, or None."""
     return _BY_NAME.get(name)

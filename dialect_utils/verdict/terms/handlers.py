@@ -12,7 +12,7 @@ from dialect_utils.ir.control_flow import BODY, CONDITION
 from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.ops import by_opcode, opcode_of
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.rules import Definition
 from dialect_utils.verdict.terms.exchanges import by_phase, exchange_of, function_of, is_exchange, is_sum, trees
 from dialect_utils.verdict.terms.loops import Loop, Scan
 from dialect_utils.verdict.terms.primitives import TreeOf, V
@@ -20,8 +20,8 @@ from dialect_utils.verdict.terms.primitives import TreeOf, V
 if TYPE_CHECKING:
     from dialect_utils.verdict.terms.walker import Walker
 
-KNOWN_BRANCH = Rule("known-branch", "A conditional on a constant runs one branch.")
-SCAN = Rule("scan", "A scan is the loop over the slices of its inputs that calls its function on each.")
+KNOWN_BRANCH = Definition("known-branch", "A conditional on a constant runs one branch.")
+SCAN = Definition("scan", "A scan is the loop over the slices of its inputs that calls its function on each.")
 
 
 def _element(_: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:

@@ -13,14 +13,16 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.ops.domain import UndefinedError, only_function, required_ints, reshaped, static_array
 from dialect_utils.verdict.certificate import Reading
-from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.rules import Definition
 from dialect_utils.verdict.terms.primitives import V
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.terms.maker import Maker
     from dialect_utils.verdict.terms.walker import Walker
 
-UNROLLED = Rule("unrolled", "A loop whose condition is known before every iteration is the sequence of its iterations.")
+UNROLLED = Definition(
+    "unrolled", "A loop whose condition is known before every iteration is the sequence of its iterations."
+)
 Plans = Sequence[Plan | None]
 _COUNTER = ELEMENT_TYPES["s64"]
 # Float operations that do not round, so that a scan may apply them in any order.

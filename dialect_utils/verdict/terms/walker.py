@@ -13,7 +13,7 @@ from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops import Trait, has, opcode_of
 from dialect_utils.ops.domain import UndefinedError, static_array
-from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.rules import Definition
 from dialect_utils.verdict.terms.exchanges import Exchange
 from dialect_utils.verdict.terms.handlers import HANDLERS
 from dialect_utils.verdict.terms.labels import (
@@ -35,8 +35,8 @@ from dialect_utils.verdict.terms.labels import (
 from dialect_utils.verdict.terms.maker import Maker
 from dialect_utils.verdict.terms.primitives import CLOSED, OUTERMOST, TreeOf, V, leaves_of, tree_of
 
-BATCH_NORM = Rule("batch-norm", "Batch normalization is its decomposition in StableHLO's specification.")
-MAP = Rule("map", "A map whose computation is elementwise computes the same on whole arrays, element by element.")
+BATCH_NORM = Definition("batch-norm", "Batch normalization is its decomposition in StableHLO's specification.")
+MAP = Definition("map", "A map whose computation is elementwise computes the same on whole arrays, element by element.")
 
 # Nested calls; deeper ones count as recursion.
 _DEEPEST_CALL = 60

@@ -12,7 +12,7 @@ from dialect_utils.layout import ArrayShape, BufferShape, Pad, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.custom_calls.call_config import check_operands, refused
-from passes.dumps.custom_calls.tpu_blocks import BLOCKS, combine, split_high, split_low
+from passes.dumps.custom_calls.linear_algebra import BLOCKS, combine, split_high, split_low
 from passes.dumps.sorts import add_comparator, first_elements, stable_sort
 from passes.tiling.byte_readers import expand_concatenation
 

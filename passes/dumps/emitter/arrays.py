@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
 from dialect_utils.ops import by_opcode
+from dialect_utils.ops.domain import DIRECTIONS
 from passes.dumps.emitter.code import PRED, S32, Code, Number, Update, Val, constant, index, wrapped
 
 # Float types of 8 bits or more, except the narrowest, represent integers up to this magnitude.
@@ -32,14 +33,6 @@ _FOLDED: Mapping[str, Callable[[int, int], int]] = by_opcode(
         "remainder": lambda a, b: a - b * _truncated_quotient(a, b),
     }
 )
-_DIRECTIONS: dict[str, Callable[[Number, Number], bool]] = {
-    "EQ": operator.eq,
-    "NE": operator.ne,
-    "LT": operator.lt,
-    "LE": operator.le,
-    "GT": operator.gt,
-    "GE": operator.ge,
-}
 
 
 def binary(code: Code, opcode: str, a: Val, b: Val) -> Val:
@@ -112,9 +105,9 @@ def unary(code: Code, opcode: str, a: Val, kind: ElementType | None = None) -> V
 def compare(code: Code, direction: str, a: Val, b: Val) -> Val:
     """Builds a comparison: EQ, NE, LT, LE, GT or GE; only NE is true for NaN."""
     if a.known is not None and b.known is not None:
-        return constant(PRED, _DIRECTIONS[direction](a.known, b.known), a.dims)
+        return constant(PRED, DIRECTIONS[direction](a.known, b.known), a.dims)
     made = code.emit("compare", PRED, a.dims, [a, b], f", direction={direction}")
-    _follow(code, made, (a, b), lambda numbers: _DIRECTIONS[direction](*numbers))
+    _follow(code, made, (a, b), lambda numbers: DIRECTIONS[direction](*numbers))
     return made
 
 

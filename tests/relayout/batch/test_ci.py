@@ -12,7 +12,7 @@ from junitparser import Error, Failure, JUnitXml
 from sarif_pydantic import Sarif
 
 from dialect_utils.io.inputs import named_input
-from relayout.batch.ci import Finding, findings
+from relayout.batch.results import Finding, findings
 from relayout.batch.unit import Unit
 from relayout.cli import main
 from relayout.command import Result

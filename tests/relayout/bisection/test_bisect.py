@@ -153,7 +153,7 @@ def test_a_module_that_is_wrong_by_definition_after_a_pass_is_found(
         ]
 
     monkeypatch.setattr(Worker, "dump_passes", dump)
-    monkeypatch.setattr("relayout.bisection.search.single_passes", lambda names, is_right: [])
+    monkeypatch.setattr("relayout.bisection.judging.single_passes", lambda names, is_right: [])
     file.write_text(HLO.replace("ROOT r = (f32[6,8], f32[6,8]) tuple(c, n)", "ROOT q = f32[6,8] negate(c)"))
     plant(monkeypatch, lambda text, disabled: True)
     found = row(capsys, "a.hlo", "--no-reduce")

@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import pytest
 
-from relayout.bisection.search import IsRight, Names, single_passes, smallest_set
+from relayout.bisection.judging import IsRight, Names, single_passes, smallest_set
 
 NAMES = tuple("abcdefgh")
 

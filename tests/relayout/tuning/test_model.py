@@ -14,8 +14,8 @@ from dialect_utils.layout import ArrayShape, parse_shape
 from relayout.tuning.changes import EntryArray, as_stablehlo, change_of, mode_of, orders, padded_bytes
 from relayout.tuning.graph import Graph, allowed_result, denied_operands, reads_tiles, tile_bytes
 from relayout.tuning.model import Model
-from relayout.tuning.objective import Objective
 from relayout.tuning.search import rank_correlation
+from relayout.tuning.trials import Objective
 from tests.relayout.tuning.compilers import GATHER, PROGRAM
 
 # 40 x 300 elements of 4 bytes in tiles of 8 x 128, in both orders.

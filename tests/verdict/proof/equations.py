@@ -107,13 +107,13 @@ def _all(equation: Equation, parts: Sequence[Pattern], kind: str) -> Iterator[In
         candidates = {0}
     for others in product(_OTHERS, repeat=len(free)):
         types = {"T": main, **{name: ELEMENT_TYPES[other] for name, other in zip(free, others, strict=True)}}
-        if not all(map(_is_valid, parts, [types] * len(parts))):
+        if not all(map(is_valid, parts, [types] * len(parts))):
             continue
         for bits in product(sorted(each for each in candidates if each is not None), repeat=len(names)):
             yield Instance(equation.left, equation.right, types, dict(zip(names, bits, strict=True)))
 
 
-def _is_valid(part: Pattern, types: Mapping[str, ElementType]) -> bool:
+def is_valid(part: Pattern, types: Mapping[str, ElementType]) -> bool:
     """Is true where a module may hold an operation on its types, and a type has a number."""
     kind = _type(part, types)
     if part.kind == "number":

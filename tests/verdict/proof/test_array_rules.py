@@ -14,7 +14,7 @@ from dialect_utils.layout import ArrayShape
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from dialect_utils.verdict.proof.dynamic_indices import PICK
 from dialect_utils.verdict.proof.elements import ELEMENTS
-from dialect_utils.verdict.rules import Rule, all_rules
+from dialect_utils.verdict.rules import Rule, all_definitions, all_rules
 from dialect_utils.verdict.rules.arrays import ONE_SUM
 from dialect_utils.verdict.sampling import random_inputs
 from tests.verdict.proof import (
@@ -376,7 +376,8 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
 # executed in test_exchanges.py.
 NOT_EXECUTED = {"any-order", "batch-norm", "promoted-reduction", "scan"}
 # Rules are declared where modules are imported; proofs import those about elements when they need them.
-ARRAY_RULES = [rule for rule in all_rules() if rule.name in INSTANCES]
+NAMED = (*all_rules(), *all_definitions())
+ARRAY_RULES = [rule for rule in NAMED if rule.name in INSTANCES]
 assert {ELEMENTS, ONE_SUM, PICK} <= {*ARRAY_RULES}
 
 
@@ -393,8 +394,8 @@ def executed(worker: Worker, text: str, seed: int) -> Array:
 
 
 def test_every_rule_has_equations_or_instances() -> None:
-    others = {rule.name for rule in all_rules() if rule.equations or rule.examples}
-    assert {rule.name for rule in all_rules()} == others | {*INSTANCES}
+    others = {rule.name for rule in NAMED if rule.equations or rule.examples}
+    assert {rule.name for rule in NAMED} == others | {*INSTANCES}
 
 
 @pytest.mark.parametrize("rule", ARRAY_RULES, ids=lambda rule: rule.name)

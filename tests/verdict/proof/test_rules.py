@@ -18,7 +18,7 @@ from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
 from tests.verdict.proof.equations import KINDS, Instance, instances, kinds_of, written
 
-SCALAR_RULES = [rule for rule in all_rules() if rule.equations or rule.examples]
+SCALAR_RULES = [rule for rule in all_rules() if (rule.equations or rule.examples) and rule.is_elementwise]
 
 
 def execute(worker: Worker, found: Sequence[Instance]) -> list[list[tuple[Array, Array]]]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dialect_utils.execution import Worker, prepare
 from dialect_utils.hlo import parse_module
 from dialect_utils.text import DiagnosticError
-from passes.dumps.custom_calls.tpu_blocks import BLOCKS
+from passes.dumps.custom_calls.linear_algebra import BLOCKS
 from passes.dumps.expand_custom_calls import expand_custom_calls
 from tests.passes.dump_files import UNOPTIMIZED
 
