@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
@@ -226,6 +226,11 @@ class Result:
     content: str = ""
     is_known: bool = False
 
+    @property
+    def header(self) -> dict[str, Any]:
+        """Returns the fields by name, without output and diagnostics, which a process sends beside them."""
+        return {name: value for name, value in asdict(self).items() if name not in ("output", "diagnostics")}
+
 
 # The execution of all units of a job, which yields their results in their order.
 Execute = Callable[[Job, Sequence[Unit]], Generator[Result]]
@@ -313,33 +318,21 @@ def with_conclusion(execute: Execute, conclusion: Gatherer[Any]) -> Execute:
     return run
 
 
-def worked(work: Work, unit: Unit, job: Job, console: Console) -> dict[str, Any]:
-    """Runs a unit unless a result of its content is known, and returns the fields of its result without its output."""
+def worked(work: Work, unit: Unit, job: Job, console: Console) -> Result:
+    """Runs a unit unless a result of its content is known, and returns its result without its output."""
     content = ""
     if job.keeps_results:
         unit = unit.with_contents()
         content = unit.content()
         if content and content == unit.known:
-            return _fields(DONE, content=content, is_known=True)
+            return Result(DONE, content=content, is_known=True)
     start = perf_counter()
     try:
         status, ends_batch = work(unit), False
     except UsageError as error:
         console.diagnose(error.diagnostics)
         status, ends_batch = WRONG_COMMAND, True
-    return _fields(status, seconds=perf_counter() - start, ends_batch=ends_batch, content=content)
-
-
-def _fields(
-    status: int, *, seconds: float = 0.0, ends_batch: bool = False, content: str = "", is_known: bool = False
-) -> dict[str, Any]:
-    return {
-        "status": status,
-        "seconds": seconds,
-        "ends_batch": ends_batch,
-        "content": content,
-        "is_known": is_known,
-    }
+    return Result(status, seconds=perf_counter() - start, ends_batch=ends_batch, content=content)
 
 
 def show(result: Result) -> None:

@@ -13,7 +13,7 @@ from math import prod
 from typing import TypeVar
 
 from dialect_utils.ir import Operation, Value, array_shape
-from dialect_utils.ir.elementwise import is_elementwise
+from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, Layout
 from dialect_utils.ops import Attribute, by_opcode, named, opcode_of
 from dialect_utils.ops.factors import RESULT, Factor, Kind, Position
@@ -105,15 +105,15 @@ def orders_for_result(operation: Operation, order: Order) -> Mapping[Position, O
     None where the dimensions have different roles, or where the operation would combine elements in another sequence.
     """
     if is_elementwise(operation):
-        return _of_elements(tuple(array_shape(operand).rank for operand in operation.operands), order)
+        return _of_elements(len(operation.operands), scalar_operands(operation), order)
     factors = factors_of(operation) if operation.opcode in _ALIGNED else None
     return None if factors is None else _of_aligned(operation, factors, {RESULT: order})
 
 
 @lru_cache(maxsize=1 << 10)
-def _of_elements(ranks: tuple[int, ...], order: Order) -> Mapping[Position, Order] | None:
-    """Returns the orders of an elementwise operation on arrays of these ranks; a scalar operand has none."""
-    return {RESULT: order, **{index: order for index, rank in enumerate(ranks) if rank}} if order else None
+def _of_elements(count: int, scalars: tuple[int, ...], order: Order) -> Mapping[Position, Order] | None:
+    """Returns the orders of an elementwise operation on so many operands; a scalar operand has none."""
+    return dict.fromkeys((RESULT, *(i for i in range(count) if i not in scalars)), order) if order else None
 
 
 def _of_aligned(
@@ -283,6 +283,17 @@ _SEQUENCES = ("lhs_contracting_dims", "rhs_contracting_dims", "start_index_map",
 _BATCHES = ("lhs_batch_dims", "rhs_batch_dims")
 
 
+@lru_cache(maxsize=1 << 8)
+def numbers_dimensions(opcode: str) -> bool:
+    """Is true for an operation with attributes or operands for dimensions, which change with the orders."""
+    return opcode in _FIRST_START or any(_is_numbering(each) for each in opcode_of(opcode).attributes)
+
+
+def _is_numbering(attribute: Attribute) -> bool:
+    """Is true for an attribute that lists or measures dimensions."""
+    return attribute.numbers is not None or attribute.kind == "dimensions"
+
+
 def groups_of(operation: Operation, orders: Mapping[Position, Order]) -> Mapping[Position, Groups]:
     """Returns orders as groups of one dimension each; arrays that have none keep their order."""
     return {
@@ -327,7 +338,7 @@ def regrouped_ints(operation: Operation, groups: Mapping[Position, Groups]) -> I
 def _position(operation: Operation, attribute: Attribute) -> Position | None:
     """Returns the position whose dimensions an attribute lists or measures; None for other attributes."""
     if attribute.numbers is None:
-        return RESULT if attribute.kind == "dimensions" else None
+        return RESULT if _is_numbering(attribute) else None
     # Those of a scatter are numbered as if it had one array.
     more = len(operation.results) - 1 if operation.opcode == "scatter" and attribute.numbers else 0
     return attribute.numbers + more

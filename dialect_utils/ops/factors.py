@@ -120,10 +120,10 @@ def of_broadcast(operation: Operation) -> Iterator[Factor]:
         return
     for dimension, size in enumerate(sizes):
         if dimension not in given:
-            yield shared(operation, {RESULT: dimension})
+            yield Factor({RESULT: dimension}, size)
             continue
         kind = Kind.KEPT if source[given[dimension]] == size else Kind.WHOLE
-        yield shared(operation, {0: given[dimension], RESULT: dimension}, kind)
+        yield Factor({0: given[dimension], RESULT: dimension}, size, kind)
 
 
 def of_constant(operation: Operation) -> Iterator[Factor]:

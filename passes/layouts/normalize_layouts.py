@@ -13,6 +13,7 @@ from dialect_utils.ir.control_flow import in_program_order
 from dialect_utils.ir.factors import (
     NamedInts,
     groups_of,
+    numbers_dimensions,
     orders_for_result,
     permuted_shape,
     regrouped_ints,
@@ -173,6 +174,8 @@ class _Normalization:
             self.in_order(operand, orders[i]) if i in orders else operand
             for i, operand in enumerate(operation.operands)
         ]
+        if not numbers_dimensions(operation.opcode):
+            return self._remade(operation, needed)
         groups = groups_of(operation, orders)
         return self._remade(
             operation, regrouped_operands(operation, needed, groups), [*regrouped_ints(operation, groups)]

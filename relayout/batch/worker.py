@@ -23,8 +23,6 @@ from relayout.supervisor.child import Limits
 from relayout.supervisor.pool import Pool
 from relayout.supervisor.programs import import_shared
 
-_HEADER = ("status", "seconds", "ends_batch", "content", "is_known")
-
 
 def main() -> None:
     """Serves units until the other end closes."""
@@ -56,8 +54,7 @@ def _end_with(descriptor: int) -> None:
 
 def send_result(connection: Connection, result: Result) -> None:
     """Sends a result."""
-    header = {key: getattr(result, key) for key in _HEADER}
-    for part in (json.dumps(header).encode(), result.output, result.diagnostics):
+    for part in (json.dumps(result.header).encode(), result.output, result.diagnostics):
         connection.send_bytes(part)
 
 

@@ -153,7 +153,7 @@ def _serve(host: Host, job: Job, limits: Limits, empty: int, *, is_planner: bool
             unit = parse_unit(host.next_unit())
             # The system's limit holds even while the parent is stopped; a command without inputs has one for each item.
             sandbox.limit_cpu_seconds(unit.seconds if unit.inputs else _UNLIMITED)
-            host.send_done(worked(work, unit, job, console))
+            host.send_done(worked(work, unit, job, console).header)
 
 
 def _confine(limits: Limits, console: Console, empty: int) -> Callable[[], None]:

@@ -45,7 +45,7 @@ _REPLACING_BYTES = 100_000
 # The clocks are read at least this often.
 _LOOK_SECONDS = 0.5
 # The fields of a result, and the exit codes of a unit.
-_RESULT = {"status": int, "seconds": float, "ends_batch": bool, "content": str, "is_known": bool}
+_RESULT = {name: type(value) for name, value in Result(0).header.items()}
 _STATUSES = range(128)
 _MORE_OUTPUT = "--max-output GB allows more"
 

@@ -84,7 +84,7 @@ EQUIVALENTS: tuple[tuple[Edit, str], ...] = (
         "the shapes of both sides of every step are compared after its rule, too",
     ),
     (
-        Edit("exchanges:promoted", 'demand(step.before.shape == step.after.shape, "another shape")', ""),
+        Edit("replay:promoted", 'demand(step.before.shape == step.after.shape, "another shape")', ""),
         "the shapes of both sides of every step are compared after its rule, too",
     ),
 )

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from dialect_utils.layout import ElementType
-from dialect_utils.verdict.proof.algebra.numbers import highest_bits, number_bits, value_of
 from dialect_utils.verdict.proof.terms import Term, Terms
 from dialect_utils.verdict.rules import Definition
+from dialect_utils.verdict.rules.formats import highest_bits, number_bits, value_of
 
 # Arrays of terms, for which numpy has no type.
 Elements = Any

@@ -20,13 +20,14 @@ from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.verdict.proof.algebra.numbers import are_nan, number_bits, value_of
+from dialect_utils.verdict.proof.algebra.numbers import are_nan
 from dialect_utils.verdict.proof.algebra.sums import reduced, sum_of_products
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.dynamic_indices import DynamicIndices, Elements, array_of, mapped
 from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, GaveUpError, Term, Terms
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import PARTS_OF_BITS
+from dialect_utils.verdict.rules.formats import number_bits, value_of
 from dialect_utils.verdict.terms.interpretation import Interpretation
 
 ELEMENTS = Rule(

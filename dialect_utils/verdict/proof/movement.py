@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Function
 from dialect_utils.layout import ArrayShape, ElementType, Step
@@ -16,10 +15,6 @@ from dialect_utils.verdict.proof.terms import BROADCAST, Array, Moved, Term, Ter
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.terms.maker import Maker
 from dialect_utils.verdict.terms.primitives import Primitives
-
-if TYPE_CHECKING:
-    pass
-
 
 REVERSE = Rule(
     "reverse",

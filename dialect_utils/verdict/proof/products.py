@@ -9,7 +9,6 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops.contractions import summed_in
 from dialect_utils.ops.domain import reshaped, transposed
 from dialect_utils.ops.window import WindowDimension
-from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.algebra.widening import of_factors
 from dialect_utils.verdict.proof.contractions import AS_SUM, DOT, DOT_ORDER, dot_order
 from dialect_utils.verdict.proof.movement import after
@@ -18,6 +17,7 @@ from dialect_utils.verdict.proof.sources import anchor
 from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import CONVOLUTION_PADDING, WIDER_DOT
+from dialect_utils.verdict.rules.formats import value_of
 from dialect_utils.verdict.terms.primitives import swapped_texts, texts_of
 
 WINDOW = Rule(

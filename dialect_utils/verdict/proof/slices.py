@@ -11,7 +11,6 @@ from dialect_utils.layout import ELEMENT_TYPES, Reshape, Slice
 from dialect_utils.layout.moves.plan import Plan, try_with_leading
 from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.ops.domain import reshaped, section, transposed
-from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.algebra.widening import lifted
 from dialect_utils.verdict.proof.contractions import Order, in_last_order, last_order, out_of_last_order
 from dialect_utils.verdict.proof.movement import Movement, after
@@ -19,7 +18,7 @@ from dialect_utils.verdict.proof.normal_forms import split
 from dialect_utils.verdict.proof.sources import array_order
 from dialect_utils.verdict.proof.terms import MOVED, Array, Term
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.rules.formats import is_lossless
+from dialect_utils.verdict.rules.formats import is_lossless, value_of
 from dialect_utils.verdict.terms.primitives import promise_of
 
 DYNAMIC_SLICE = Rule(

@@ -14,14 +14,15 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops.domain import reshaped
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.matching import converted
-from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits, value_of
 from dialect_utils.verdict.proof.algebra.widening import all_unconverted, narrowed, of_extreme
 from dialect_utils.verdict.proof.contractions import REDUCTION_ORDER, reduction_order
 from dialect_utils.verdict.proof.movement import after
 from dialect_utils.verdict.proof.products import WINDOW, Products
 from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.rules.arrays import COMMUTATIVE, CONVERTED_EXTREME, CONVERTED_FUNCTION, INITIAL, INITIAL_ZERO
+from dialect_utils.verdict.rules.arrays import COMMUTATIVE, CONVERTED_FUNCTION, INITIAL, INITIAL_ZERO
+from dialect_utils.verdict.rules.formats import value_of
+from dialect_utils.verdict.terms.combinations import absorbs, is_exact, neutral
 from dialect_utils.verdict.terms.primitives import result_types
 
 REDUCE = Rule("reduce", "The dimensions that a reduction keeps, and those that it reduces, may be in any order.")
@@ -41,13 +42,9 @@ class Symbols(Products):
         written = self.written.combine(opcode, term, first)
         if self.terms.keeps_bits:
             return written
-        narrow = of_extreme(self.terms, opcode, (term, first))
+        narrow = of_extreme(self.terms, opcode, written)
         if narrow is not None:
-            wide = term.array.element_type
-            before = self.written.combine(opcode, *(converted(self.terms, wide, each) for each in narrow))
-            plain = self.written.combine(opcode, *narrow)
-            self.terms.step(CONVERTED_EXTREME, before, converted(self.terms, wide, plain))
-            return self.terms.each("convert", wide, [self.combine(opcode, *narrow)])
+            return self.terms.each("convert", term.array.element_type, [self.combine(opcode, *narrow.operands)])
         found = self._in_order(opcode, term, first)
         combining = self.terms.combining
         return found if combining is None else combining.replaced(written, found)
@@ -68,8 +65,8 @@ class Symbols(Products):
         terms = self.terms
         rows, count = array.array.dimensions
         element_type = array.array.element_type
-        neutral = neutral_bits(opcode, element_type)
-        is_neutral = neutral is not None and terms.constant_bits(first) == neutral
+        unit = neutral(opcode, element_type)
+        is_neutral = unit is not None and terms.constant_bits(first) == unit
         last = terms.splat(first, (rows,))
         if count == 0:
             terms.certify(INITIAL.name, self.written.combine(opcode, array, first), last)
@@ -84,11 +81,11 @@ class Symbols(Products):
         if is_neutral or not self._is_last(opcode, element_type):
             return self.written.combine(opcode, array, first)
         terms.note(INITIAL)
-        start = terms.literal(element_type, neutral or 0, ())
+        start = terms.literal(element_type, unit or 0, ())
         return self._after(opcode, array, first, self.written.combine(opcode, array, start), last)
 
     def _is_last(self, opcode: str, element_type: ElementType) -> bool:
-        return neutral_bits(opcode, element_type) is not None and is_exact(opcode, element_type)
+        return neutral(opcode, element_type) is not None and is_exact(opcode, element_type)
 
     def _after(self, opcode: str, array: Term, first: Term, bare: Array, last: Term) -> Term:
         """Returns a reduction whose initial value is combined at the end."""
@@ -205,20 +202,16 @@ class Symbols(Products):
         _, _, window, has_padding = label
         kind, bits = operands[0].array.element_type, self.terms.constant_bits(operands[1])
         is_padded = any(dimension.has_padding for dimension in window)
-        is_multiplied = has_padding or not is_padded or is_idempotent(opcode, kind, bits)
+        is_multiplied = has_padding or not is_padded or absorbs(opcode, kind, bits)
         self.terms.has_reductions = True
         return self._made(("reduce-window", opcode, window, is_multiplied), ArrayShape(kind, sizes), operands)
 
     def _narrow_window(self, made: Term, opcode: str) -> Term:
         """Returns max over windows of convert(x) as convert(max over windows of x); other reductions unchanged."""
-        narrow, combining = of_extreme(self.terms, opcode, made.operands), self.terms.combining
-        if narrow is None:
-            return made if combining is None else combining.replaced(made, made)
-        wide, sizes, label = made.array.element_type, made.array.dimensions, made.label
-        before = self.terms.make("op", label, made.shape, [converted(self.terms, wide, each) for each in narrow])
-        found = self.terms.make("op", label, ArrayShape(narrow[0].array.element_type, sizes), narrow)
-        self.terms.step(CONVERTED_EXTREME, before, converted(self.terms, wide, found))
-        return self.terms.each("convert", wide, [found if combining is None else combining.replaced(found, found)])
+        narrow, combining = of_extreme(self.terms, opcode, made), self.terms.combining
+        plain = narrow or made
+        found = plain if combining is None else combining.replaced(plain, plain)
+        return found if narrow is None else self.terms.each("convert", made.array.element_type, [found])
 
     def _reducer(self, applied: Term, arrays: Sequence[Array], initial: Sequence[Array]) -> str | None:
         """Returns the commutative opcode that a reduction's function applies to its two parameters, or None."""

@@ -28,6 +28,7 @@ from dialect_utils.verdict.proof.sources import CONCATENATE, concatenated
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
+from dialect_utils.verdict.rules.matching import constant_bits
 from dialect_utils.verdict.terms.primitives import Kind, TreeOf
 
 # The most terms of a proof, made in some seconds.
@@ -106,6 +107,8 @@ Array = Term | Moved
 
 class Terms:
     """The terms of a proof, each once, and counts of how the normal forms of their plans were proved."""
+
+    constant_bits = staticmethod(constant_bits)
 
     def __init__(self) -> None:
         self._known: dict[tuple[Hashable, ...], Term] = {}
@@ -188,12 +191,6 @@ class Terms:
     def literal(self, element_type: ElementType, bits: int, dimensions: tuple[int, ...]) -> Term:
         """Returns an array all of whose elements have these bits."""
         return self.splat(self.make("constant", bits, ArrayShape(element_type, ())), dimensions)
-
-    def constant_bits(self, term: Term) -> int | None:
-        """Returns the bits that all elements of a constant have, or None for anything else."""
-        if term.kind == "splat":
-            term = term.operands[0]
-        return term.label if term.kind == "constant" and isinstance(term.label, int) else None
 
     def splat(self, scalar: Term, dimensions: tuple[int, ...]) -> Term:
         """Returns an array all of whose elements are one scalar."""

@@ -9,12 +9,22 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from dialect_utils.layout import ArrayShape, ElementType, Pad, Slice
+from dialect_utils.layout import ElementType, Pad, Slice
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
-from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of, repeats, same_reads, whole_plan
+from dialect_utils.verdict.replay.moving import (
+    array_of,
+    chain_of,
+    is_op,
+    label_of,
+    level_of_function,
+    repeats,
+    same_reads,
+    transposition,
+    whole_plan,
+)
 from dialect_utils.verdict.rules.matching import constant_bits
 from dialect_utils.verdict.terms.combinations import (
     absorbs,
@@ -168,17 +178,12 @@ def _reversals(term: Term) -> tuple[Term, list[int], set[int]]:
         sizes = array_of(term).dimensions
         if is_op(term, "reverse"):
             reversed_ ^= {i for i, dim in enumerate(order) if dim in label_of(term)[1] and sizes[dim] > 1}
-        elif (permutation := _transposition(term)) is not None:
+        elif (permutation := transposition(term)) is not None:
             order = [permutation[dim] for dim in order]
         else:
             break
         term = term.operands[0]
     return term, order, set() if term.kind == "splat" or 0 in array_of(term).dimensions else reversed_
-
-
-def _transposition(term: Term) -> tuple[int, ...] | None:
-    steps = term.label.steps if term.kind == "moved" and isinstance(term.label, Plan) else ()
-    return steps[0].order if len(steps) == 1 else None
 
 
 def _reverse(step: Step) -> Level:
@@ -317,10 +322,8 @@ def reducer(step: Step) -> tuple[Term, str, ElementType, int]:
     demand(step.before.shape == step.after.shape, "another shape")
     first, (name, opcode, *rest) = label_of(general), label_of(step.after)
     demand(first == (name, None, *_unskipped(first, rest, opcode, kind, constant_bits(initial))), "another window")
-    demand(has(opcode, Trait.COMMUTATIVE) and len(function.operands) == 1, "no operation that commutes")
-    tag, level, shapes, count = label_of(function)
-    scalar = ArrayShape(kind, ())
-    demand((tag, shapes, count) == ("function", (scalar, scalar), 1), "no function of two scalars")
+    demand(has(opcode, Trait.COMMUTATIVE), "no operation that commutes")
+    level = level_of_function(function, kind)
     return function.operands[0], opcode, kind, level
 
 
@@ -331,8 +334,7 @@ def _unskipped(
     if not rest or rest[-1] == first[-1]:
         return rest
     window = first[2]
-    is_idempotent = has(opcode, Trait.IDEMPOTENT) or (initial is not None and absorbs(opcode, kind, initial))
-    if is_idempotent or not any(dimension.has_padding for dimension in window):
+    if absorbs(opcode, kind, initial) or not any(dimension.has_padding for dimension in window):
         return [*rest[:-1], first[-1]]
     return rest
 

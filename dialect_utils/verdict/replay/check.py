@@ -16,9 +16,8 @@ from dialect_utils.verdict.replay import arrays, contractions, slices
 from dialect_utils.verdict.replay.arrays import reducer
 from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.equality import Equality, Level
-from dialect_utils.verdict.replay.exchanges import promoted
 from dialect_utils.verdict.replay.scalars import check_scalar
-from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function, labels_of
+from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function, labels_of, promoted
 from dialect_utils.verdict.rules import try_rule
 from dialect_utils.verdict.rules.arrays import PROMOTED
 from dialect_utils.verdict.terms.graph import Graph, Nodes

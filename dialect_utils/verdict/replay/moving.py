@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.reads import try_prove_same_reads
 from dialect_utils.verdict.terms.primitives import Term
-from dialect_utils.verdict.terms.wellformed import RefusedError
+from dialect_utils.verdict.terms.wellformed import RefusedError, demand
 
 _ANY_TYPE = ELEMENT_TYPES["u8"]
 
@@ -24,6 +24,30 @@ def array_of(term: Term) -> ArrayShape:
 def is_op(term: Term, name: str) -> bool:
     """Is true for an operation of a name."""
     return term.kind == "op" and isinstance(term.label, tuple) and term.label[:1] == (name,)
+
+
+def type_of(term: Term) -> ElementType:
+    """Returns the element type of an array; raises RefusedError for other terms."""
+    return array_of(term).element_type
+
+
+def is_converted(wide: Term, narrow: Term) -> bool:
+    """Is true for a term that is the conversion of another term."""
+    return wide.kind == "each" and wide.label == "convert" and wide.operands == (narrow,)
+
+
+def without_conversion(term: Term) -> Term:
+    """Returns the operand of a conversion, any other term unchanged."""
+    return term.operands[0] if term.kind == "each" and term.label == "convert" else term
+
+
+def level_of_function(function: Term, kind: ElementType) -> int:
+    """Returns the level of the variables of a function of two scalars; raises RefusedError for another function."""
+    tag, level, shapes, count = label_of(function)
+    scalar = ArrayShape(kind, ())
+    is_binary = (tag, shapes, count, len(function.operands)) == ("function", (scalar, scalar), 1, 1)
+    demand(is_binary, "no function of two scalars")
+    return int(level)
 
 
 def chain_of(term: Term) -> tuple[Term, list[tuple[Plan, tuple[Term, ...]]]]:
@@ -71,3 +95,9 @@ def label_of(term: Term) -> tuple[Any, ...]:
 def repeats(term: Term, scalar: Term) -> bool:
     """Is true for a scalar, and for an array that repeats it."""
     return term is scalar or (term.kind == "splat" and term.operands[0] is scalar)
+
+
+def transposition(term: Term) -> tuple[int, ...] | None:
+    """Returns the permutation of a term that only transposes an array, None for other terms."""
+    steps = term.label.steps if term.kind == "moved" and isinstance(term.label, Plan) else ()
+    return steps[0].order if len(steps) == 1 else None

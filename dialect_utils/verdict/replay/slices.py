@@ -9,7 +9,16 @@ from dialect_utils.layout import Reshape, Slice, Step as MovementStep, Transpose
 from dialect_utils.layout.moves.plan import Plan, try_with_leading
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
-from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of, repeats, same_reads, whole_plan
+from dialect_utils.verdict.replay.moving import (
+    array_of,
+    chain_of,
+    is_op,
+    label_of,
+    repeats,
+    same_reads,
+    transposition,
+    whole_plan,
+)
 from dialect_utils.verdict.rules.formats import is_lossless
 from dialect_utils.verdict.rules.matching import constant_bits
 from dialect_utils.verdict.terms.primitives import Term
@@ -100,12 +109,6 @@ def _first_transpose(array: Term, other: Term) -> tuple[int, ...]:
     steps = other.label.steps if isinstance(other.label, Plan) and other.operands == (array,) else ()
     order = steps[0].order if steps else None
     return tuple(range(array_of(array).rank)) if order is None else order
-
-
-def _permutation(term: Term, array: Term) -> tuple[int, ...] | None:
-    """Returns the permutation by which a term transposes an array, None for other terms."""
-    steps = term.label.steps if isinstance(term.label, Plan) and term.operands == (array,) else ()
-    return steps[0].order if len(steps) == 1 else None
 
 
 def _is_slice(term: Term, operand: Term, starts: Sequence[Hashable]) -> bool:
@@ -248,8 +251,8 @@ def _is_column(array: Term, other: Term, number: int) -> bool:
 
 def _order(array: Term, turned: Term) -> tuple[int, ...]:
     """Returns the permutation from an array to its transpose; raises RefusedError for another term."""
-    order = tuple(range(array_of(array).rank)) if turned is array else _permutation(turned, array)
-    if order is None or sorted(order) != [*range(array_of(array).rank)]:
+    order = tuple(range(array_of(array).rank)) if turned is array else transposition(turned)
+    if order is None or (turned is not array and turned.operands != (array,)):
         raise RefusedError("another array is read")
     return order
 

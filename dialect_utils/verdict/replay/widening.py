@@ -1,4 +1,4 @@
-"""Steps about operations on converted arrays: movement, functions, and precision that the engine chooses."""
+"""Steps about operations on converted arrays: movement, reductions by functions, and reductions among devices."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
+from dialect_utils.verdict.replay.moving import is_converted, label_of, level_of_function, type_of, without_conversion
+from dialect_utils.verdict.rules import Level as NamedLevel
+from dialect_utils.verdict.rules.arrays import REDUCTIONS, promotion_level
 from dialect_utils.verdict.terms.combinations import is_exact
 from dialect_utils.verdict.terms.primitives import Term
-from dialect_utils.verdict.terms.wellformed import demand
+from dialect_utils.verdict.terms.wellformed import RefusedError, demand
 
 # Operations that move elements, with the number of leading operands that hold elements (None: all).
 _MOVES: Mapping[str, int | None] = {
@@ -20,16 +23,6 @@ _MOVES: Mapping[str, int | None] = {
 }
 _FACTORS = 2
 _REDUCTIONS = ("reduce", "reduce-window")
-
-
-def _type(term: Term) -> ElementType:
-    demand(isinstance(term.shape, ArrayShape), "a term is no array")
-    assert isinstance(term.shape, ArrayShape)  # checked above
-    return term.shape.element_type
-
-
-def _is_converted(wide: Term, narrow: Term) -> bool:
-    return wide.kind == "each" and wide.label == "convert" and wide.operands == (narrow,)
 
 
 def _name(term: Term) -> str:
@@ -42,7 +35,7 @@ def _name(term: Term) -> str:
 
 def _pair(step: Step) -> tuple[Term, Term]:
     """Returns both operations of a step f(convert(x)) = convert(g(x))."""
-    wide, narrow = step.before, _unconverted(step.after)
+    wide, narrow = step.before, without_conversion(step.after)
     if wide.kind == "out":
         demand(narrow.kind == "out" and narrow.label == wide.label, "another result")
         wide, narrow = wide.operands[0], narrow.operands[0]
@@ -50,14 +43,10 @@ def _pair(step: Step) -> tuple[Term, Term]:
     return wide, narrow
 
 
-def _unconverted(term: Term) -> Term:
-    return term.operands[0] if term.kind == "each" and term.label == "convert" else term
-
-
 def converted_movement(step: Step) -> Level:
     """Checks move(convert(x)) = convert(move(x))."""
     wide, narrow = _pair(step)
-    demand(_is_converted(step.after, narrow), "the result is not converted")
+    demand(is_converted(step.after, narrow), "the result is not converted")
     if wide.kind == "moved":
         first, second = wide.label, narrow.label
         assert isinstance(first, Plan)  # moved terms have plans as labels
@@ -69,17 +58,49 @@ def converted_movement(step: Step) -> Level:
         demand(_name(wide) in _MOVES and wide.label == narrow.label, "no movement, or another one")
         count = _MOVES[_name(wide)] or len(wide.operands)
     for number, (first_, second_) in enumerate(zip(wide.operands, narrow.operands, strict=True)):
-        demand(_is_converted(first_, second_) if number < count else first_ is second_, "another operand")
-        demand(number >= count or (_type(first_), _type(second_)) == (_type(step.before), _type(narrow)), "other types")
+        demand(is_converted(first_, second_) if number < count else first_ is second_, "another operand")
+        kinds = type_of(first_), type_of(second_)
+        demand(number >= count or kinds == (type_of(step.before), type_of(narrow)), "other types")
     return Level.BITS
 
 
-def _label(term: Term) -> tuple[Any, ...]:
-    assert isinstance(term.label, tuple)  # the opcode comes first
-    return term.label
-
-
 # Functions
+
+
+def promoted(step: Step) -> tuple[NamedLevel, tuple[Term, str, ElementType, int]]:
+    """Returns the level at which an all-reduce in a wider type, converted back, equals the narrow all-reduce.
+
+    Also returns the narrow function, and the opcode, type and level that it must have.
+    """
+    result = without_conversion(step.after)
+    before, after = _reduction(step.before), _reduction(result)
+    (array, function), (converted, wide_function) = before.operands, after.operands
+    demand(before.label == after.label, "another exchange")
+    demand(is_converted(converted, array) and is_converted(step.after, result), "another operand, or no conversion")
+    narrow, wide = type_of(array), type_of(converted)
+    demand(type_of(step.before) == type_of(step.after) == narrow and type_of(result) == wide, "other types")
+    demand(step.before.shape == step.after.shape, "another shape")
+    level = level_of_function(function, narrow)
+    demand(level_of_function(wide_function, wide) == level, "functions of another level")
+    (body,) = wide_function.operands
+    variables = [("leaf", ("bound", level, i), ()) for i in range(2)]
+    found = [(each.kind, each.label, each.operands) for each in body.operands]
+    demand(body.kind == "each" and isinstance(body.label, str) and found == variables, "no operation of both variables")
+    opcode = str(body.label)
+    equality = promotion_level(opcode, narrow, wide)
+    if equality is None:
+        raise RefusedError(f"{opcode} is another function in {wide}")
+    return equality, (function.operands[0], opcode, narrow, level)
+
+
+def _reduction(term: Term) -> Term:
+    """Returns the operation whose only result a term is."""
+    demand(term.kind == "out" and term.label == 0, "no result")
+    (made,) = term.operands
+    is_exchange = isinstance(made.label, tuple) and isinstance(made.label[0], tuple) and made.label[0][0] in REDUCTIONS
+    demand(is_exchange and len(made.operands) == len(("array", "function")), "no reduction of one array")
+    demand([*made.shape.leaves()] == [term.shape], "several results")
+    return made
 
 
 def converted_function(step: Step) -> tuple[Level, tuple[Term, Term]]:
@@ -95,23 +116,23 @@ def converted_function(step: Step) -> tuple[Level, tuple[Term, Term]]:
     arrays = operands[: len(operands) - len(functions)]
     demand(len(functions) == 1 and operands[-1] == functions[0], "no operation by one function")
     for first, second in arrays:
-        demand(first is second or _is_converted(first, second), "another operand")
+        demand(first is second or is_converted(first, second), "another operand")
     kinds = [_kinds(_name(wide), [pair[side] for pair in arrays]) for side in (0, 1)]
     for side in (0, 1):
-        _, _, shapes, count = _label(functions[0][side])
+        _, _, shapes, count = label_of(functions[0][side])
         scalars = [*(ArrayShape(kind, ()) for kind in kinds[side][0])]
         demand([*shapes] == scalars, "a function of other values")
-        results = [_type(each) for each in functions[0][side].operands]
+        results = [type_of(each) for each in functions[0][side].operands]
         demand(len(results) == count and results == kinds[side][1], "a function with other results")
-    demand(_type(step.before) == _result(step.before, kinds[0][1]), "another result")
-    result = _unconverted(step.after)
-    demand(_type(result) == _result(result, kinds[1][1]), "another result")
+    demand(type_of(step.before) == _result(step.before, kinds[0][1]), "another result")
+    result = without_conversion(step.after)
+    demand(type_of(result) == _result(result, kinds[1][1]), "another result")
     return _level_of_function(functions[0][1], kinds[0][1]), functions[0]
 
 
 def labels_of(*functions: Term) -> list[tuple[Any, ...]]:
     """Returns the labels of functions: their level, the shapes of their parameters, and the count of results."""
-    return [*map(_label, functions)]
+    return [*map(label_of, functions)]
 
 
 def _result(term: Term, kinds: Sequence[ElementType]) -> ElementType:
@@ -120,7 +141,7 @@ def _result(term: Term, kinds: Sequence[ElementType]) -> ElementType:
 
 def _kinds(name: str, arrays: Sequence[Term]) -> tuple[list[ElementType], list[ElementType]]:
     """Returns the parameter and result types of the function that reduces arrays."""
-    kinds = [_type(each) for each in arrays]
+    kinds = [type_of(each) for each in arrays]
     demand(name in _REDUCTIONS, "an operation whose function is not known")
     count = len(kinds) // 2
     demand(kinds[:count] == kinds[count:], "initial values of other types")

@@ -43,9 +43,12 @@ def is_exact(opcode: str, kind: ElementType) -> bool:
     return kind.is_integral or kind.name == "pred"
 
 
-def absorbs(opcode: str, kind: ElementType, bits: int) -> bool:
-    """Is true for an initial value that may be combined twice: a neutral element, or 0 in a sum of floats."""
-    return bits == neutral(opcode, kind) or (opcode == "add" and bits == 0 and value_of(kind, bits) == 0)
+def absorbs(opcode: str, kind: ElementType, bits: int | None) -> bool:
+    """Is true for an initial value that may be combined twice: any in a maximum, a neutral element, +0 in a sum."""
+    if has(opcode, Trait.IDEMPOTENT):
+        return True
+    is_zero = opcode == "add" and bits == 0 and value_of(kind, bits) == 0
+    return bits is not None and (bits == neutral(opcode, kind) or is_zero)
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,8 +201,8 @@ BUGS = {
         [
             Edit(
                 "Symbols._is_last",
-                "neutral_bits(opcode, element_type) is not None and is_exact(opcode, element_type)",
-                "neutral_bits(opcode, element_type) is not None",
+                "neutral(opcode, element_type) is not None and is_exact(opcode, element_type)",
+                "neutral(opcode, element_type) is not None",
             )
         ],
         reduce("add", broadcast(X0, (3, 4)), X0, [1]),

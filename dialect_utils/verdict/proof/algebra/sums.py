@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.proof.algebra.joins import REGROUPED
 from dialect_utils.verdict.proof.algebra.lattice import MEANT, mean
-from dialect_utils.verdict.proof.algebra.numbers import is_exact, neutral_bits
 from dialect_utils.verdict.proof.algebra.ring import sum_of
 from dialect_utils.verdict.rules.arrays import ONE_SUM
 from dialect_utils.verdict.rules.integers import RING
+from dialect_utils.verdict.terms.combinations import is_exact, neutral
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
@@ -75,11 +75,11 @@ def _one_sum(terms: Terms, opcode: str, items: Sequence[Term], initial: Term) ->
     """Returns a float sum or product with sorted terms, because the engine chooses their order."""
     kind = initial.array.element_type
     before = terms.each_as_is(("sum", opcode), kind, (initial, *items))
-    neutral = neutral_bits(opcode, kind)
+    unit = neutral(opcode, kind)
     found = terms.each_as_is(("sum", opcode), kind, (initial, *_sorted(items)))
     if not items:
         found = initial
-    elif len(items) == 1 and neutral is not None and terms.constant_bits(initial) == neutral:
+    elif len(items) == 1 and unit is not None and terms.constant_bits(initial) == unit:
         found = items[0]
     terms.note(ONE_SUM)
     terms.step(ONE_SUM, before, found)

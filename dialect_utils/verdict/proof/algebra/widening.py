@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from dialect_utils.layout import ArrayShape, ElementType, TupleShape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import named
+from dialect_utils.ops import BITWISE, EXTREMES
 from dialect_utils.verdict.proof.algebra.matching import converted, source_type, unconverted
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import (
+    CONVERTED_EXTREME,
     CONVERTED_MOVEMENT,
     CONVOLUTION_PRECISION,
     EXCESS_PRECISION,
+    ROUNDED,
 )
 from dialect_utils.verdict.rules.formats import is_lossless
 
@@ -25,7 +27,6 @@ MOVED, THROUGH = "moved", "through"
 # The number of leading operands with elements (None: all); the other operands are positions.
 _MOVED = {"concatenate": None, "dynamic-update-slice": 2}
 _FACTORS = 2
-_SUMS, _EXTREMES, _BITWISE = named("add multiply"), named("maximum minimum"), named("and or xor")
 
 
 def all_unconverted(terms: Terms, arrays: Sequence[Term]) -> list[Term] | None:
@@ -110,14 +111,19 @@ def _with(terms: Terms, expression: Term, found: dict[Term, Term]) -> Term:
     return found[expression]
 
 
-def of_extreme(terms: Terms, opcode: str, operands: Sequence[Term]) -> list[Term] | None:
-    """Returns the unconverted operands of a maximum, minimum or bitwise reduction, else None."""
-    if opcode not in _EXTREMES and opcode not in _BITWISE:
+def of_extreme(terms: Terms, opcode: str, made: Term) -> Term | None:
+    """Returns the narrower reduction whose conversion a maximum, minimum or bitwise reduction is, else None."""
+    narrow = all_unconverted(terms, made.operands) if opcode in EXTREMES | BITWISE else None
+    if narrow is None:
         return None
-    narrow, wide = all_unconverted(terms, operands), operands[0].array.element_type
-    kind = wide if narrow is None else narrow[0].array.element_type
+    kind, wide = narrow[0].array.element_type, made.array.element_type
     is_alike = kind.is_integral == wide.is_integral and kind.name != "pred"
-    return narrow if is_alike and (opcode in _EXTREMES or kind.is_integral) else None
+    if not is_alike or not (opcode in EXTREMES or kind.is_integral):
+        return None
+    before = _remade(terms, made, made.label, wide, [converted(terms, wide, each) for each in narrow])
+    found = _remade(terms, made, made.label, kind, narrow)
+    terms.step(CONVERTED_EXTREME, before, converted(terms, wide, found))
+    return found
 
 
 def of_factors(terms: Terms, made: Term) -> Term:
@@ -177,7 +183,7 @@ def _in_narrow(terms: Terms, element_type: ElementType, base: Term) -> tuple[Rul
     if _is_open(base):
         found = _remade(terms, base, label, element_type, ())
         return CONVOLUTION_PRECISION, found, converted(terms, element_type, base)
-    if label[0] not in ("reduce", "reduce-window") or label[1] not in _SUMS:
+    if label[0] not in ("reduce", "reduce-window") or label[1] not in ROUNDED:
         return None
     narrow = [unconverted(terms, element_type, each) for each in base.operands]
     if any(each is None for each in narrow):
