@@ -312,34 +312,9 @@ def op(
     return Opcode(name, counts, traits, attributes, mnemonics, typed, aligned, indices, started, *rules)
 
 
-def ops(
-    names: str,
-    operands: int,
-    traits: Trait,
-    *attributes: Attribute,
-    mlir: str | None = None,
-    typed: tuple[int, ...] = (),
-    takes: ElementTypes | None = None,
-    result: Result | None = None,
-    check: Check | None = None,
-    define: Define | None = None,
-) -> list[Opcode]:
-    """Declares operations that differ in their names alone, which spaces separate."""
-    return [
-        op(
-            name,
-            operands,
-            traits,
-            *attributes,
-            mlir=mlir,
-            typed=typed,
-            takes=takes,
-            result=result,
-            check=check,
-            define=define,
-        )
-        for name in names.split()
-    ]
+def ops(names: str, operands: int, traits: Trait, *attributes: Attribute, **rules: Any) -> list[Opcode]:
+    """Declares operations that differ in their names alone, which spaces separate; the rules are those of `op`."""
+    return [op(name, operands, traits, *attributes, **rules) for name in names.split()]
 
 
 def only_in(
