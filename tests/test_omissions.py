@@ -434,11 +434,11 @@ def unlabelled(opcode: str, attribute: Attribute) -> bool:
     return len(keys) == 1
 
 
-# What handlers take apart is in no label: the name of a constant's or a parameter's value is no attribute.
-_READ_APART = {"constant", "parameter"}
+# Their contents and numbers are no attributes.
+_WITHOUT_OPERANDS = {"constant", "parameter"}
 
 
-@pytest.mark.parametrize("opcode", sorted(HLO_NAMES - _READ_APART - {"async"}))
+@pytest.mark.parametrize("opcode", sorted(HLO_NAMES - _WITHOUT_OPERANDS - {"async"}))
 def test_every_attribute_is_in_the_label_or_says_why_not(opcode: str) -> None:
     own = [each for each in opcode_of(opcode).attributes if not each.names_computations]
     assert [each.name for each in own if unlabelled(opcode, each) == (each.unused == "")] == []
