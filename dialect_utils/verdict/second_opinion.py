@@ -49,13 +49,17 @@ class SecondOpinion:
         if not (comparator.is_guaranteed(output, data) or output in self.expanded):
             # Engines round sums in their own ways.
             return runs, found
-        opinions = dict(self._opinions(data))
-        against = " and ".join(ENGINE_TITLES[engine] for engine, answer in opinions.items() if answer == "agrees")
-        if not opinions or {*opinions.values()} != {"agrees"}:
+        opinions: list[Engine] = []
+        for engine, answer in self._opinions(data):
+            if answer != "agrees":
+                return runs, found
+            opinions.append(engine)
+        if not opinions:
             return runs, found
         if self.runs.engine == "xla" and (flushed := self._without_subnormals()) is not None:
             return flushed[0], _remarked(flushed[1], output, f"{example} on {data}, because of {FLUSHED}")
-        remark = f"{example} on {data}, by {ENGINE_TITLES[self.runs.engine]} alone: no difference by {against}"
+        remark = f"{example} on {data}, by {ENGINE_TITLES[self.runs.engine]} alone: no difference by "
+        remark += " and ".join(ENGINE_TITLES[engine] for engine in opinions)
         if len(opinions) == 1 and not self._is_expansion(output):
             return runs, replace(found, answer="unknown", reason=remark)
         rest = replace(comparator, excused=comparator.excused | {output})

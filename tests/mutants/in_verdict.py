@@ -423,7 +423,7 @@ MUTANTS = (
     ),
     Mutant(
         "choose_mutants",
-        "endless.isdisjoint(operation.results)",
+        "ends.isdisjoint(operation.results)",
         "True",
         ("tests/verdict/sampling/test_power.py",),
     ),

@@ -125,3 +125,9 @@ def test_what_is_compared_names_the_outputs() -> None:
     assert "exact on no data: output 2)" in said
     assert Comparator((F32,), (ALWAYS,)).compared() == "bits"
     assert [each.output for each in comparator.differences([ONES] * 3, [ONES, with_one(2), ONES])] == [1]
+
+
+def test_a_scalar_that_depends_on_rounding_may_flip() -> None:
+    runs = [np.array(each, np.float64) for each in (0.0, 0.0, 0.0, 1e9)]
+    scale = Scale.of(F32, np.array(0.0, np.float32), runs)
+    assert not scale.beyond(np.array(0.0, np.float32), np.array(1e12, np.float32), is_saturated=False).any()

@@ -94,7 +94,8 @@ class Scale:
             return lost
         wrong = self._off(x, y)
         if wrong.any() and wrong.sum() <= _OUTLIERS * self._outliers(x):
-            wrong[...] = False
+            # The mask of a scalar is no array.
+            wrong = np.zeros_like(wrong)
         return wrong
 
     def flipped(self, expected: Array, actual: Array) -> Mask:

@@ -17,19 +17,21 @@ _CHOICES = EXTREMES | {"compare"}
 # With few constants, their sums, differences, products and quotients are thresholds, too.
 _FEW_CONSTANTS = 8
 _MOST_CONSTANTS = 64
+# A loop computes up to so many elements in a run, or takes the smaller number of iterations.
+_LOOP_ELEMENTS, _FEW_ITERATIONS, _MOST_ITERATIONS = 1 << 17, 300, 2048
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
     """Uses of integers that decide which of them are worth trying.
 
-    `limits`: the sizes of dimensions that the integers index; `counts`: they may count the iterations of a loop;
+    `limits`: the sizes of dimensions that the integers index; `counts`: they may count so many iterations of a loop;
     `branches`: the number of branches that they select from; `widths`: the widths of the values that they shift;
     `distinct` and `ascending`: a gather or scatter promises that its indices are unique or sorted.
     """
 
     limits: tuple[int, ...] = ()
-    counts: bool = False
+    counts: int = 0
     branches: int = 0
     widths: tuple[int, ...] = ()
     distinct: bool = False
@@ -39,7 +41,7 @@ class Use:
         """Returns both uses as one."""
         return Use(
             tuple(sorted({*self.limits, *other.limits})),
-            self.counts or other.counts,
+            min(filter(None, (self.counts, other.counts)), default=0),
             max(self.branches, other.branches),
             tuple(sorted({*self.widths, *other.widths})),
             self.distinct or other.distinct,
@@ -121,7 +123,14 @@ def _uses(operation: Operation) -> Iterator[tuple[Sequence[Value], Use]]:
     elif opcode == "conditional":
         yield operands[:1], Use(branches=len(operation.called))
     elif opcode == "while":
-        yield operation.called_as(CONDITION).results, Use(counts=True)
+        yield operation.called_as(CONDITION).results, Use(counts=_most_iterations(operation))
+
+
+def _most_iterations(loop: Operation) -> int:
+    """Returns the number of iterations that take a short time: loops run to the limits that are below."""
+    inner = (operation for function in loop.called for operation in function.operations)
+    elements = sum(value.shape.element_count for operation in inner for value in operation.results)
+    return max(_FEW_ITERATIONS, min(_MOST_ITERATIONS, _LOOP_ELEMENTS // max(1, elements)))
 
 
 def _with_arithmetic(constants: set[float]) -> tuple[float, ...]:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from math import isfinite
+from math import isfinite, isinf
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.certificate import place_of
 from dialect_utils.verdict.dataflow import values_behind
 from dialect_utils.verdict.outcome import Planted
+from dialect_utils.verdict.sampling.values import value_range
 
 _PERMUTING = {"transpose": "dimensions", "broadcast": "dimensions", "iota": "iota_dimension"}
 _ONE_DIMENSION = named("reduce reverse")
@@ -57,17 +58,23 @@ class Mutant:
 def choose_mutants(module: Module, count: int) -> list[Mutant]:
     """Returns `count` faults, or all if there are fewer; a larger count begins with the same faults.
 
-    All faults are equally likely, so the share that is detected estimates the share of all faults. Values that
-    decide when a loop ends have none: the loop might never end.
+    All faults are equally likely, so the share that is detected estimates the share of all faults. Values that decide
+    when a loop ends have only those of `_edits_of_limit`: with others the loop might never end.
     """
-    endless = values_behind(
-        value for loop in module.operations() if loop.opcode == "while" for value in loop.called_as(CONDITION).results
-    )
+    loops = [operation for operation in module.operations() if operation.opcode == "while"]
+    conditions = [loop.called_as(CONDITION) for loop in loops]
+    ends = values_behind(value for function in conditions for value in function.results)
+    is_ordered = not any(_may_pass(operation) for function in conditions for operation in function.operations)
     found = [
         Mutant(number, edit, Planted(f"{kind} of {operation.opcode}", place_of(operation)))
         for number, operation in enumerate(module.operations())
-        if endless.isdisjoint(operation.results)
-        for kind, edit in _edits(operation)
+        for kind, edit in (
+            _edits(operation)
+            if ends.isdisjoint(operation.results)
+            else _edits_of_limit(operation)
+            if is_ordered and (operation.function.is_entry or operation.function in conditions)
+            else ()
+        )
     ]
     random.Random(_SEED).shuffle(found)
     return found[:count]
@@ -93,6 +100,27 @@ def _edits(operation: Operation) -> Iterator[tuple[str, _Edit]]:
         yield from ((f"constant times {factor:g}", _scaled(factor)) for factor in _factors(operation))
     if shape.element_type.name in _NARROWER and operation.opcode != "constant" and not operation.function.is_embedded:
         yield "narrowing", _narrowed
+
+
+def _edits_of_limit(operation: Operation) -> Iterator[tuple[str, _Edit]]:
+    """Yields edits of the limit of a loop that counts integers: another number, or one iteration more or fewer."""
+    values = [*operation.operands[:1], *operation.results]
+    if not all(isinstance(value.shape, ArrayShape) and not value.shape.rank for value in values):
+        return
+    if any(value.shape.is_inexact for value in values):
+        return
+    if operation.opcode == "compare":
+        yield "other direction", _redirected(_DIRECTIONS)
+    elif (operation.splat_bits or 0) > 1 and array_shape(values[0]).element_type.is_integral:
+        yield "other constant", _changed
+        yield from ((f"constant times {factor:g}", _scaled(factor)) for factor in _factors(operation))
+
+
+def _may_pass(operation: Operation) -> bool:
+    """Is true for a condition that a loop may pass by with another limit: equality with another number than 0."""
+    makers = [value.operation for value in operation.operands]
+    makers = [each.operands[0].operation if each and each.opcode == "broadcast" else each for each in makers]
+    return _is_symmetric(operation) and not any(each is not None and each.splat_bits == 0 for each in makers)
 
 
 def _omissions(operation: Operation) -> Iterator[tuple[str, _Edit]]:
@@ -299,14 +327,18 @@ def _renumbered(name: str, dimensions: tuple[int, ...]) -> _Edit:
 
 
 def _factors(constant: Operation) -> Iterator[float]:
-    """Yields the factors by which a float constant may change."""
+    """Yields the factors by which a constant may change."""
     shape, bits = array_shape(constant.results[0]), constant.splat_bits
-    if bits and shape.element_type.is_floating:
+    if bits and (shape.element_type.is_floating or shape.element_type.is_integral):
         yield from (factor for factor in _FACTORS if _times(shape.element_type, bits, factor) not in (None, bits))
 
 
 def _times(element_type: ElementType, bits: int, factor: float) -> int | None:
-    """Returns the bits of a finite float times a factor; None where a number is not finite, or is zero."""
+    """Returns the bits of a finite number times a factor; None where a number is not finite, is zero or too large."""
+    if not element_type.is_floating:
+        number = round((bits - (bits >> element_type.bits - 1 << element_type.bits) * element_type.is_signed) * factor)
+        low, high = value_range(element_type)
+        return number % (1 << element_type.bits) if low <= number <= high and number else None
     value = float(decode_float(element_type.name, bits))
     with np.errstate(all="ignore"):
         product = np.array(value * factor).astype(dtype_of(element_type))
@@ -329,9 +361,11 @@ def _changed(module: Module, operation: Operation) -> None:
     shape, bits = array_shape(operation.results[0]), operation.splat_bits
     assert bits is not None
     element_type = shape.element_type
+    is_infinite = element_type.is_floating and isinf(decode_float(element_type.name, bits))
+    # The next number is the largest that is finite.
     changed = (
-        (bits + 1) % (1 << element_type.bits)
-        if element_type.is_integral
+        (bits + (-1 if is_infinite else 1)) % (1 << element_type.bits)
+        if element_type.is_integral or is_infinite
         else bits ^ (1 << max(0, element_type.bits - 10))
     )
     _replace_constant(module, operation, 1 - bits if element_type.name == "pred" else changed)

@@ -18,7 +18,6 @@ from dialect_utils.verdict.sampling.demands import Demand
 from dialect_utils.verdict.sampling.structured import Scaling, paired, prime_above
 from dialect_utils.verdict.sampling.values import (
     LARGEST_INTEGER,
-    MOST_ITERATIONS,
     float_pool,
     integer_pool,
     special_floats,
@@ -42,10 +41,21 @@ _PEAK_SETS = 8
 _SCALED_SETS = 8
 _PAIR_SETS = 12
 _MOST_RARE = 7
+# Kinds of data in which loops run to their limits.
+_LONG = ("shifted", "magnitudes", "saturated")
+_LARGEST_CONSTANT, _FAR_FROM_LARGEST = 1e30, 8.0
 # Values that give NaN in arithmetic with another of these.
 _OPPOSED = (np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0)
+# Three sets with one special value in an array, then three with one in every second row and equal integers.
+_SPARSE_SETS = 6
 # exp of it overflows or underflows in f32; within the range of f16 and of most 8-bit types.
 _SHIFT = 200.0
+# All arrays below or above, then each above, below or as it is, so that products have both signs.
+_SHIFTED_SETS, _SIGNS = 5, (1, -1, 0)
+# The same as the last three by the root of a large constant, such as that of masked scores, and all arrays beyond it.
+_FAR_SETS = 4
+# Rows of these sets differ by up to so many decimal digits below and above the constant.
+_FAR_DIGITS = (-1.0, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +94,11 @@ def data_sets(demands: Sequence[Demand], seeds: int, *, finite: bool = False, su
     kinds += [("scaled", _SCALED_SETS)] if has_free_floats else []
     if has_free_floats and not finite:
         kinds += [
-            ("sparse", 3),
+            ("sparse", _SPARSE_SETS),
             ("special", _sets(demands, _special_size)),
             ("infinite", _sets(demands, _pairs)),
             ("magnitudes", 1),
-            ("shifted", 2),
+            ("shifted", _SHIFTED_SETS + (_FAR_SETS if any(map(_large_constant, demands)) else 0)),
         ]
         kinds += [("saturated", 1)] if sums else []
     return [
@@ -112,8 +122,8 @@ def unreached(demands: Sequence[Demand], seeds: int, *, finite: bool) -> list[st
         if demand.shape.is_inexact and (finite or demand.use.counts):
             why = "the groups of a convolution" if finite else "the end of a loop"
             lines.append(f"not reached: NaN, infinities and extreme magnitudes in input {position} ({why} meets them)")
-    if any(demand.use.counts for demand in demands):
-        lines.append(f"not reached: loops of more than {MOST_ITERATIONS} iterations")
+    if counts := [demand.use.counts for demand in demands if demand.use.counts]:
+        lines.append(f"not reached: loops of more than {min(counts)} iterations")
     return lines
 
 
@@ -187,7 +197,8 @@ def _floats(draw: _Draw, element_type: ElementType) -> Array:
     if draw.kind in ("scaled", "pairs"):
         return _structured(draw, dtype)
     if draw.kind == "shifted":
-        return (_normal(draw, dtype).astype(np.float64) + (_SHIFT if draw.run % 2 else -_SHIFT)).astype(dtype)
+        shifted: Array = _normal(draw, dtype).astype(np.float64) + _shift(draw, element_type)
+        return shifted.astype(dtype)
     return _magnitudes(draw, element_type) if draw.kind in ("magnitudes", "saturated") else _normal(draw, dtype)
 
 
@@ -217,14 +228,38 @@ def _normal(draw: _Draw, dtype: np.dtype[Any]) -> Array:
     return (np.abs(values) if draw.demand.use.counts else values).astype(dtype)
 
 
+def _shift(draw: _Draw, element_type: ElementType) -> Any:
+    """Returns the number to add to all elements, or to each row."""
+    run, far = draw.run, draw.run - _SHIFTED_SETS
+    is_whole = far == _FAR_SETS - 1
+    sign = 2 * (run % 2) - 1 if run < 2 or is_whole else _SIGNS[(run + draw.position) % len(_SIGNS)]
+    if far < 0:
+        return sign * _SHIFT
+    largest = _large_constant(draw.demand)
+    size = (*draw.size[:-1], 1) if draw.size else ()
+    scales = 10.0 ** draw.rng.uniform(*_FAR_DIGITS, size)
+    most = float(limits(element_type).max) / _FAR_FROM_LARGEST
+    return sign * np.minimum(scales * (largest if is_whole else largest**0.5), most)
+
+
+def _large_constant(demand: Demand) -> float:
+    """Returns the largest magnitude of the programs' constants, 0 where none is above that of shifted data."""
+    return max((abs(each) for each in demand.constants if _SHIFT < abs(each) < _LARGEST_CONSTANT), default=0.0)
+
+
 def _with_one_special(draw: _Draw, values: Array) -> Array:
-    """Writes one special value, a different one in each run, to one element of an array."""
-    flat = values.reshape(-1).copy()
-    if flat.size:
-        with np.errstate(all="ignore"):
-            flat[draw.rng.integers(0, flat.size)] = np.array((np.inf, np.nan, -np.inf)[draw.run % 3]).astype(
-                values.dtype
-            )
+    """Writes one special value, a different one in each run, to one element of an array, or of every second row."""
+    flat, is_by_row = values.reshape(-1).copy(), draw.run >= _SPARSE_SETS // 2
+    if not flat.size:
+        return values
+    with np.errstate(all="ignore"):
+        special = np.array((np.inf, np.nan, -np.inf)[draw.run % 3]).astype(values.dtype)
+    if is_by_row and values.ndim > 1:
+        rows = flat.reshape(-1, values.shape[-1])[draw.run % 2 :: 2]
+        rows[np.arange(len(rows)), draw.rng.integers(0, values.shape[-1], len(rows))] = special
+    else:
+        # The last element may be cut off, or have no place left.
+        flat[-1 if is_by_row else draw.rng.integers(0, flat.size)] = special
     return flat.reshape(values.shape)
 
 
@@ -262,6 +297,11 @@ def _integers(draw: _Draw, element_type: ElementType) -> Array:
     demand = draw.demand
     if demand.use.distinct or demand.use.ascending:
         return _ordered(draw, element_type)
+    if draw.kind == "sparse" and draw.run >= _SPARSE_SETS // 2 and draw.size:
+        return np.full(draw.size, draw.run % 2).astype(dtype_of(element_type))
+    if demand.use.counts and draw.kind in _LONG:
+        longest = _as_integers(sorted(integer_pool(demand))[-_FEW:], element_type)
+        return draw.rng.choice(longest, draw.size).astype(dtype_of(element_type))
     if draw.kind == "boundary":
         return _cycled(draw, _as_integers(integer_pool(demand), element_type))
     if draw.kind == "peaks" and demand.use.is_free:

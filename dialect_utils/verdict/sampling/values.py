@@ -102,10 +102,6 @@ def small_integer_positions(module: Module) -> frozenset[int]:
     return frozenset(leaf for value, span in spans.items() if value in reached for leaf in span)
 
 
-# The largest integer that may count iterations: longer loops show nothing new and take longer.
-MOST_ITERATIONS = 300
-
-
 def value_range(element_type: ElementType) -> tuple[int, int]:
     """Returns the smallest and the largest number of an integer type."""
     return (
@@ -131,7 +127,7 @@ def integer_pool(demand: Demand) -> list[int]:
     if not demand.use.counts:
         found += [low, high, low + 1, high - 1]
     if demand.use.counts:
-        low, high = max(low, -MOST_ITERATIONS), min(high, MOST_ITERATIONS)
+        low, high = max(low, -demand.use.counts), min(high, demand.use.counts)
     return list(dict.fromkeys(value for value in found if low <= value <= high))
 
 
@@ -142,7 +138,7 @@ def float_pool(demand: Demand, element_type: ElementType) -> Array:
     numbers = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, *found, *(-number for number in found)]
     if demand.use.counts:
         # With other numbers, a loop that counts with these floats might never end.
-        numbers = [number for number in found if 0 < number <= MOST_ITERATIONS] or [0.5]
+        numbers = [number for number in found if 0 < number <= demand.use.counts] or [0.5]
     with np.errstate(all="ignore"):
         exact = np.array(numbers, np.float64).astype(dtype)
         below, above = (np.nextafter(exact, np.array(end).astype(dtype)) for end in (-np.inf, np.inf))

@@ -10,7 +10,9 @@ import pytest
 from dialect_utils.execution import ExecutionError, Worker, prepare
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
+from dialect_utils.layout import parse_array_shape
 from dialect_utils.verdict import Options, Power, compare_modules
+from dialect_utils.verdict.sampling import array_demands, data_sets
 from dialect_utils.verdict.sampling.faults import choose_mutants
 
 HLO = """HloModule m
@@ -151,9 +153,62 @@ def test_a_fault_that_might_never_end_is_not_injected() -> None:
   return %r#1 : tensor<4xf32>
 }
 """
-    edits = {mutant.planted.edit for mutant in choose_mutants(parse(text), 100)}
+    mutants = choose_mutants(parse(text), 100)
+    edits = {mutant.planted.edit for mutant in mutants}
     assert "omission of sine" in edits
-    assert not any("add" in edit or "compare" in edit or "constant" in edit for edit in edits)
+    assert not any("add" in edit or "omission of compare" in edit for edit in edits)
+    # The limit has faults, and neither the step nor the initial number.
+    places = {mutant.planted.place for mutant in mutants if mutant.planted.edit.endswith("of constant")}
+    assert places == {"m:5:10"}
+    assert "other direction of compare" in edits
+    unordered = choose_mutants(parse(text.replace("LT", "NE")), 100)
+    assert not any("compare" in mutant.planted.edit or "constant" in mutant.planted.edit for mutant in unordered)
+
+
+def test_limits_of_loops_are_reached(worker: Worker) -> None:
+    text = """func.func @main(%x: tensor<8xi32>, %n: tensor<i32>) -> tensor<8xi32> {
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %z, %a = %x) : tensor<i32>, tensor<8xi32>
+  cond {
+    %most = stablehlo.constant dense<512> : tensor<i32>
+    %limit = stablehlo.minimum %n, %most : tensor<i32>
+    %p = stablehlo.compare LT, %i, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %o = stablehlo.constant dense<1> : tensor<i32>
+    %j = stablehlo.add %i, %o : tensor<i32>
+    %b = stablehlo.add %a, %a : tensor<8xi32>
+    %c = stablehlo.add %b, %a : tensor<8xi32>
+    %d = stablehlo.add %c, %x : tensor<8xi32>
+    stablehlo.return %j, %d : tensor<i32>, tensor<8xi32>
+  }
+  return %r#1 : tensor<8xi32>
+}
+"""
+    original = parse(text)
+    for limit in ("511", "513", "500", "5120"):
+        wrong = parse(text.replace("dense<512>", f"dense<{limit}>"))
+        assert compare_modules(original, wrong, Options(("xla",)), worker).verdict == "different"
+
+
+def test_one_special_value_in_a_row_and_rows_beyond_a_mask() -> None:
+    text = """HloModule m
+ENTRY e {
+  x = f32[4,8] parameter(0)
+  i = s32[8] parameter(1)
+  mask = f32[] constant(-1e9)
+  masks = f32[4,8] broadcast(mask), dimensions={}
+  ROOT m = f32[4,8] maximum(x, masks)
+}
+"""
+    shapes = [parse_array_shape("f32[4,8]"), parse_array_shape("s32[8]")]
+    sets = data_sets(array_demands([parse(text)], shapes), 1)
+    by_row = [each.arrays for each in sets if each.kind == "sparse"][3:]
+    assert [np.isfinite(floats).sum(axis=1).tolist() for floats, _ in by_row] == [[8, 7] * 2, [7, 8] * 2, [8, 7] * 2]
+    assert all(len(np.unique(integers)) == 1 for _, integers in by_row)
+    shifted = [each.arrays[0] for each in sets if each.kind == "shifted"]
+    assert any((floats < -1e9).all(axis=1).any() for floats in shifted)
+    assert any((floats.max() < 0) and (floats.min() > -1e6) for floats in shifted)
 
 
 @pytest.mark.parametrize(
