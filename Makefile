@@ -115,6 +115,10 @@ JOBS ?= 2
 mutants-sample: $(STAMP) ## draw one-line mutants of the product at random and print which survive (N=60 SEED=0 JOBS=2)
 	python -m tests.mutants.sample $(N) --seed $(SEED) --jobs $(JOBS)
 
+.PHONY: mutants-file
+mutants-file: $(STAMP) ## plant every one-line mutant of a file and print which survive (FILE=... TESTS="...")
+	python -m tests.mutants.complete $(FILE) --jobs $(JOBS) -- $(TESTS)
+
 mutants-map: $(STAMP) ## measure which tests execute each line, for mutants-sample (ten minutes)
 	python -m tests.mutants.coverage_map --jobs $(JOBS)
 
@@ -138,6 +142,10 @@ campaign-proof: $(STAMP) ## try 1,500 mutants and attribute flips against proofs
 .PHONY: campaign-replay
 campaign-replay: $(STAMP) ## change 2,000 certificates at random: none may prove what is wrong (two minutes)
 	python -m tests.campaign_replay
+
+.PHONY: campaign-forge
+campaign-forge: $(STAMP) ## forge 20,000 certificates of programs that differ: none may be accepted (two minutes)
+	python -m tests.campaign_forge
 
 .PHONY: campaign-validate
 campaign-validate: $(STAMP) ## compile the modules of XLA's tests, judge each against its definition and each step of a compilation (an hour; goes on where it ended)

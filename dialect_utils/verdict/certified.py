@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from dialect_utils.verdict.replay import Replayed
 
 _NO_REPLAY = "internal error: the proof does not replay, so it counts as none"
-_OBSERVED = "the programs are equal only up to a choice of the engine, which an operation observes"
+_OBSERVED = (
+    "the programs are equal only up to a choice of the engine, which an operation observes or one program makes twice"
+)
 
 
 def prove(
@@ -46,7 +48,6 @@ def _replayed(stages: Sequence[Module], over_reals: bool, field_seed: int | None
         return found
     # Imported here: `different` and `unknown` need no replay.
     from dialect_utils.verdict.replay import replay
-    from dialect_utils.verdict.replay.check import CHOICES
 
     replayed = replay(stages, found.certificate or Certificate((), ({}, {})))
     if found.answer == "equal" and not replayed.is_equal:
@@ -55,9 +56,7 @@ def _replayed(stages: Sequence[Module], over_reals: bool, field_seed: int | None
         again = None if exact.certificate is None else replay(stages, exact.certificate)
         if exact.answer == "equal" and again is not None and again.is_equal:
             found, replayed = exact, again
-    steps = found.certificate.steps if found.certificate is not None else ()
-    is_observed = not replayed.refused and any(step.rule in CHOICES for step in steps)
-    refusal = _OBSERVED if is_observed else _NO_REPLAY
+    refusal = _OBSERVED if replayed.is_observed else _NO_REPLAY
     outputs = tuple(_confirmed(each, replayed, refusal) if each.is_equal else each for each in found.outputs)
     has_equal_effects = found.has_equal_effects and replayed.effects is not None
     if found.answer != "equal" or (has_equal_effects and all(each.is_equal for each in outputs)):

@@ -33,6 +33,7 @@ from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.options import Options
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer
 from dialect_utils.verdict.proof import ProofResult
+from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS
 
 # Operations whose results differ from run to run.
 _STATEFUL = frozenset({"rng"})
@@ -274,6 +275,9 @@ def combined(proved: ProofResult | None, run: Verdict | None) -> Verdict:
         return run or Verdict("unknown", reason="neither a proof nor an engine was asked for")
     found = _combined(proved, run)
     choices = choices_of(proved.outputs) if found.verdict == "equal" and PROOF in found.methods else found.choices
+    if found.verdict == "equal" and found.reason.endswith(_ONLY_ORDER):
+        # The engine chose two orders for one sum, as it may where the operations around it differ.
+        choices = tuple(dict.fromkeys((ORDER_OF_SUMS, *choices)))
     cause = with_proofs(found.cause, proved.outputs)
     return replace(
         found, proved=proved.outputs, rules=proved.rules, cause=cause, choices=choices, certificate=proved.certificate

@@ -27,7 +27,7 @@ _ARITHMETIC = {ast.Add: ("+", "-"), ast.Sub: ("-", "+")}
 # Calls whose arguments are texts for the user, or names for the type checker only.
 _TEXT_CALLS = re.compile(
     r"(?:(?:\w+)?(?:Error|Exception|Warning)|Diagnostic|DiagnosticError|error|errors|fail|failed|note|notes|hint|warn|"
-    r"warning|problem|refuse|refused|reject|rejected|unsupported|unknown|invalid|complain|say|log|print|cast|TypeVar|"
+    r"warning|problem|demand|refuse|refused|reject|rejected|unsupported|unknown|invalid|complain|say|log|print|cast|TypeVar|"
     r"NewType|ParamSpec|add_argument|add_parser|add_argument_group)\Z"
 )
 _TEXT_KEYWORDS = frozenset(

@@ -23,11 +23,11 @@ def files(tmp_path: Path) -> dict[str, str]:
 def test_a_certificate_is_written_and_replayed(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     first, last, proof = (files[name] for name in ("swapped", "dot", "proof"))
     assert main(["check", first, last, "--engines", "proof", "--certificate", proof]) == 0
-    assert ": equal up to [NaN bits] (proof)" in capsys.readouterr().out
+    assert ": equal up to [order of sums, NaN bits] (proof)" in capsys.readouterr().out
     assert main(["replay", first, last, proof]) == 0
-    assert capsys.readouterr().out.startswith("equal up to [NaN bits]: all ")
+    assert capsys.readouterr().out.startswith("equal up to [order of sums, NaN bits]: all ")
     assert main(["replay", first, last, proof, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["up_to"] == ["NaN bits"]
+    assert json.loads(capsys.readouterr().out)["up_to"] == ["order of sums", "NaN bits"]
 
 
 def test_a_certificate_of_other_modules_does_not_replay(

@@ -20,6 +20,7 @@ from dialect_utils.verdict.field.conventions import EXTREMES
 from dialect_utils.verdict.field.draw import LEAST_Q_BITS, ROUNDS, SAFE_PRIMES
 from dialect_utils.verdict.field.lift import reachable
 from dialect_utils.verdict.proof.terms import Term
+from dialect_utils.verdict.terms.primitives import is_ordered
 
 # The largest probability of any one residue, because residues are random words of 64 bits modulo a prime.
 _LARGEST_CHANCE = (1 + 2.0**-4) / (1 << LEAST_Q_BITS)
@@ -119,9 +120,10 @@ class Degrees:
 
     def _degree(self, term: Term) -> Degree:
         degrees = [self._known[operand] for operand in term.operands]
-        if term.kind == "each":
+        is_rearranged = term.kind in ("splat", "moved") or is_ordered(term.label)
+        if term.kind == "each" and not is_rearranged:
             return self._each(term, degrees)
-        if term.kind in ("splat", "moved") or not degrees:
+        if is_rearranged or not degrees:
             return _joined(degrees) if degrees else _ATOM
         if term.kind == "choice":
             return _chosen(degrees)

@@ -25,6 +25,7 @@ from dialect_utils.verdict.field.values import (
 )
 from dialect_utils.verdict.proof.terms import Term
 from dialect_utils.verdict.rules.formats import is_lossless
+from dialect_utils.verdict.terms.primitives import is_ordered
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.field.lift import Lift
@@ -36,6 +37,8 @@ def each(lift: Lift, term: Term) -> Value:
     label, element_type = term.label, term.array.element_type
     if isinstance(label, tuple) and label[0] == "compare":
         return _compare(lift, term, label, operands)
+    if is_ordered(label):
+        return operands[0]
     if label == "select":
         return _select(operands)
     if isinstance(label, tuple) and label[0] == "pick" and is_real(element_type):

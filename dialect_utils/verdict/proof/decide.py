@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import prod
@@ -36,6 +36,7 @@ from dialect_utils.verdict.proof.strategies import SECONDS_OF_STRATEGY, Strategy
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
 from dialect_utils.verdict.rules import Definition
 from dialect_utils.verdict.terms.loops import UNROLLED
+from dialect_utils.verdict.terms.orders import order_of
 from dialect_utils.verdict.terms.walker import walk
 
 if TYPE_CHECKING:
@@ -127,7 +128,9 @@ def _decided(
         comparison = chosen if chosen.is_equal() else comparison
     found = comparison.result(over_reals=over_reals, field_seed=field_seed)
     for other in (
-        each for each in others if (comparison.has_loops and not each.has_loops) or not each.strategy.expands
+        each
+        for each in others
+        if (comparison.has_loops and not each.has_loops) or not (each.strategy.expands and each.strategy.keeps_orders)
     ):
         as_elements = found if found.answer != "unknown" else other.result(over_reals=False)
         found = as_elements if as_elements.answer == "equal" else found
@@ -180,6 +183,9 @@ class _Comparison:
         types, other_types = map(_types_of_dots, (first, last))
         self.terms.widens_dots = types != other_types
         self.terms.expands_dots = strategy.expands and types.total() != other_types.total()
+        orders, other_orders = map(_orders, (first, last))
+        if strategy.keeps_orders:
+            self.terms.orders = frozenset(each for each in orders if orders[each] == other_orders[each])
         before = Rewriter(self.terms)
         expected, self.effects = self._walked(before, first, inputs)
         self.terms.place, self.terms.side = None, 1
@@ -208,7 +214,10 @@ class _Comparison:
     def other_strategies(self) -> Iterator[Strategy]:
         """Yields other strategies that may make the modules equal."""
         has_unrolled = any(rule == UNROLLED.name for rule, _ in self.terms.applied)
-        return self.strategy.others(self.terms.has_reductions, has_unrolled, self.has_loops, self.terms.expands_dots)
+        orders = bool(self.terms.orders)
+        return self.strategy.others(
+            self.terms.has_reductions, orders, has_unrolled, self.has_loops, self.terms.expands_dots
+        )
 
     def result(self, *, over_reals: bool, field_seed: int | None = None) -> ProofResult:
         """Returns the result for all outputs."""
@@ -334,6 +343,11 @@ def _types_of_dots(module: Module) -> Counter[tuple[ElementType, ...]]:
     dots = (each for each in module.operations() if has(each.opcode, Trait.CONTRACTS))
     arrays = ([*each.results, *each.operands] for each in dots)
     return Counter(tuple(a.element_type for value in values for a in value.shape.arrays()) for values in arrays)
+
+
+def _orders(module: Module) -> Counter[Hashable]:
+    """Counts a module's sums by what their order depends on."""
+    return Counter(order for each in module.operations() if (order := order_of(each)) is not None)
 
 
 def _plans(stages: Sequence[Module]) -> Mapping[tuple[Shape, Shape], Sequence[Plan]]:

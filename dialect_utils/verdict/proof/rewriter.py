@@ -196,9 +196,11 @@ class Rewriter(WholeArrays):
 
     # Control flow
 
-    def in_any_order(self, array: Array) -> Term:
-        result = self.terms.term(array)
-        self.terms.step(ORDER, self.terms.make("op", (ANY_ORDER,), result.shape, [result]), result)
+    def in_any_order(self, array: Array, order: Hashable) -> Term:
+        result, label = self.terms.term(array), (ANY_ORDER, order)
+        if order in self.terms.orders:
+            return self.terms.each(label, result.array.element_type, [result])
+        self.terms.step(ORDER, self.terms.each_as_is(label, result.array.element_type, [result]), result)
         return result
 
     def select(self, selector: Array, results: Sequence[Array]) -> Term:

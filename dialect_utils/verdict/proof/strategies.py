@@ -19,22 +19,27 @@ class Strategy:
 
     With `keeps_bits` no rule about floats is applied. Loops of up to `iterations` are unrolled. With `regroups` two
     combinations of the same elements are one term. With `expands` a small dot becomes a sum if the modules differ in
-    the number of dots. With `chooses` steps may round constants and use choices of the engine beyond NaN bits and sum
-    order.
+    the number of dots. With `keeps_orders` sums that both modules have equally often are not reordered. With `chooses`
+    steps may round constants and use choices of the engine beyond NaN bits and sum order.
     """
 
     keeps_bits: bool = False
     iterations: int = MOST_ITERATIONS
     regroups: bool = False
     expands: bool = True
+    keeps_orders: bool = True
     chooses: bool = False
 
     def others(
-        self, has_reductions: bool, has_unrolled: bool, has_loops: bool, has_expanded: bool
+        self, has_reductions: bool, has_orders: bool, has_unrolled: bool, has_loops: bool, has_expanded: bool
     ) -> Iterator[Strategy]:
-        """Yields further strategies, depending on reductions, unrolled loops, other loops, and expandable dots."""
+        """Yields further strategies, depending on reductions, kept orders, unrolled and other loops, and dots."""
         if has_reductions and not self.keeps_bits:
             yield replace(self, regroups=True)
+        if has_orders and not self.keeps_bits:
+            yield (reordered := replace(self, keeps_orders=False))
+            if has_reductions:
+                yield replace(reordered, regroups=True)
         if has_unrolled:
             yield replace(self, iterations=0)
         if has_loops:

@@ -19,13 +19,13 @@ from dialect_utils.verdict.replay.equality import Equality, Level
 from dialect_utils.verdict.replay.scalars import check_scalar
 from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function, labels_of, promoted
 from dialect_utils.verdict.rules import try_rule
-from dialect_utils.verdict.rules.arrays import PROMOTED
+from dialect_utils.verdict.rules.arrays import ORDER as ORDERED, PROMOTED
 from dialect_utils.verdict.terms.graph import Graph, Nodes
-from dialect_utils.verdict.terms.primitives import Term
+from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS, Term
 from dialect_utils.verdict.terms.walker import walk
 from dialect_utils.verdict.terms.wellformed import RefusedError
 
-_NAN_BITS, _ORDER = "NaN bits", "order of sums"
+_NAN_BITS = "NaN bits"
 # Choices that the definition leaves to the engine, by the rules that use them.
 CHOICES = {
     "convolution-padding": "convolution padding",
@@ -60,13 +60,15 @@ class Replayed:
     """The result of a replay: for each output the finest proved equality, or None.
 
     `effects` is the equality of the side effects, `used` lists the engine's choices in steps beyond NaN bits, and
-    `refused` tells why a step was rejected.
+    `refused` tells why a step was rejected. With `is_observed` only an operation that observes a choice of the engine
+    makes a difference.
     """
 
     outputs: tuple[Level | None, ...]
     effects: Level | None
     used: tuple[str, ...] = ()
     refused: str = ""
+    is_observed: bool = False
 
     @property
     def is_equal(self) -> bool:
@@ -83,7 +85,7 @@ class Replayed:
         level = self.outputs[output]
         if not level:
             return ()
-        return (*(self.used if level is Level.ENGINE else ()), _NAN_BITS)
+        return (*(self.used if level > Level.NAN else ()), _NAN_BITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +123,9 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
     outputs: list[Level | None] = [None] * len(pairs)
     told: Level | None = None
     equality: Equality | None = None
-    for level in Level:
-        equality = Equality(graph, level, equality)
+    programs = [*expected, *effects], [*found, *other_effects]
+    for level in [*Level][: Level.UNOBSERVED]:
+        equality = Equality(graph, level, equality, programs)
         _close(equality, merges)
         if not (_holds(equality, first) and _holds(equality, last)):
             continue
@@ -136,8 +139,18 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
             told = level if all(map(equality.same, effects, other_effects)) else None
         if told is not None and None not in outputs:
             break
-    open_ = [step for step, merge in zip(steps, merges, strict=False) if merge.level is Level.ENGINE]
-    return Replayed(tuple(outputs), told, tuple(dict.fromkeys(CHOICES.get(step.rule, _ORDER) for step in open_)))
+    open_ = [step for step, merge in zip(steps, merges, strict=False) if merge.level > Level.NAN]
+    used = tuple(dict.fromkeys(CHOICES.get(step.rule, ORDER_OF_SUMS) for step in open_))
+    is_proved = told is not None and None not in outputs
+    return Replayed(tuple(outputs), told, used, is_observed=not is_proved and _is_observed(equality, merges, programs))
+
+
+def _is_observed(equality: Equality | None, merges: Sequence[_Merge], programs: Sequence[Sequence[int]]) -> bool:
+    """Is true where all results would be equal if no operation observed the engine's choices."""
+    assert equality is not None  # made for each level
+    unobserved = Equality(equality.graph, Level.UNOBSERVED, equality)
+    _close(unobserved, merges)
+    return all(map(unobserved.same, *programs)) and len({*map(len, programs)}) == 1
 
 
 def _nodes(graph: Graph, module: Module, readings: Mapping[int, Reading]) -> Nodes:
@@ -180,7 +193,7 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
     rule = try_rule(step.rule)
     if rule is not None and rule.is_elementwise and not all(graph.is_specified[node] for node in nodes):
         raise RefusedError(f"{step.rule} is applied to undefined padding at {step.where}")
-    return _Merge(_LEVELS[found], *nodes)
+    return _Merge(Level.ORDER if step.rule == ORDERED.name else _LEVELS[found], *nodes)
 
 
 def _reduced(
@@ -220,7 +233,7 @@ def _by_cases(graph: Graph, step: Step, first: int, second: int) -> _Merge:
     """Returns two elementwise expressions, equal if they are equal with a predicate true and with it false."""
     predicate = graph.insert(step.predicate) if step.predicate is not None else first
     shape = graph.shape(predicate)
-    if not isinstance(shape, ArrayShape) or shape.element_type.name != "pred" or step.before.shape != step.after.shape:
+    if not isinstance(shape, ArrayShape) or shape.element_type.name != "pred":
         raise RefusedError("a proof by cases needs a truth value")
     if not graph.is_specified[first] or not graph.is_specified[second]:
         raise RefusedError("a proof by cases is about undefined padding")

@@ -7,7 +7,6 @@ from math import prod
 
 from dialect_utils.layout import Reshape, Transpose
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import Trait, has
 from dialect_utils.ops.contractions import summed_in
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.arrays import nan_level
@@ -27,7 +26,6 @@ def _dot(step: Step) -> Level:
     demand([plan.steps for plan, _ in plans] == [(Transpose((0, 2, 1)),)], "no transposed result")
     demand(before.operands == inner.operands[::-1], "other operands")
     demand(swapped_texts(label_of(before)[1]) == label_of(inner)[1], "other precisions")
-    demand(array_of(before).element_type == array_of(inner).element_type, "another element type")
     return nan_level(before)
 
 
@@ -38,7 +36,6 @@ def _dot_order(step: Step) -> Level:
     """Checks that a dot and its operands permute the parts of batch, rows, columns and sum consistently."""
     before, inner = step.before, step.after.operands[0] if step.after.kind == "moved" else step.after
     demand(is_op(before, "dot") and is_op(inner, "dot") and before.label == inner.label, "no two dots")
-    demand(array_of(before) == array_of(inner), "another size or type")
     left, right = (_orders(*pair) for pair in zip(before.operands, inner.operands, strict=True))
     demand((left[0], left[2]) == (right[0], right[2]), "the operands have other orders")
     demand(_orders(inner, step.after) == [*map(_undone, (left[0], left[1], right[1]))], "the result has another order")
@@ -68,7 +65,6 @@ def _orders(array: Term, moved: Term) -> list[_Order | None]:
         own = tuple(i - start for i in permutation)
         found.append(None if sorted(own) == [*own] else (parts, own))
         start = end
-    demand(start == len(split), "movement of more dimensions")
     return found
 
 
@@ -77,7 +73,7 @@ def _reduction_order(step: Step) -> Level:
     before, inner = step.before, step.after.operands[0] if step.after.kind == "moved" else step.after
     demand(is_op(before, "reduce") and is_op(inner, "reduce") and before.label == inner.label, "no two reductions")
     (array, initial), (moved, other), opcode = before.operands, inner.operands, label_of(before)[1]
-    demand(initial is other and has(opcode, Trait.COMMUTATIVE), "another initial value, or no operation that commutes")
+    demand(initial is other, "another initial value")
     kept, reduced = _orders(array, moved)
     demand(_orders(inner, step.after) == [_undone(kept)], "the result has another order")
     is_sum = reduced is not None and not is_exact(opcode, array_of(array).element_type)
@@ -123,12 +119,11 @@ def _as_sum(step: Step) -> Level:
     (batch, rows, summed), (_, columns, _) = (array_of(each).dimensions for each in before.operands)
     demand(summed_in(kind) == kind or (summed == 1 and kind.is_floating), "the sum has another type")
     total = _reshaped(step.after, (batch, rows, columns))
-    demand(is_op(total, "reduce") and label_of(total) == ("reduce", "add"), "no sum")
+    demand(label_of(total) == ("reduce", "add"), "no sum")
     flat, zero = total.operands
     demand(_is_zero(zero), "the sum begins with another number")
     product = _reshaped(flat, (batch * rows * columns, summed))
     demand((product.kind, product.label) == ("each", "multiply"), "no product")
-    demand(array_of(product).dimensions == (batch, rows, columns, summed), "a product of other sizes")
     for operand, wide, to in zip(before.operands, product.operands, ((0, 1, 3), (0, 2, 3)), strict=True):
         demand(is_op(wide, "broadcast") and label_of(wide)[1] == to and wide.operands == (operand,), "other factors")
     return Level.ENGINE if kind.is_floating else Level.BITS
@@ -141,8 +136,7 @@ def _is_zero(term: Term) -> bool:
 
 def _reshaped(term: Term, sizes: tuple[int, ...]) -> Term:
     """Returns the array that is reshaped to some sizes."""
-    is_reshaped = term.kind == "moved" and isinstance(term.label, Plan) and term.label.steps == (Reshape(sizes),)
-    demand(is_reshaped, "no reshape")
+    demand(isinstance(term.label, Plan) and term.label.steps == (Reshape(sizes),), "no reshape")
     return term.operands[0]
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops.arrays import Patches
+from dialect_utils.ops.contractions import summed_in
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.verdict.terms.graph import UNSPECIFIED, Nodes
 from dialect_utils.verdict.terms.interpretation import Interpretation
@@ -137,8 +138,10 @@ class Elements(Interpretation[Term, Any]):
 
     def _product(self, kind: ElementType, left: int, right: int) -> int:
         types = {self.nodes.element_type(left), self.nodes.element_type(right)}
-        if types == {kind} and kind.is_floating:
-            return self.graph.make("each", "multiply", self._scalar(kind), (left, right))
+        if kind.is_floating:
+            # A dot does not round the products of a type that is summed in a wider one.
+            is_rounded = types == {kind} == {summed_in(kind)}
+            return self.graph.make("each", "multiply" if is_rounded else "product", self._scalar(kind), (left, right))
         if kind.is_integral and types != {kind} and all(each.is_integral for each in types):
             left, right = (self.nodes.each("convert", kind, [each]) for each in (left, right))
             types = {kind}

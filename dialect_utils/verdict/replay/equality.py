@@ -4,6 +4,10 @@
 the engine's other choices, such as the order of a sum or the precision of a dot. Each is coarser than the last. Some
 operations observe more than an equality keeps: a bitcast-convert observes the bits of a NaN, a comparison the rounding
 of a sum. Their results are equal only if their operands are equal in a finer equality.
+
+The engine chooses once for each value. So `ENGINE` relates the values of two programs one to one: values of one program
+that differ but for choices stay distinct. For example, `((3t - u) - u) - u` of the sum t of x and the sum u of x
+reversed may be 3 (t - u), so it is not equal to `((3t - t) - t) - t`, which has one sum.
 """
 
 from __future__ import annotations
@@ -15,27 +19,38 @@ from dialect_utils.layout import Shape
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.verdict.terms.graph import Graph, Symbol
 from dialect_utils.verdict.terms.observed import observes_bits, observes_rounding
-from dialect_utils.verdict.terms.primitives import Kind
+from dialect_utils.verdict.terms.primitives import Kind, is_ordered
 
 
 class Level(IntEnum):
-    """The three equalities, finest first."""
+    """The equalities, finest first."""
 
     BITS = 0
     NAN = 1
-    ENGINE = 2
+    # As ENGINE, but for the order alone: a sum in the engine's order is the sum in the written one.
+    ORDER = 2
+    ENGINE = 3
+    # As if no operation observed a choice, and each program made each choice as often as it likes: decides nothing.
+    UNOBSERVED = 4
 
 
 class Equality:
     """Classes of equal nodes, closed under operations: equal operands make equal results.
 
-    `finer` is the next finer equality, for operands that an operation observes; None for equality of bits.
+    `finer` is the next finer equality, for operands that an operation observes; None for equality of bits. `programs`
+    holds the results of each program.
     """
 
-    def __init__(self, graph: Graph, level: Level, finer: Equality | None) -> None:
+    def __init__(
+        self, graph: Graph, level: Level, finer: Equality | None, programs: Sequence[Sequence[int]] = ()
+    ) -> None:
         self.graph, self.level, self._finer = graph, level, finer
         count = len(graph.ids)
         self._root = list(range(count)) if finer is None else [finer.find(node) for node in range(count)]
+        # For each program the classes of its values, with names. A class may hold one value of each program.
+        self._values: list[dict[int, Hashable]] = []
+        if level in (Level.ORDER, Level.ENGINE):
+            self._values = [self._named(results) for results in programs]
         self._users: dict[int, list[int]] = {}
         # At first all nodes differ.
         self._table = {} if finer else graph.by_operands()
@@ -77,7 +92,34 @@ class Equality:
             found.append(self.at(min([own, *(inside[each] for each in self._bodies(node))])))
         return found
 
+    def _named(self, results: Iterable[int]) -> dict[int, Hashable]:
+        """Returns the classes of the values in all forms of a program, with names: other names are other values.
+
+        For ORDER the names are the orders that a value depends on. A proof that reorders sums has steps about the sums
+        in the written order only, so that the finer equality of ORDER would distinguish too many values.
+        """
+        forms: dict[int, list[int]] = {}
+        for node in range(len(self.graph.ids)):
+            forms.setdefault(self.find(node), []).append(node)
+        found: dict[int, Hashable] = {}
+        pending = [*map(self.find, results)]
+        while pending:
+            root = pending.pop()
+            if root not in found:
+                check_deadline()
+                found[root] = root
+                pending += [self.find(each) for node in forms[root] for each in _read(self.graph, node)]
+        if self.level is Level.ENGINE:
+            return found
+        orders: list[frozenset[Hashable]] = []
+        for (_, label, _), operands in zip(self.graph.symbols, self.graph.operands, strict=True):
+            inner = frozenset[Hashable]().union(*map(orders.__getitem__, operands))
+            orders.append(frozenset([label]) if is_ordered(label) else inner)
+        return {root: frozenset.intersection(*map(orders.__getitem__, forms[root])) for root in found}
+
     def _needed(self, kind: Kind, label: Hashable, shape: Shape, types: Sequence[Shape]) -> Level:
+        if self.level is Level.UNOBSERVED:
+            return self.level
         if self.level > Level.BITS and observes_bits(kind, label, shape, types):
             return Level.BITS
         if self.level > Level.NAN and observes_rounding(kind, label, shape, types):
@@ -100,13 +142,7 @@ class Equality:
         return [each for each in operands if _is_function(self.graph.symbols[each])] if kind == "op" else ()
 
     def _key(self, node: int) -> tuple[int, ...]:
-        operands, observed = self.graph.operands[node], self._observed[node]
-        found = [*map((observed or self).find, operands)]
-        if self._finer is None or observed is not None or len({*found}) == len(found):
-            return (self.graph.ids[node], *found)
-        # Sums that differ only in the engine's order stay distinct for an operation that reads both, such as `x - y`.
-        apart = [*map(self._finer.find, operands)]
-        return (self.graph.ids[node], *found, *map(apart.index, apart))
+        return (self.graph.ids[node], *map((self._observed[node] or self).find, self.graph.operands[node]))
 
     def _collision(self, node: int) -> tuple[int, int] | None:
         check_deadline()
@@ -120,12 +156,19 @@ class Equality:
             self._pending = [pair for node in users if (pair := self._collision(node)) is not None]
 
     def _joined(self, first: int, second: int) -> Sequence[int]:
-        """Merges two classes; returns the users of the class whose representative changes."""
-        if first == second:
+        """Merges two classes; returns the users of the class whose representative changes.
+
+        Classes that hold different values of one program stay apart.
+        """
+        held = [[values[each] for each in (first, second) if each in values] for values in self._values]
+        if first == second or any(len({*each}) > 1 for each in held):
             return ()
         if len(self._users.get(first, ())) > len(self._users.get(second, ())):
             first, second = second, first
         self._root[first] = second
+        for values in self._values:
+            if first in values:
+                values[second] = values.pop(first)
         moved = self._users.pop(first, [])
         self._users.setdefault(second, []).extend(moved)
         return moved
@@ -152,6 +195,23 @@ class Equality:
                 if not waiting[user]:
                     ready.append(user)
         return found
+
+
+def _read(graph: Graph, node: int) -> Sequence[int]:
+    """Returns the values that a node reads.
+
+    A sum in the engine's order is one value with the written sum, and so is a float that is rounded to a narrower type
+    and back with the float, which the engine may keep in the wider type.
+    """
+    label, operands = graph.symbols[node][1], graph.operands[node]
+    if is_ordered(label):
+        while graph.symbols[operands[0]][0] in ("moved", "out"):
+            operands = graph.operands[operands[0]]
+        return graph.operands[operands[0]]
+    if label == graph.symbols[operands[0]][1] == "convert" if operands else False:
+        (inner,) = graph.operands[operands[0]]
+        return graph.operands[inner] if graph.shape(inner) == graph.shape(node) else operands
+    return operands
 
 
 def _is_function(symbol: Symbol) -> bool:

@@ -79,7 +79,6 @@ def promoted(step: Step) -> tuple[NamedLevel, tuple[Term, str, ElementType, int]
     demand(is_converted(converted, array) and is_converted(step.after, result), "another operand, or no conversion")
     narrow, wide = type_of(array), type_of(converted)
     demand(type_of(step.before) == type_of(step.after) == narrow and type_of(result) == wide, "other types")
-    demand(step.before.shape == step.after.shape, "another shape")
     level = level_of_function(function, narrow)
     demand(level_of_function(wide_function, wide) == level, "functions of another level")
     (body,) = wide_function.operands

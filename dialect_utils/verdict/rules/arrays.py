@@ -151,9 +151,9 @@ BRANCHES = Rule(
 )
 ORDER = Rule(
     "any-order",
-    "The engine chooses the order in which a scan calls a function that the program calls associative.",
-    (order("any-order(x) = x"),),
-    wrong=("any-order(x) = negate(x)",),
+    "The engine chooses the order of a sum, and of a scan whose function the program calls associative.",
+    (order("any-order[*](x) = x"),),
+    wrong=("any-order[*](x) = negate(x)",),
 )
 # Operations that combine the arrays of several devices.
 REDUCTIONS = with_trait(Trait.COLLECTIVE | Trait.COMBINES)

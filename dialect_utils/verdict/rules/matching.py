@@ -118,7 +118,7 @@ def _label_of(term: Node) -> tuple[Hashable, ...]:
     """Returns the name of an operation on whole arrays and its fields; the names of the steps of movement."""
     if term.kind == "moved" and isinstance(term.label, Plan):
         return term.label.opcodes or (None,)
-    if term.kind == "op" and isinstance(term.label, tuple):
+    if term.kind in ("each", "op") and isinstance(term.label, tuple):
         return term.label
     is_conversion = term.kind == "each" and term.label == "convert"
     return ("convert",) if is_conversion else (term.kind, *(() if term.label is None else (term.label,)))

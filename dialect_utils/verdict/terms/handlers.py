@@ -166,7 +166,9 @@ def _scan(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]
     loop = Loop(walker, operation, scan.tested, scan.ends, scan.function, scan.positions())
     results = loop.run([maker.term(each) for each in scan.start(walker.leaves(operands))])
     maker.note(SCAN)
-    return walker.trees(operation, map(maker.in_any_order, results) if scan.is_in_any_order else results)
+    if scan.is_in_any_order:
+        results = [maker.in_any_order(each, "scan") for each in results]
+    return walker.trees(operation, results)
 
 
 Handler = Callable[["Walker[Any]", Operation, Sequence[TreeOf[Any]]], Sequence[TreeOf[Any]]]

@@ -10,10 +10,10 @@ from dialect_utils.ir import Function, Operation
 from dialect_utils.ir.control_flow import is_unrolled
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import Trait, has, named
 from dialect_utils.ops.domain import UndefinedError, only_function, required_ints, reshaped, static_array
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.rules import Definition
+from dialect_utils.verdict.terms.orders import rounds
 from dialect_utils.verdict.terms.primitives import V
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ UNROLLED = Definition(
 )
 Plans = Sequence[Plan | None]
 _COUNTER = ELEMENT_TYPES["s64"]
-# Float operations that do not round, so that a scan may apply them in any order.
-_UNROUNDED = named("maximum minimum select constant and or not")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +148,7 @@ class Scan(Generic[V]):
         self.inputs = len(operation.operands) - self.carried
         self.is_reverse = operation.attribute("is_reverse") == "true"
         is_promised = operation.attribute("is_associative") == "true" and any(each.is_inexact for each in self.results)
-        self.is_in_any_order = is_promised and _rounds(self.function)
+        self.is_in_any_order = is_promised and rounds(self.function)
         if not self.inputs or not static_array(operation.operands[0].shape).dimensions[self.dimension]:
             raise UndefinedError("a scan has no slices")
         self.count = static_array(operation.operands[0].shape).dimensions[self.dimension]
@@ -208,14 +206,3 @@ class Scan(Generic[V]):
     def _updated(self, array: V, row: V, index: V) -> V:
         starts, sizes = self._starts(array, index)
         return self.maker.update_at(array, reshaped(self.maker, row, sizes), starts)
-
-
-def _rounds(function: Function) -> bool:
-    """Is true for a function whose float results may depend on the order of the scan."""
-    return any(
-        any(value.shape.is_inexact for value in each.results)
-        and not has(each.opcode, Trait.MOVES_DATA)
-        and not has(each.opcode, Trait.TUPLES)
-        and each.opcode not in _UNROUNDED
-        for each in function.operations
-    )

@@ -66,8 +66,8 @@ class Maker(Domain[V]):
         """Returns an array after a plan whose padding is undefined."""
 
     @abstractmethod
-    def in_any_order(self, array: V) -> V:
-        """Returns a result of a scan whose order the engine chooses, given the result in the order of the slices."""
+    def in_any_order(self, array: V, order: Hashable) -> V:
+        """Returns a result in the order that the engine chooses for `order`, given the result in the written order."""
 
     @abstractmethod
     def select(self, selector: V, results: Sequence[V]) -> V:

@@ -22,8 +22,10 @@ Kind = Literal["leaf", "constant", "splat", "each", "choice", "moved", "op", "ou
 
 # The level of the entry. Functions without outside values have the level CLOSED, also inside bodies.
 OUTERMOST, CLOSED = 1, 0
-# The label of a result of a scan that the engine may compute in any order, as if its function were associative.
+# The label of the result of a sum, or of a scan, in the order that the engine chooses for it.
 ANY_ORDER = "any-order"
+# The choice of the engine that a verdict names.
+ORDER_OF_SUMS = "order of sums"
 
 
 class Term(Hashable, Protocol):
@@ -173,9 +175,9 @@ class Primitives(Domain[V]):
         label = ("reduce-window", None, window, has_padding)
         return self.in_general(label, result_types(operation), [*arrays, *initial, self._applied(function)], sizes)
 
-    def in_any_order(self, array: V) -> V:
-        """Returns a result of a scan whose order the engine chooses, given the result in the order of the slices."""
-        return self.made((ANY_ORDER,), static_array(self.store.shape(array)), [array])
+    def in_any_order(self, array: V, order: Hashable) -> V:
+        """Returns a result in the order that the engine chooses for `order`, given the result in the written order."""
+        return self.store.make("each", (ANY_ORDER, order), self.store.shape(array), [array])
 
     def in_general(
         self,
@@ -229,6 +231,11 @@ def promise_of(operation: Operation, order: tuple[int, ...]) -> Hashable:
 def _texts(operation: Operation) -> tuple[tuple[str, str], ...]:
     """Returns the attributes of a dot or convolution besides its dimension numbers and windows."""
     return tuple(text for text in key_of(operation)[2] if text[0] not in _OF_WINDOWS)
+
+
+def is_ordered(label: Hashable) -> bool:
+    """Is true for the label of a result in the order that the engine chooses for it."""
+    return isinstance(label, tuple) and label[:1] == (ANY_ORDER,)
 
 
 def texts_of(label: Hashable) -> tuple[tuple[str, str], ...]:

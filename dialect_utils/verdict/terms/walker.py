@@ -32,6 +32,7 @@ from dialect_utils.verdict.terms.labels import (
     returns_operand,
 )
 from dialect_utils.verdict.terms.maker import Maker
+from dialect_utils.verdict.terms.orders import order_of
 from dialect_utils.verdict.terms.primitives import CLOSED, OUTERMOST, TreeOf, V, leaves_of, tree_of
 
 BATCH_NORM = Definition("batch-norm", "Batch normalization is its decomposition in StableHLO's specification.")
@@ -167,6 +168,9 @@ class Walker(Generic[V]):
             return None
         if is_norm:
             self.maker.note(BATCH_NORM)
+        order = order_of(operation)
+        if order is not None:
+            found = [self.maker.in_any_order(each, order) for each in found]
         return self.trees(operation, found)
 
     def _each(self, operation: Operation, operands: Sequence[TreeOf[V]]) -> V:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from math import prod
 from typing import Any
 
@@ -43,7 +44,8 @@ def check_term(term: Term) -> None:
     """Raises RefusedError for a term whose label, shape and operands do not fit each other."""
     check = _KINDS.get(term.kind)
     demand(check is not None and isinstance(term.shape, Shape), f"{term.kind} is no kind of term")
-    for array in term.shape.arrays():
+    between = term.label.stages if isinstance(term.label, Plan) else ()
+    for array in (*term.shape.arrays(), *(ArrayShape(*stage) for stage in between)):
         is_known = ELEMENT_TYPES.get(array.element_type.name) == array.element_type or array == NOTHING
         demand(is_known and _are_numbers(array.dimensions) and array.layout is None, f"{array} is no shape of a term")
     if check is not None:
@@ -179,6 +181,7 @@ def _part(label: Sequence[Any], shape: ArrayShape, operands: Sequence[ArrayShape
 
 
 _LABELS: Mapping[str, Check] = {
+    ANY_ORDER: _sum,
     "bitcast-convert": _reread,
     "compare": _compare,
     "padding": _sum,
@@ -226,11 +229,6 @@ def _broadcast(term: Term, label: Sequence[Any]) -> bool:
         and shape.element_type == operand.element_type
         and all(size in (1, shape.dimensions[i]) for size, i in zip(operand.dimensions, to, strict=True))
     )
-
-
-def _same_shape(term: Term, label: Sequence[Any]) -> bool:
-    shape, operand = _static(term, *term.operands)
-    return not label and shape == operand
 
 
 def _reverse(term: Term, label: Sequence[Any]) -> bool:
@@ -301,6 +299,7 @@ def _reduce(term: Term, label: Sequence[Any]) -> bool:
         return True
     shape, array, initial = _static(term, *term.operands)
     kind = array.element_type
+    demand(has(label[0], Trait.COMMUTATIVE), "a reduction by an operation that does not commute")
     return array.rank == len(("kept", "reduced")) and (shape, initial) == (
         ArrayShape(kind, array.dimensions[:1]),
         ArrayShape(kind, ()),
@@ -310,8 +309,11 @@ def _reduce(term: Term, label: Sequence[Any]) -> bool:
 def _reduce_window(term: Term, label: Sequence[Any]) -> bool:
     if label[0] is None:
         return True
-    (_, window, has_padding), (shape, array, initial) = label, _static(term, *term.operands)
+    (opcode, window, has_padding), (shape, array, initial) = label, _static(term, *term.operands)
     kind = array.element_type
+    demand(has(opcode, Trait.COMMUTATIVE), "a reduction by an operation that does not commute")
+    steps = [(each.size, each.stride, each.lhs_dilation, each.rhs_dilation) for each in window]
+    demand(all(type(each) is int and each > 0 for each in chain(*steps)), "a window that goes backwards")
     sizes = tuple(positions(size, each) for size, each in zip(array.dimensions, window, strict=True))
     return type(has_padding) is bool and (shape, initial) == (ArrayShape(kind, sizes), ArrayShape(kind, ()))
 
@@ -325,7 +327,6 @@ def _dot(term: Term, label: Sequence[Any]) -> bool:
 
 # One check for each primitive; "function" and "while" are labels without an opcode.
 _PRIMITIVES: Mapping[str, Callable[[Term, Sequence[Any]], bool]] = {
-    ANY_ORDER: _same_shape,
     "broadcast": _broadcast,
     "concatenate": _concatenate,
     "dot": _dot,

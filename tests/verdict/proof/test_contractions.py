@@ -45,7 +45,7 @@ PAIRS = {
         "ROOT r = f32[3,4] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
         "ROOT r = f32[3,4] convolution(p0, p1), dim_labels=bf_io->bf",
         (),
-        (),
+        ("order of sums", "NaN bits"),
     ),
     "a dot of a batch as a convolution with dilation": Pair(
         "f32[3,2,5] f32[3,5,4]",
@@ -53,7 +53,7 @@ PAIRS = {
            rhs_contracting_dims={1}""",
         "ROOT r = f32[3,2,4] convolution(p0, p1), window={size=3 stride=2 lhs_dilate=3}, dim_labels=0bf_0io->0bf",
         ("lhs_dilate=3 -> lhs_dilate=3 rhs_reversal=1", "stride=2 lhs_dilate=3 -> pad=0_0"),
-        (),
+        ("order of sums", "NaN bits"),
     ),
     "a sum over a window": Pair(
         "f32[2,3,5] f32[5,3,4]",
@@ -71,7 +71,7 @@ PAIRS = {
            c = f32[2,3,3,3] convolution(x, k), window={size=2x3 stride=1x2 lhs_dilate=1x3}, dim_labels=1b0f_i01o->b01f
            ROOT r = f32[2,3,9] reshape(c)""",
         ("lhs_dilate=1x3 -> lhs_dilate=1x3 rhs_reversal=0x1", "1b0f_i01o -> 1b0f_i0o1"),
-        (),
+        ("order of sums", "NaN bits"),
     ),
     "a reversed kernel": Pair(
         "f32[2,6,4] f32[3,5,4]",
@@ -91,6 +91,7 @@ PAIRS = {
            rhs_contracting_dims={2}, operand_precision={default,high}
            ROOT r = f32[2,3,4,6] transpose(d), dimensions={1,0,3,2}""",
         ("{default,high} -> {high,default}",),
+        ("order of sums", "NaN bits"),
     ),
     "a sum in another order": Pair(
         "f32[4,3,2,5] f32[2,3,6]",
@@ -139,7 +140,7 @@ PAIRS = {
            zero = f32[] constant(0)
            ROOT r = f32[4] reduce(products, zero), dimensions={1,2}, to_apply=add""",
         ("f32[3,5] transpose(p1), dimensions={1,0} -> f32[3,5] reshape(p1)", "constant(0) -> constant(1)"),
-        ("dot precision", "NaN bits"),
+        ("dot precision", "order of sums", "NaN bits"),
     ),
     "a batch of dots of vectors as a sum of products": Pair(
         "f32[4,3,5] f32[5,4,3]",
@@ -150,7 +151,7 @@ PAIRS = {
            zero = f32[] constant(0)
            ROOT r = f32[4,3] reduce(products, zero), dimensions={2}, to_apply=add""",
         ("multiply(y, p0) -> add(y, p0)",),
-        ("dot precision", "NaN bits"),
+        ("dot precision", "order of sums", "NaN bits"),
     ),
     "a convolution of depth as products": Pair(
         "f32[2,3,4] f32[1,1,8]",

@@ -90,6 +90,8 @@ class Evaluated(Bits, Interpretation[Term, Array]):
                 return compare(direction, *operands, is_total=is_total)
             case ("bitcast-convert", ElementType() as other):
                 return Bits.move(self, operands[0], BitcastConvert(other))
+            case ("any-order", _):
+                return operands[0]
             case ("ring", *products):
                 return _polynomial(kind, products, operands)
         raise UndefinedError(f"{label} has no value")
@@ -98,8 +100,6 @@ class Evaluated(Bits, Interpretation[Term, Array]):
         match term.label:
             case ("function", *_):
                 return term
-            case ("any-order",):
-                return operands[0]
             case ("scatter", int(count), _):
                 *arrays, function = operands
                 columns, updates = arrays[count:-count], arrays[-count:]
@@ -181,11 +181,12 @@ def _constant(term: Term) -> Array:
     return from_bits(np.array(term.label, f"u{shape.element_type.storage_bytes}"), shape.element_type)
 
 
-def differ(first: Term, second: Term, seeds: int = 3) -> bool:
+def differ(first: Term, second: Term, seeds: int = 3, *, is_exact: bool = False) -> bool:
     """Is true where two terms have different values for the inputs of a seed, or where one is ill-formed.
 
-    It is false where a term has no known value.
+    It is false where a term has no known value. With `is_exact` rounding errors are differences.
     """
+    close = 0.0 if is_exact else _CLOSE
     for seed in range(seeds):
         values = Evaluated(seed)
         try:
@@ -196,7 +197,7 @@ def differ(first: Term, second: Term, seeds: int = 3) -> bool:
             return True
         if one.shape != other.shape or one.dtype != other.dtype:
             return True
-        if not np.allclose(_wide(one), _wide(other), rtol=_CLOSE, atol=_CLOSE, equal_nan=True):
+        if not np.allclose(_wide(one), _wide(other), rtol=close, atol=close, equal_nan=True):
             return True
     return False
 

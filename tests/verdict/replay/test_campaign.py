@@ -1,7 +1,8 @@
-"""A small campaign against the replay: changed certificates of our own rewrites and of random programs."""
+"""Small campaigns against the replay: changed certificates, and forged ones."""
 
 from __future__ import annotations
 
+import importlib
 import random
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -11,8 +12,11 @@ import pytest
 from dialect_utils.ir import Module
 from dialect_utils.verdict.certificate import Certificate
 from dialect_utils.verdict.replay import check, equality
-from tests import campaign_replay
+from tests import campaign_forge, campaign_replay
 from tests.campaign_replay import Pair
+from tests.mutants.complete import planted
+from tests.mutants.edits import Edit
+from tests.paths import ROOT
 from tests.verdict.replay.forging import array, each, hlo, parameter, step
 
 _CERTIFICATES = 150
@@ -57,3 +61,29 @@ def test_the_campaign_finds_a_replay_that_checks_nothing(monkeypatch: pytest.Mon
     monkeypatch.setattr(check, "check_scalar", lambda *_: "bits")
     monkeypatch.setattr(check, "CHECKS", dict.fromkeys(check.CHECKS, lambda _: equality.Level.BITS))
     assert campaign_replay.campaign(1, 1, lambda *_: iter([PLANTED])).wrong
+
+
+def test_no_forged_certificate_proves_what_is_wrong() -> None:
+    found = campaign_forge.campaign(400, 3)
+    assert found.wrong == []
+    assert found.total == 400
+    assert {"refused", "true"} <= {word for _, word in found.found}
+
+
+HOLES = {
+    "dynamic-slice": Edit("slices:_is_rearranged", "array_of(window).dimensions == _sizes(part, order, count)", "True"),
+    "dot-order": Edit("replay.contractions:_dot_order", "(left[0], left[2]) == (right[0], right[2])", "True"),
+    "reverse": Edit("replay.arrays:_reverse", "base is other and first == second", "base is other"),
+}
+
+
+@pytest.mark.parametrize("rule", HOLES)
+def test_the_attacker_finds_a_demand_that_is_left_out(rule: str) -> None:
+    file = HOLES[rule].file
+    module, code = importlib.import_module(file.removesuffix(".py").replace("/", ".")), (ROOT / file).read_text("utf-8")
+    planted(module, HOLES[rule].applied(code))
+    try:
+        assert campaign_forge.campaign(300, 1, [rule]).wrong
+    finally:
+        planted(module, code)
+    assert not campaign_forge.campaign(100, 1, [rule]).wrong

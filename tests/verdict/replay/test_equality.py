@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import pytest
 
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.verdict.replay.equality import Equality, Level
 from dialect_utils.verdict.terms.graph import UNSPECIFIED, Graph
+from dialect_utils.verdict.terms.primitives import ANY_ORDER
 
 F32, S32, PRED = (ArrayShape(ELEMENT_TYPES[name], (4,)) for name in ("f32", "s32", "pred"))
 
@@ -25,11 +26,11 @@ class Source:
         first, second = (self.graph.make("each", label, shape, [leaf]) for leaf in self.leaves)
         return first, second
 
-    def equality(self, level: Level, merged: Level) -> Equality:
+    def equality(self, level: Level, merged: Level, programs: Sequence[Sequence[int]] = ()) -> Equality:
         """Returns an equality in which the leaves are equal from a level on."""
         found: Equality | None = None
         for each in Level:
-            found = Equality(self.graph, each, found)
+            found = Equality(self.graph, each, found, programs)
             found.merge([(self.leaves[0], self.leaves[1])] if each >= merged else [])
             if each == level:
                 break
@@ -70,16 +71,46 @@ def test_an_observer_tells_what_an_equality_does_not_keep(
     assert source.equality(Level.ENGINE, merged).same(*pair) == (merged <= most)
 
 
-def test_two_orders_of_one_sum_are_two_values_for_an_operation_that_reads_both() -> None:
+def test_two_orders_of_one_sum_are_two_values_of_one_program_wherever_it_reads_them() -> None:
+    """(3t - u) - u is not (3t - t) - t, although each subtraction reads one of t and u."""
     source = Source()
     first, second = source.leaves
-    apart = source.graph.make("each", "subtract", F32, [first, second])
-    itself = source.graph.make("each", "subtract", F32, [first, first])
-    turned = source.graph.make("each", "subtract", F32, [second, second])
-    equality = source.equality(Level.ENGINE, Level.ENGINE)
-    assert equality.same(first, second)
-    assert not equality.same(apart, itself)
-    assert equality.same(itself, turned)
+
+    def minus_twice(start: int, other: int) -> int:
+        once = source.graph.make("each", "subtract", F32, [source.graph.make("each", "negate", F32, [start]), other])
+        return source.graph.make("each", "subtract", F32, [once, other])
+
+    apart, itself, turned = minus_twice(first, second), minus_twice(first, first), minus_twice(second, second)
+    for one, other, are_equal in ((itself, apart, False), (apart, itself, False), (itself, turned, True)):
+        equality = source.equality(Level.ENGINE, Level.ENGINE, ([one], [other]))
+        assert equality.same(first, second) == equality.same(one, other) == are_equal
+
+
+def test_two_values_in_two_orders_are_related_one_to_one() -> None:
+    """A normal form that both programs lack may be equal to one value of each of them only."""
+    graph = Graph()
+    leaves = [graph.make("leaf", ("parameter", i), F32) for i in range(5)]
+    normal, *sums = leaves
+    programs = [graph.make("each", "subtract", F32, pair) for pair in (sums[:2], sums[2:])]
+    exact = Equality(graph, Level.NAN, Equality(graph, Level.BITS, None))
+    equality = Equality(graph, Level.ENGINE, exact, ([programs[0]], [programs[1]]))
+    equality.merge((normal, each) for each in sums)
+    assert [equality.same(normal, each) for each in sums] == [True, False, True, False]
+    assert not equality.same(*programs)
+
+
+def test_a_float_kept_in_a_wider_type_is_one_value_unless_it_is_read_otherwise() -> None:
+    graph = Graph()
+    wide = graph.make("leaf", ("parameter", 0), F32)
+    narrow = graph.make("each", "convert", ArrayShape(ELEMENT_TYPES["bf16"], (4,)), [wide])
+    again = graph.make("each", "convert", F32, [narrow])
+    error = graph.make("each", "subtract", F32, [again, wide])
+    nothing = graph.make("each", "subtract", F32, [wide, wide])
+    for result, other, are_equal in ((again, wide, True), (error, nothing, False)):
+        exact = Equality(graph, Level.NAN, Equality(graph, Level.BITS, None))
+        equality = Equality(graph, Level.ENGINE, exact, ([result], [other]))
+        equality.merge([(again, wide)])
+        assert equality.same(result, other) == are_equal
 
 
 def test_a_body_that_observes_makes_its_loop_observe() -> None:
@@ -102,3 +133,22 @@ def test_a_class_is_specified_by_any_of_its_terms() -> None:
     assert equality.find(reads) not in equality.without(frozenset([undefined]))
     equality.merge([(reads, source.leaves[0])])
     assert equality.find(reads) in equality.without(frozenset([undefined]))
+
+
+def test_two_orders_that_are_rounded_on_their_way_are_two_values() -> None:
+    graph = Graph()
+    total = graph.make("leaf", ("parameter", 0), F32)
+    rounded = []
+    for order in ("rows", "columns"):
+        ordered = graph.make("each", (ANY_ORDER, order), F32, [total])
+        narrow = graph.make("each", "convert", ArrayShape(ELEMENT_TYPES["bf16"], (4,)), [ordered])
+        rounded.append((ordered, graph.make("each", "convert", F32, [narrow])))
+    (first, one), (second, two) = rounded
+    apart, nothing = (graph.make("each", "subtract", F32, [one, other]) for other in (two, one))
+    for programs, are_equal in ((([one], [two]), True), (([apart], [nothing]), False)):
+        found: Equality | None = None
+        for level in (Level.BITS, Level.NAN, Level.ORDER):
+            found = Equality(graph, level, found, programs)
+            found.merge([(first, total), (second, total)] if level is Level.ORDER else [])
+        assert found is not None
+        assert found.same(programs[0][0], programs[1][0]) == are_equal

@@ -103,8 +103,10 @@ def _gathered(table: ReadTerm) -> ReadTerm:
     return term("op", ("gather", (1, 1), ()), array("s32", 3, 1, 1, 6), table, ROWS, ROWS)
 
 
-# Steps of rules that no pair above uses.
+WINDOW = term("op", ("dynamic-slice",), array("f32", 2, 3), MATRIX, *(parameter(i, "s32") for i in (3, 4)))
+# Steps that no pair above uses.
 WRITTEN = (
+    step("dynamic-slice", WINDOW, moved(WINDOW, Reshape((2, 3)))),
     step("dot-order", _dot(LEFT, RIGHT), _dot(in_order(LEFT, (4, 2, 3), _HALVES), in_order(RIGHT, (6, 2, 3), _HALVES))),
     step(
         "dot-order",
@@ -198,7 +200,7 @@ def _chosen(texts: dict[str, Step]) -> list[Step]:
     """Returns the smallest steps for each pair of kinds of operations, and not too many."""
     chosen: dict[str, list[Step]] = {}
     for text in sorted(texts, key=len):
-        kinds = str([_head(part) for side in (texts[text].before, texts[text].after) for part in _parts(side, 1)])
+        kinds = str([_head(part) for side in (texts[text].before, texts[text].after) for part in parts(side, 1)])
         if len(same := chosen.setdefault(kinds, [])) < _ALIKE:
             same.append(texts[text])
     return [one for same in [*chosen.values()][:_STEPS] for one in same]
@@ -212,18 +214,19 @@ def _head(term: ReadTerm) -> tuple[str, str]:
 
 def varied(one: Step) -> Iterator[Step]:
     """Yields the step with one part of one of its terms changed."""
-    others = {id(part): part for side in (one.before, one.after) for part in _parts(side, _DEEPEST)}
+    others = {id(part): part for side in (one.before, one.after) for part in parts(side, _DEEPEST)}
     for before in _changed(one.before, [*others.values()], _DEEPEST):  # type: ignore[arg-type]  # read from a text
         yield replace(one, before=before)
     for after in _changed(one.after, [*others.values()], _DEEPEST):  # type: ignore[arg-type]
         yield replace(one, after=after)
 
 
-def _parts(term: Any, depth: int) -> Iterator[ReadTerm]:
+def parts(term: Any, depth: int) -> Iterator[ReadTerm]:
+    """Yields a term and the terms up to some levels below it."""
     yield term
     if depth:
         for operand in term.operands:
-            yield from _parts(operand, depth - 1)
+            yield from parts(operand, depth - 1)
 
 
 def _changed(term: ReadTerm, others: list[ReadTerm], depth: int) -> Iterator[ReadTerm]:
@@ -257,7 +260,7 @@ def _shapes(term: ReadTerm) -> Iterator[ArrayShape]:
     if isinstance(term.shape, ArrayShape):
         kind, sizes = term.shape.element_type, term.shape.dimensions
         for i, size in enumerate(sizes):
-            for other in (size - 1, size + 1):
+            for other in (size - 1, size + 1) if size else (1,):
                 yield ArrayShape(kind, (*sizes[:i], other, *sizes[i + 1 :]))
         yield ArrayShape(parse_element_type(_OTHER_TYPES.get(kind.name, "f32")), sizes)
 

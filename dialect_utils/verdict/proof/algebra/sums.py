@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils.layout import ElementType
+from dialect_utils.ops.contractions import summed_in
 from dialect_utils.verdict.proof.algebra.joins import REGROUPED
 from dialect_utils.verdict.proof.algebra.lattice import MEANT, mean
 from dialect_utils.verdict.proof.algebra.ring import sum_of
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def sum_of_products(terms: Terms, kind: ElementType, texts: Any, pairs: Iterable[tuple[Term, Term]]) -> Term:
-    """Returns a sum of products; for floats the engine chooses the order, and whether each product is rounded."""
+    """Returns a sum of products; of floats in any order, and with products rounded to the type of the sum."""
     products = [_term_of_product(terms, kind, a, b) for a, b in pairs]
     if not products:
         return terms.literal(kind, 0, ())
@@ -36,7 +37,7 @@ def sum_of_products(terms: Terms, kind: ElementType, texts: Any, pairs: Iterable
 
 def _term_of_product(terms: Terms, kind: ElementType, left: Term, right: Term) -> Term:
     types = {left.array.element_type, right.array.element_type}
-    if types == {kind}:
+    if types == {kind} and (not kind.is_floating or summed_in(kind) == kind):
         return terms.each("multiply", kind, (left, right))
     if kind.is_integral and all(each.is_integral for each in types):
         converted = [terms.each("convert", kind, [item]) for item in (left, right)]

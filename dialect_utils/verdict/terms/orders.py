@@ -1,0 +1,74 @@
+"""The order of a sum: which sums of one program, and of two, an engine computes in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import groupby
+from math import prod
+
+from dialect_utils.ir import Function, Operation
+from dialect_utils.layout import ArrayShape
+from dialect_utils.ops import Trait, has, named, opcode_of
+from dialect_utils.ops.choices import USES, Choice
+from dialect_utils.ops.factors import Factor, Kind
+from dialect_utils.verdict.terms.labels import key_of
+
+# A scatter combines its updates in the order of the array of updates.
+_SUMS = USES[Choice.COMBINATION_ORDER] - USES[Choice.UPDATE_ORDER]
+# Float operations that do not round, so that a scan may apply them in any order.
+_UNROUNDED = named("maximum minimum select constant and or not")
+
+
+def order_of(operation: Operation) -> Hashable:
+    """Returns all that an engine's order of a sum of floats may depend on; None where the order changes nothing.
+
+    An engine chooses the order for the opcode, the types, the dimensions of the operands in memory, and the role of
+    each. Equal orders of equal arrays are equal sums. Dimensions of size 1 play no role, and neighbours that the sum
+    keeps count as one. For example, rows of f32[4,8]{0,1} are summed as columns of f32[8,4].
+    """
+    is_sum = operation.opcode in _SUMS and any(value.shape.is_inexact for value in operation.results)
+    if not is_sum or (operation.called and not any(map(rounds, operation.called))):
+        return None
+    rule = opcode_of(operation.opcode).factors
+    factors = [*rule(operation)] if callable(rule) else []
+    if callable(rule) and prod(each.size for each in factors if each.kind is not Kind.KEPT) <= 1:
+        return None
+    arrays = [[*value.shape.arrays()] for value in (*operation.results, *operation.operands)]
+    types = tuple(shape.element_type.name for shapes in arrays for shape in shapes)
+    roles = [
+        tuple(_roles(shape, position, factors, is_listed=has(operation.opcode, Trait.CONTRACTS)))
+        for position, shapes in enumerate(arrays[len(operation.results) :])
+        for shape in shapes
+    ]
+    return operation.opcode, types, tuple(roles), None if callable(rule) else key_of(operation)[:3]
+
+
+def _roles(
+    shape: ArrayShape, position: int, factors: Sequence[Factor], *, is_listed: bool
+) -> Iterator[tuple[Hashable, int]]:
+    """Yields the role and size of each dimension in memory, most major first.
+
+    The role of a kept dimension are the operands that have it. With `is_listed` that of another one is its place in the
+    list of the operation.
+    """
+    inner = [each for each in factors if each.kind is not Kind.KEPT]
+    found: list[tuple[Hashable, int]] = []
+    for dimension in range(shape.rank) if shape.layout is None else shape.layout.major_to_minor:
+        own = [each for each in factors if each.dimensions.get(position) == dimension]
+        kept = frozenset(at for each in own for at in each.dimensions if at >= 0)
+        listed = tuple(inner.index(each) if is_listed else number for number, each in enumerate(own) if each in inner)
+        found += [(listed or kept, shape.dimensions[dimension])] if shape.dimensions[dimension] != 1 else []
+    for is_kept, group in groupby(found, key=lambda each: each[0] if isinstance(each[0], frozenset) else None):
+        members = [*group]
+        yield from members if is_kept is None else [(is_kept, prod(size for _, size in members))]
+
+
+def rounds(function: Function) -> bool:
+    """Is true for a function whose float results may depend on the order in which a scan or reduction calls it."""
+    return any(
+        any(value.shape.is_inexact for value in each.results)
+        and not has(each.opcode, Trait.MOVES_DATA)
+        and not has(each.opcode, Trait.TUPLES)
+        and each.opcode not in _UNROUNDED
+        for each in function.operations
+    )

@@ -1,0 +1,112 @@
+"""True and false steps about movement of operations and of broadcasts; each false one violates one demand."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialect_utils.layout import Reshape, Slice, Transpose
+from dialect_utils.verdict.certificate import ReadTerm, Step
+from tests.verdict.replay.forging import TRUE, array, each, moved, parameter, step, term, told
+from tests.verdict.replay.test_forged_arrays import splat
+
+X, Y, Z = (parameter(i, "s32", 4, 6) for i in range(3))
+P, Q, AT, BEHIND = parameter(3, "pred"), parameter(4, "pred"), parameter(5, "s32"), parameter(6, "s32")
+ROWS, OTHER_ROWS = parameter(7, "s32", 3), parameter(8, "s32", 3)
+SUM, TURN, TALL = each("add", array("s32", 4, 6), X, Y), Transpose((1, 0)), array("s32", 6, 4)
+
+
+def turned(array_: ReadTerm) -> ReadTerm:
+    return moved(array_, TURN)
+
+
+def added(*operands: ReadTerm, label: str = "add") -> ReadTerm:
+    return each(label, operands[0].shape, *operands)
+
+
+def chosen(selector: ReadTerm, *branches: ReadTerm) -> ReadTerm:
+    return term("choice", None, branches[0].shape, selector, *branches)
+
+
+def part(array_: ReadTerm, *starts: ReadTerm, sizes: tuple[int, ...] = (2, 3)) -> ReadTerm:
+    return term("op", ("dynamic-slice",), array("s32", *sizes), array_, *(starts or (AT, BEHIND)))
+
+
+def rows(array_: ReadTerm, at: ReadTerm = ROWS) -> ReadTerm:
+    return term("op", ("gather", (1,), ()), array("s32", 3, 1, 6), array_, at)
+
+
+def spread(array_: ReadTerm, to: tuple[int, ...], *sizes: int) -> ReadTerm:
+    return term("op", ("broadcast", to), array("s32", *sizes), array_)
+
+
+LINE, ONE, COLUMN = parameter(0, "s32", 3), parameter(1, "s32", 3), parameter(2, "s32", 3, 1)
+TRUE_STEPS: dict[str, Step] = {
+    "movement of a sum": step("through", turned(SUM), added(turned(X), turned(Y))),
+    "movement of a choice": step("through", turned(chosen(P, X, Y)), chosen(P, turned(X), turned(Y))),
+    "a slice of a sum": step("through", part(SUM), added(part(X), part(Y))),
+    "rows of a sum": step("through", rows(SUM), added(rows(X), rows(Y))),
+    "a scalar from movement": step("moved", moved(splat(AT, "s32", 4, 6), TURN), splat(AT, "s32", 6, 4)),
+    "a broadcast of a broadcast": step(
+        "broadcast", spread(spread(LINE, (1,), 2, 3), (0, 2), 2, 4, 3), spread(LINE, (2,), 2, 4, 3)
+    ),
+    "a broadcast of a column": step(
+        "broadcast", spread(COLUMN, (0, 1), 3, 4), spread(moved(COLUMN, Reshape((3,))), (0,), 3, 4)
+    ),
+    "repeated dimensions that are joined": step(
+        "broadcast", moved(spread(LINE, (2,), 2, 4, 3), Reshape((8, 3))), spread(LINE, (1,), 8, 3)
+    ),
+    "a repeated dimension that is split": step(
+        "broadcast", moved(spread(LINE, (1,), 8, 3), Reshape((2, 4, 3))), spread(LINE, (2,), 2, 4, 3)
+    ),
+    "repeated dimensions that are split otherwise": step(
+        "broadcast", moved(spread(LINE, (2,), 2, 6, 3), Reshape((4, 3, 3))), spread(LINE, (2,), 4, 3, 3)
+    ),
+    "a broadcast that is transposed": step(
+        "broadcast", moved(spread(LINE, (1,), 4, 3), TURN), spread(LINE, (0,), 3, 4)
+    ),
+    "movement below a broadcast": step(
+        "broadcast-moved", spread(turned(X), (0, 1), 6, 4, 5), moved(spread(X, (0, 1), 4, 6, 5), Transpose((1, 0, 2)))
+    ),
+}
+FALSE_STEPS: dict[str, Step] = {
+    "movement of another operation": step("through", turned(SUM), added(turned(X), turned(Y), label="multiply")),
+    "an operation that is none": step("through", turned(SUM), chosen(P, turned(X), turned(Y))),
+    "another operand": step("through", turned(SUM), added(turned(X), turned(Z))),
+    "an operand that moves otherwise": step("through", turned(SUM), added(turned(X), moved(Y, Reshape((6, 4))))),
+    "another selector": step("through", turned(chosen(P, X, Y)), chosen(Q, turned(X), turned(Y))),
+    "another branch": step("through", turned(chosen(P, X, Y)), chosen(P, turned(X), turned(Z))),
+    "another first branch": step("through", turned(chosen(P, X, Y)), chosen(P, turned(Z), turned(Y))),
+    "a slice at another position": step("through", part(SUM), added(part(X), part(Y, BEHIND, AT))),
+    "rows at other indices": step("through", rows(SUM), added(rows(X), rows(Y, OTHER_ROWS))),
+    "an unknown operation on a sum": step(
+        "through",
+        term("op", ("unknown",), TALL, SUM),
+        added(term("op", ("unknown",), TALL, X), term("op", ("unknown",), TALL, Y)),
+    ),
+    "another scalar": step("moved", moved(splat(AT, "s32", 4, 6), TURN), splat(BEHIND, "s32", 6, 4)),
+    "other elements": step("moved", turned(X), moved(X, Reshape((6, 4)))),
+    "elements of another array": step("moved", turned(X), turned(Y)),
+    "a part of an array": step("moved", moved(X, Slice((0, 0), (2, 6))), moved(X, Slice((2, 0), (4, 6)))),
+    "a broadcast along another dimension": step("broadcast", spread(LINE, (0,), 3, 3), spread(LINE, (1,), 3, 3)),
+    "a broadcast of another array": step("broadcast", spread(LINE, (0,), 3, 4), spread(ONE, (0,), 3, 4)),
+    "a dimension joined with a repeated one": step(
+        "broadcast", moved(spread(LINE, (1,), 4, 3), Reshape((12,))), moved(spread(LINE, (0,), 3, 4), Reshape((12,)))
+    ),
+    "dimensions of an array that are joined and split": step("broadcast", moved(X, Reshape((6, 4))), turned(X)),
+    "movement below a broadcast of another array": step(
+        "broadcast-moved", spread(turned(X), (0, 1), 6, 4, 5), moved(spread(Y, (0, 1), 4, 6, 5), Transpose((1, 0, 2)))
+    ),
+    "another movement below a broadcast": step(
+        "broadcast-moved", spread(turned(X), (0, 1), 6, 4, 5), moved(spread(X, (0, 1), 4, 6, 5), Reshape((6, 4, 5)))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TRUE_STEPS)
+def test_a_true_step_is_accepted(name: str) -> None:
+    assert not told((TRUE, TRUE), TRUE_STEPS[name]).refused
+
+
+@pytest.mark.parametrize("name", FALSE_STEPS)
+def test_a_false_step_is_refused(name: str) -> None:
+    assert told((TRUE, TRUE), FALSE_STEPS[name]).refused
