@@ -23,7 +23,7 @@ VARIABLES, TRUTHS, CONSTANTS = "xyzw", "pqr", "cde"
 # Variables of types of their own, A and B.
 _TYPED = {"a": "A", "b": "B"}
 _TOKEN = re.compile(r"\s*(-?\d+(?:\.\d+)?|[a-z][a-z\d-]*(?:\[[\w* ]+\])?|[(),])")
-# Forms of terms that are no opcodes. repeat: an array that repeats a scalar, or the scalar. as: the operand where it has
+# Forms of terms, not opcodes. repeat: an array that repeats a scalar, or the scalar. as: the operand where it has
 # the type, else its conversion.
 _FORMS = frozenset({"any-order", "as", "choice", "repeat"})
 # Operations on whole arrays.
