@@ -135,8 +135,9 @@ campaign-dumps: $(STAMP) ## compile 98 programs for TPUs, run their dumps on the
 campaign-explain: $(STAMP) ## plant 100 mistakes in TPU dumps and count which of them run --explain names (ten minutes)
 	python -m tests.campaign_explain
 
-campaign-proof: $(STAMP) ## try 1,500 mutants and attribute flips against proofs, and prove rewrites in each type and rank (two minutes)
+campaign-proof: $(STAMP) ## try 1,500 mutants and attribute flips against proofs, and change every attribute of every operation, and prove rewrites in each type and rank (three minutes)
 	python -m tests.campaign_proof
+	python -m tests.campaign_labels
 	python -m tests.verdict.proof.test_rewrites
 
 .PHONY: campaign-replay

@@ -9,7 +9,10 @@ import argparse
 import ast
 import dataclasses
 import inspect
+import json
 import re
+import subprocess
+import sys
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
@@ -23,18 +26,22 @@ from dialect_utils.layout.element_type import parse_element_type
 from dialect_utils.layout.layout import Layout, SplitConfig, Tile
 from dialect_utils.layout.shape import ArrayShape, BufferShape, TupleShape
 from dialect_utils.layout.targets.tpu import TARGETS, TargetName, parse_target
+from dialect_utils.ops import HLO_NAMES, Attribute, attributes_of, hlo_opcode, opcode_of
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.rules import try_rule
 from dialect_utils.verdict.rules.index import is_commutative_law
+from dialect_utils.verdict.terms import labels
 from docs_site.pages import generated_pages
 from passes.framework.base import BUILTIN_PASSES
 from passes.layouts import annotate_layouts
 from relayout import cli
 from relayout.command import Command
 from relayout.pipelines import describe_pass
+from tests.campaign_labels import ADDED
 from tests.paths import ROOT
 from tests.syntax import statements
 from tests.test_architecture import modules
+from tests.verdict.proof.dialects import hlo
 
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"]
 
@@ -380,3 +387,66 @@ def test_a_planted_rule_is_noticed() -> None:
         "dialect_utils.verdict.b": "from dialect_utils.verdict.a import ONE, TWO\ndef f(terms):\n    terms.note(ONE)",
     }
     assert unused_rules(codes) == {"two"}
+
+
+# Attributes of operations
+
+BINDINGS = """
+import importlib, inspect, json, re
+found = {}
+for dialect in ("stablehlo", "chlo"):
+    module = importlib.import_module(f"jaxlib.mlir.dialects._{dialect}_ops_gen")
+    for each in vars(module).values():
+        if isinstance(each, type) and hasattr(each, "OPERATION_NAME"):
+            names = re.findall(r'attributes\\["(\\w+)"\\]', inspect.getsource(each))
+            found[each.OPERATION_NAME] = sorted({*found.get(each.OPERATION_NAME, ()), *names})
+print(json.dumps(found))
+"""
+
+
+@cache
+def attributes_of_bindings() -> dict[str, list[str]]:
+    """Returns the attributes of every operation of StableHLO and CHLO, as MLIR's bindings list them."""
+    done = subprocess.run([sys.executable, "-c", BINDINGS], capture_output=True, text=True, check=True)
+    found: dict[str, list[str]] = json.loads(done.stdout)
+    return found
+
+
+def undeclared(found: Mapping[str, Collection[str]]) -> set[tuple[str, str]]:
+    pairs = {(name, each) for name, listed in found.items() for each in listed}
+    return {(name, each) for name, each in pairs if each not in attributes_of(hlo_opcode(name))}
+
+
+def test_every_attribute_of_stablehlo_is_declared() -> None:
+    found = attributes_of_bindings()
+    assert sum(map(len, found.values())) > 150
+    assert undeclared(found) == set()
+    assert undeclared({**found, "stablehlo.add": ["planted"]}) == {("stablehlo.add", "planted")}
+
+
+def unlabelled(opcode: str, attribute: Attribute) -> bool:
+    """Is true where no value of an attribute that may affect the result is in the label of an operation of HLO."""
+    values = dict.fromkeys((*attribute.values, *ADDED.get(attribute.kind, ((), ()))[0], "{size=1}"))
+    texts = ["", *(f", {attribute.name}={value}" for value in values)]
+    line = "  ROOT r = f32[4] {}(p, p){}\n"
+    lines = [f"HloModule m\nENTRY e {{\n  p = f32[4] parameter(0)\n{line.format(opcode, text)}}}\n" for text in texts]
+    keys = {labels.key_of(hlo(each).entry.root) for each in lines}
+    return len(keys) == 1
+
+
+# Their contents and numbers are no attributes.
+_WITHOUT_OPERANDS = {"constant", "parameter"}
+
+
+@pytest.mark.parametrize("opcode", sorted(HLO_NAMES - _WITHOUT_OPERANDS - {"async"}))
+def test_every_attribute_is_in_the_label_or_says_why_not(opcode: str) -> None:
+    own = [each for each in opcode_of(opcode).attributes if not each.names_computations]
+    assert [each.name for each in own if unlabelled(opcode, each) == (each.unused == "")] == []
+
+
+def test_a_planted_attribute_without_effect_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = (*ADDED["text"][0], "{size=1}")
+    silent, spoken = (Attribute("planted", default=default) for default in (values, ()))
+    for attribute in (silent, spoken):
+        monkeypatch.setattr(labels, "attributes_of", lambda name, a=attribute: {**attributes_of(name), "planted": a})
+        assert unlabelled("negate", attribute) is (attribute is silent)

@@ -19,6 +19,7 @@ from dialect_utils.hlo.text.attributes import (
     parse_frontend_attributes,
     parse_ints,
     parse_step,
+    string_bytes,
     with_attribute,
 )
 from dialect_utils.hlo.text.grammar import InstructionText, scan_attributes, split_attributes, split_operands
@@ -186,6 +187,20 @@ class Instruction(Operation, Value):
         if self._attributes is None and name not in self.attribute_text:
             return None
         return self._split().get(name)
+
+    def string(self, name: str) -> bytes | None:
+        """Returns the bytes of an attribute in quotes, or None for another one."""
+        text = self.attribute(name)
+        return string_bytes(text) if text is not None and text.startswith('"') else None
+
+    def definition(self, _: str) -> str | None:
+        """Returns None: attributes of HLO name computations only."""
+        return None
+
+    @property
+    def attribute_names(self) -> Sequence[str]:
+        """Returns the names of all attributes in order."""
+        return tuple(self._split()) if self.attribute_text else ()
 
     def set_attribute(self, name: str, text: str | None) -> None:
         """Changes or adds an attribute, or drops it for None; called computations follow.

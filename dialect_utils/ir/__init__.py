@@ -147,6 +147,16 @@ class Operation(Protocol):
     def attribute(self, name: str) -> str | None:
         """Returns an attribute's text as the dialect writes it, or None if it is absent."""
 
+    def string(self, name: str) -> bytes | None:
+        """Returns the bytes of an attribute that is a string, or None for another one."""
+
+    def definition(self, symbol: str) -> str | None:
+        """Returns the text of the module's operation of this name, such as a mesh; None in HLO, which has none."""
+
+    @property
+    def attribute_names(self) -> Sequence[str]:
+        """Returns the names of all attributes, as the dialect writes them."""
+
     @property
     def attributes(self) -> Mapping[str, str]:
         """Returns the texts of all attributes by the dialect's own names, a StableHLO constant's contents included."""

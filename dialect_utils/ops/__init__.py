@@ -20,7 +20,7 @@ from dialect_utils.ops.declaration import (
 from dialect_utils.ops.table import (
     CALLING_MLIR_ATTRIBUTES as CALLING_MLIR_ATTRIBUTES,
     GENERAL_ATTRIBUTES as GENERAL_ATTRIBUTES,
-    GENERAL_MLIR_ATTRIBUTES as GENERAL_MLIR_ATTRIBUTES,
+    GENERAL_MLIR_ATTRIBUTES,
     HLO_OPCODES,
     OTHER_OPERATIONS,
     STARTED,
@@ -87,6 +87,20 @@ def _attributes_of_phase(known: Opcode, phase: str) -> tuple[Attribute, ...]:
     if phase == START or known.name in ("async", "recv", "send"):
         return (*known.attributes, *STARTED.get(known.name, WRAPPED))
     return () if known.name in STARTED else WRAPPED
+
+
+@cache
+def attributes_of(name: str) -> Mapping[str, Attribute]:
+    """Returns the attributes of an opcode by each name that a text of either dialect may give them.
+
+    The asynchronous forms of an operation have its attributes, too.
+    """
+    if name not in OPCODES and not is_opcode(name):
+        return {each.name: each for each in GENERAL_MLIR_ATTRIBUTES}
+    known = [opcode_of(split_asynchronous(name)[0]), opcode_of(name)]
+    declared = [each for opcode in known for each in (*opcode.attributes, *opcode.only_mlir)]
+    listed = (*GENERAL_ATTRIBUTES, *GENERAL_MLIR_ATTRIBUTES, *declared)
+    return {written: attribute for attribute in listed for written in attribute.written_names}
 
 
 def split_asynchronous(name: str) -> tuple[str, str]:

@@ -17,17 +17,21 @@ from dialect_utils.ops.declaration import (
     COMBINED,
     DATA,
     EXCHANGED,
+    NOTES,
     TO_APPLY,
+    Attribute,
     Opcode,
     Trait,
     dims,
     flags,
+    note,
     op,
     texts,
 )
 from dialect_utils.ops.devices import check_pairs, subgroup_size
 from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
 from dialect_utils.ops.factors import Factor, Kind, aligned, of_each_array, result_positions
+from dialect_utils.ops.groups import device_lists
 from dialect_utils.ops.inference import (
     Instance,
     ShapeError,
@@ -330,12 +334,33 @@ def permuted_factors(operation: Operation) -> Iterator[Factor]:
     return iter(()) if operation.attribute("slice_sizes") is not None else of_each_array(operation)
 
 
-_GROUPS = (*CHANNEL, *texts("replica_groups"))
-_REDUCE_GROUPS = (*_GROUPS, *flags("constrain_layout use_global_device_ids"), *texts("mode"))
-_HOST = (*CHANNEL, *flags("is_host_transfer"))
+GROUPS = (Attribute("replica_groups", "devices", default=("",)),)
+_GROUPS = (*CHANNEL, *GROUPS)
+_CONSTRAINED = note("constrain_layout", "the layout of a dense array", "flag")
+_REDUCE_GROUPS = (*_GROUPS, _CONSTRAINED, *flags("use_global_device_ids"), *texts("mode"))
+_CHANNELED = Trait.COMMUNICATES | Trait.CHANNELED
+_INFEED, _OUTFEED = (Attribute(f"{each}_config", "string", default=("",)) for each in ("infeed", "outfeed"))
+_LAYOUT = (note("layout", "the layout of dense arrays"),)
+# Frontend attributes name the ends of a transfer.
+_HOST = (*CHANNEL, *flags("is_host_transfer"), NOTES)
+_ENDS = texts("source_target_pairs", "devices")
 _MOVED = EXCHANGED | DATA
 
-_PAIRED = (*texts("source_target_pairs", needed=True), *texts("slice_sizes"))
+_PAIRED = (*texts("source_target_pairs", "devices", needed=True), *texts("slice_sizes"))
+
+
+def split_dimension(operation: Operation) -> str:
+    """Returns the dimension that an all-to-all joins where it names none: the one that it splits."""
+    return ",".join(map(str, operation.ints("dimensions") or ()))
+
+
+def group_size(operation: Operation) -> str:
+    """Returns the number of parts of an all-to-all that names none: one for each device of a group."""
+    return str(len((device_lists(operation, "replica_groups") or [[]])[0]))
+
+
+_DEFAULTS = (("concat_dimension", split_dimension), ("split_count", group_size))
+_PARTS = tuple(Attribute(name, "number", default=default) for name, default in _DEFAULTS)
 
 OPERATIONS: tuple[Opcode, ...] = (
     op(
@@ -344,7 +369,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         _MOVED,
         dims("dimensions", 0, "all_gather_dim"),
         *_GROUPS,
-        *flags("constrain_layout use_global_device_ids"),
+        _CONSTRAINED,
+        *flags("use_global_device_ids"),
         typed=ALL_OPERANDS,
         result=all_gather,
         on_start=all_gather_start,
@@ -374,8 +400,9 @@ OPERATIONS: tuple[Opcode, ...] = (
         _MOVED,
         dims("dimensions", 0, "split_dimension"),
         *_GROUPS,
-        *flags("constrain_layout"),
+        _CONSTRAINED,
         typed=ALL_OPERANDS,
+        only_mlir=_PARTS,
         result=all_to_all,
         define=define_alone,
         factors=all_to_all_factors,
@@ -448,23 +475,25 @@ OPERATIONS: tuple[Opcode, ...] = (
         define=define_device,
         factors="the result is a scalar",
     ),
-    op("infeed", 1, Trait.COMMUNICATES, *texts("infeed_config"), result=infed, check=check_tokens),
+    op("infeed", 1, Trait.COMMUNICATES, _INFEED, only_mlir=_LAYOUT, result=infed, check=check_tokens),
     op(
         "outfeed",
         2,
         Trait.COMMUNICATES,
-        *texts("outfeed_config outfeed_shape"),
+        _OUTFEED,
+        *texts("outfeed_shape"),
         result=token,
         check=check_outfeed,
     ),
     op(
         "recv",
         1,
-        Trait.COMMUNICATES | Trait.CHANNELED,
+        _CHANNELED,
         *_HOST,
+        only_mlir=_ENDS,
         result=received,
         check=check_tokens,
         on_done=finished_receive,
     ),
-    op("send", 2, Trait.COMMUNICATES | Trait.CHANNELED, *_HOST, result=sent, check=check_second_token),
+    op("send", 2, _CHANNELED, *_HOST, only_mlir=_ENDS, result=sent, check=check_second_token),
 )

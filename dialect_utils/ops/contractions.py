@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Generic
 
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape
-from dialect_utils.ops.declaration import ANY, CONTRACTED, Opcode, dims, op, texts
+from dialect_utils.ops.declaration import ANY, CONTRACTED, PRECISION, Opcode, dims, op, texts
 from dialect_utils.ops.domain import Domain, UndefinedError, V, grouped, required_ints, reshaped, result_array, section
 from dialect_utils.ops.factors import RESULT, Factor, Kind, shared, sizes_at
 from dialect_utils.ops.inference import Instance, ShapeError, made, wider
@@ -145,7 +145,7 @@ _CONTRACTION = (
     dims("rhs_batch_dims", 1, f"{_SECTIONS}rhs_batching_dimensions"),
     dims("lhs_contracting_dims", 0, f"{_SECTIONS}lhs_contracting_dimensions"),
     dims("rhs_contracting_dims", 1, f"{_SECTIONS}rhs_contracting_dimensions"),
-    *texts("operand_precision"),
+    PRECISION,
 )
 
 _DIMENSIONS = ("lhs_batch_dims", "rhs_batch_dims", "lhs_contracting_dims", "rhs_contracting_dims")

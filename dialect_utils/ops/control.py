@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape, parse_shape
 from dialect_utils.ops.declaration import (
+    ALIASING,
     ANY,
     CONVOLUTION,
+    NOTES,
     TO_APPLY,
+    Attribute,
     Opcode,
     Trait,
     choice,
     computations,
     flags,
     integers,
+    note,
     op,
     texts,
 )
@@ -242,7 +247,15 @@ def _is_one_buffer(operand: Shape, result: Shape) -> bool:
 _FORWARDED = Trait.FORWARDS | Trait.ALIASES | Trait.BOUNDED
 _TUPLED = Trait.TUPLES | Trait.ALIASES | Trait.BOUNDED | Trait.PURE
 
-_FUSION_KINDS = choice("kind", "kCustom kInput kLoop kOutput", needed=True)
+_KINDS = choice("kind", "kCustom kInput kLoop kOutput", needed=True)
+_FUSION_KINDS = replace(_KINDS, unused="it says how the backend executes it")
+_DOMAIN = replace(note("domain", "it marks the edge of a sharding"), is_needed=True)
+_NAMES = ("ORIGINAL", "STATUS_RETURNING", "STATUS_RETURNING_UNIFIED", "TYPED_FFI")
+_VERSIONS = tuple(f"API_VERSION_{name}" for name in _NAMES)
+_CONFIG = Attribute("backend_config", "string", default=("",))
+# A custom call hands these to its program.
+_HANDED = (_CONFIG, NOTES, Attribute("sharding", "string", "mhlo.sharding"))
+
 
 OPERATIONS: tuple[Opcode, ...] = (
     op("get-tuple-element", 1, _TUPLED | Trait.FREE, integers("index", needed=True), result=element),
@@ -264,14 +277,14 @@ OPERATIONS: tuple[Opcode, ...] = (
         check=check_tokens,
         factors="a token has no dimensions",
     ),
-    op("domain", 1, _FORWARDED | Trait.FREE, *texts("domain", needed=True), mlir="", result=first_operand),
+    op("domain", 1, _FORWARDED | Trait.FREE, _DOMAIN, mlir="", result=first_operand),
     op("opt-barrier", 1, _FORWARDED, mlir="optimization_barrier", result=first_operand),
     op(
         "async",
         ANY,
         Trait.CALLS | Trait.PASSES_OPERANDS | Trait.CONTROL_FLOW,
         *computations("calls", "computations"),
-        *texts("output_to_operand_aliasing"),
+        replace(ALIASING, unused="storage"),
         mlir="",
     ),
     op(
@@ -279,7 +292,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         ANY,
         Trait.CALLS | Trait.PASSES_OPERANDS | Trait.CONTROL_FLOW,
         *TO_APPLY,
-        *flags("is_composite"),
+        note("is_composite", "the function defines the result", "flag"),
+        only_mlir=(note("no_inline", "it tells passes whether to inline"),),
         mlir="",
         result=returned,
         check=check_call,
@@ -298,11 +312,15 @@ OPERATIONS: tuple[Opcode, ...] = (
         "custom-call",
         ANY,
         Trait.CALLS | Trait.ENGINE_DEFINED | Trait.FREE,
-        *texts("custom_call_target", needed=True),
+        Attribute("custom_call_target", "string", "call_target_name", is_needed=True),
+        *_HANDED,
         *computations("to_apply called_computations", "computations"),
         *CONVOLUTION,
-        *texts("api_version literal operand_layout_constraints output_to_operand_aliasing padding_type schedule"),
-        *flags("custom_call_has_side_effect"),
+        Attribute("api_version", "position", values=_VERSIONS, default=("1",)),
+        *texts("literal operand_layout_constraints padding_type schedule"),
+        ALIASING,
+        *flags("custom_call_has_side_effect", "has_side_effect"),
+        only_mlir=texts("operand_layouts result_layouts sdy.sharding"),
         check=check_custom_call,
         factors="it is a function of another program",
     ),
@@ -312,7 +330,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         Trait.CALLS | Trait.PASSES_OPERANDS | Trait.COMPILED,
         *computations("calls"),
         _FUSION_KINDS,
-        *texts("output_to_operand_aliasing"),
+        replace(ALIASING, unused="storage"),
         mlir="",
         result=returned,
         check=check_call,

@@ -87,6 +87,8 @@ class Trait(Flag):
     SORTS = auto()
     # The result jumps where an operand changes by a rounding error.
     JUMPS = auto()
+    # The result depends on the sign or payload of a NaN.
+    READS_BITS = auto()
     # A function of complex numbers that jumps at a branch cut.
     CUT = auto()
     # f(-x) = -f(x); f(-x) = f(x).
@@ -113,26 +115,34 @@ ALL_OPERANDS = (ALL,)
 # Any number of operands.
 ANY = (0, None)
 
-AttributeKind = Literal["integers", "dimensions", "sizes", "flag", "computation", "computations", "text"]
+# A word is one of an enumeration in any case, or its position in `values` from 1; a string is bytes. Devices are lists
+# in any notation; a window is one text in HLO and several attributes in StableHLO; notes are frontend attributes.
+_Number = Literal["integers", "dimensions", "sizes", "number", "position"]
+_Word = Literal["flag", "computation", "computations", "text", "word", "string", "precision", "comparison"]
+AttributeKind = Literal[_Number, _Word, "devices", "channel", "window", "notes"]
+# Texts that mean the same as an absent attribute; the operation may decide which.
+Default = tuple[str, ...] | Callable[[Any], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """One attribute of an operation, by HLO's name.
 
-    `mlir` is StableHLO's name where another one is used; a dotted name is a field of a structured
-    attribute. `numbers` is the operand whose dimensions a list of dimensions numbers (None: the
+    `mlir` has StableHLO's names where others are used, between spaces; a dotted name is a field of a
+    structured attribute. `numbers` is the operand whose dimensions a list of dimensions numbers (None: the
     result), or of which a list of sizes has one for each dimension; operands of a scatter are
-    counted as if it had one array. `is_computed` is false for an attribute that does not affect the
-    result. `is_needed` is true where XLA's parser or verifier rejects HLO without it. `values` holds
-    the texts it may have (empty: any). `is_single` is true for one dimension that is written as a list.
+    counted as if it had one array. `unused` says why the attribute cannot affect the result (empty: it
+    can). `default` is what an absent attribute means, in the spelling of labels. `is_needed` is true where
+    XLA's parser or verifier rejects HLO without it. `values` holds the texts it may have (empty: any).
+    `is_single` is true for one dimension that is written as a list.
     """
 
     name: str
     kind: AttributeKind = "text"
     mlir: str = ""
     numbers: int | None = None
-    is_computed: bool = True
+    unused: str = ""
+    default: Default = ()
     is_needed: bool = False
     values: tuple[str, ...] = ()
     is_single: bool = False
@@ -141,6 +151,15 @@ class Attribute:
     def mlir_name(self) -> str:
         """Returns StableHLO's name of the attribute."""
         return self.mlir or self.name
+
+    @property
+    def written_names(self) -> tuple[str, ...]:
+        """Returns the names that it has in a text of either dialect."""
+        return (self.name, *(each.partition(".")[0] for each in self.mlir.split()))
+
+    def is_default(self, operation: Any, value: str) -> bool:
+        """Is true where a value, in the spelling of labels, means the same as an absent attribute."""
+        return value == self.default(operation) if callable(self.default) else value in self.default
 
     @property
     def is_integers(self) -> bool:
@@ -191,6 +210,8 @@ class Opcode:
     (None: the start has no tuple). `takes` are the element types of the first operand. `on_start` and
     `on_done` give the results of an own `-start` and `-done`, which wrap no computation; `check_start` has the
     constraints of the former. `factors` returns the factors of an instance; a text says why there are none.
+    `only_mlir` are the attributes that HLO does not have, and `sized_by` is the operand with the sizes of the
+    result, which a static type of the result has, too.
     """
 
     name: str
@@ -210,6 +231,8 @@ class Opcode:
     check_start: Check | None = None
     define: Define | None = None
     factors: FactorRule | str = ""
+    only_mlir: tuple[Attribute, ...] = ()
+    sized_by: int | None = None
     # The attributes that are needed or have known values, and those that number dimensions.
     constrained: tuple[Attribute, ...] = field(init=False, repr=False, compare=False)
     dimension_lists: tuple[Attribute, ...] = field(init=False, repr=False, compare=False)
@@ -275,6 +298,8 @@ def op(
     check_start: Check | None = None,
     define: Define | None = None,
     factors: FactorRule | str = "",
+    only_mlir: tuple[Attribute, ...] = (),
+    sized_by: int | None = None,
 ) -> Opcode:
     """Declares an operation; StableHLO's name is HLO's with `_` for `-`, unless `mlir` lists others.
 
@@ -283,60 +308,45 @@ def op(
     counts = operands if isinstance(operands, tuple) else (operands, operands)
     mnemonics = (name.replace("-", "_"),) if mlir is None else tuple(mlir.split())
     known = factors or next((each for trait, each in _FACTORS.items() if trait in traits), "")
-    rules = takes, result, check, on_start, on_done, check_start, define, known
+    rules = takes, result, check, on_start, on_done, check_start, define, known, only_mlir, sized_by
     return Opcode(name, counts, traits, attributes, mnemonics, typed, aligned, indices, started, *rules)
 
 
-def ops(
-    names: str,
-    operands: int,
+def ops(names: str, operands: int, traits: Trait, *attributes: Attribute, **rules: Any) -> list[Opcode]:
+    """Declares operations that differ in their names alone, which spaces separate; the rules are those of `op`."""
+    return [op(name, operands, traits, *attributes, **rules) for name in names.split()]
+
+
+def only_in(
+    dialect: str,
     traits: Trait,
-    *attributes: Attribute,
-    mlir: str | None = None,
-    typed: tuple[int, ...] = (),
-    takes: ElementTypes | None = None,
-    result: Result | None = None,
-    check: Check | None = None,
+    names: str,
     define: Define | None = None,
+    factors: FactorRule | str = "",
+    attributes: tuple[Attribute, ...] = (),
+    sized_by: int | None = None,
 ) -> list[Opcode]:
-    """Declares operations that differ in their names alone, which spaces separate."""
+    """Declares operations of StableHLO or CHLO alone, by their full names."""
     return [
-        op(
-            name,
-            operands,
-            traits,
-            *attributes,
-            mlir=mlir,
-            typed=typed,
-            takes=takes,
-            result=result,
-            check=check,
-            define=define,
-        )
+        op(f"{dialect}.{name}", ANY, traits, *attributes, mlir=name, define=define, factors=factors, sized_by=sized_by)
         for name in names.split()
     ]
 
 
-def only_in(
-    dialect: str, traits: Trait, names: str, define: Define | None = None, factors: FactorRule | str = ""
-) -> list[Opcode]:
-    """Declares operations of StableHLO or CHLO alone, by their full names."""
-    return [op(f"{dialect}.{name}", ANY, traits, mlir=name, define=define, factors=factors) for name in names.split()]
-
-
-def texts(names: str, *, needed: bool = False) -> tuple[Attribute, ...]:
+def texts(names: str, kind: AttributeKind = "text", *, needed: bool = False) -> tuple[Attribute, ...]:
     """Returns attributes of any text, from names between spaces."""
-    return tuple(Attribute(name, is_needed=needed) for name in names.split())
+    return tuple(Attribute(name, kind, is_needed=needed) for name in names.split())
 
 
-def choice(name: str, values: str, *, needed: bool = False) -> Attribute:
-    """Returns an attribute that has one of several texts, given between spaces."""
-    return Attribute(name, is_needed=needed, values=tuple(values.split()))
+def choice(name: str, values: str, mlir: str = "", *, needed: bool = False) -> Attribute:
+    """Returns an attribute that has one of several words, given between spaces."""
+    return Attribute(name, "word", mlir, is_needed=needed, values=tuple(values.split()))
 
 
-def flags(names: str) -> tuple[Attribute, ...]:
-    """Returns attributes that are `true` or `false`, from names between spaces."""
-    return tuple(Attribute(name, "flag", values=("false", "true")) for name in names.split())
+def flags(names: str, mlir: str = "", default: str = "false") -> tuple[Attribute, ...]:
+    """Returns attributes that are `true` or `false`, from names between spaces; absent ones are `default`."""
+    values = ("false", "true")
+    return tuple(Attribute(name, "flag", mlir, values=values, default=(default,)) for name in names.split())
 
 
 def computations(names: str, kind: AttributeKind = "computation") -> tuple[Attribute, ...]:
@@ -361,11 +371,18 @@ def dims(
     return Attribute(name, "dimensions", mlir, numbers, is_needed=needed, is_single=is_single)
 
 
-def note(name: str) -> Attribute:
-    """Returns an attribute that does not affect the result."""
-    return Attribute(name, is_computed=False)
+def note(name: str, why: str, kind: AttributeKind = "text", mlir: str = "") -> Attribute:
+    """Returns an attribute that cannot affect the result, and says why."""
+    return Attribute(name, kind, mlir, unused=why, values=("false", "true") if kind == "flag" else ())
 
 
 TO_APPLY = computations("to_apply")
-CHANNEL = texts("channel_id")
-CONVOLUTION = texts("window dim_labels feature_group_count batch_group_count operand_precision")
+# XLA translates the number of StableHLO's handle only; the operation implies the type of the channel.
+CHANNEL = (Attribute("channel_id", "channel", "channel_handle", default=("0",)),)
+PRECISION = Attribute("operand_precision", "precision", "precision_config", default=("",))
+GROUP_COUNTS = tuple(Attribute(f"{name}_group_count", "number", default=("1",)) for name in ("feature", "batch"))
+_SPATIAL = "window_strides padding lhs_dilation rhs_dilation window_reversal"
+DIM_LABELS = Attribute("dim_labels", "text", "dimension_numbers")
+CONVOLUTION = (Attribute("window", "text", _SPATIAL), DIM_LABELS, *GROUP_COUNTS, PRECISION)
+NOTES = Attribute("frontend_attributes", "notes", "mhlo.frontend_attributes")
+ALIASING = Attribute("output_to_operand_aliasing", "text", "output_operand_aliases", default=("[]", "{}"))

@@ -21,13 +21,13 @@ from dialect_utils.ops.declaration import (
     NUMBERS,
     REAL_NUMBERS,
     SIGNED,
+    Attribute,
     Opcode,
     Trait,
     choice,
     integers,
     op,
     ops,
-    texts,
 )
 from dialect_utils.ops.domain import DIRECTIONS, Domain, UndefinedError, V
 from dialect_utils.ops.inference import (
@@ -236,13 +236,28 @@ def define_copy(domain: Domain[V], operation: Operation, operands: Sequence[V]) 
     return list(operands[:1])
 
 
-_ACCURACY = texts("result_accuracy")
+# XLA and StableHLO print the default in these two ways.
+_ACCURACIES = ("{mode=default}", "#stablehlo.result_accuracy<mode=#stablehlo.result_accuracy_mode<DEFAULT>>")
+_ACCURACY = (Attribute("result_accuracy", default=_ACCURACIES),)
 _FUNCTION = EACH_ROUNDED | Trait.TRANSCENDENTAL
 _SHIFT = EACH | Trait.ORDERED | Trait.SHIFTS
 
 # Operations whose operands and result have one type; the rounding of some may be chosen.
 _each = partial(ops, typed=ALL_OPERANDS, result=same, define=define_each)
 _rounded = partial(_each, check=check_accuracy)
+
+
+def implied_comparison(operation: Operation) -> str:
+    """Returns the type of a comparison that names none: its operands have it."""
+    shape = operation.operands[0].shape
+    return _comparisons(shape.element_type)[0] if isinstance(shape, ArrayShape) else ""
+
+
+_TYPES = ("FLOAT", "SIGNED", "TOTALORDER", "UNSIGNED")
+COMPARISON = (
+    choice("direction", " ".join(DIRECTIONS), "comparison_direction", needed=True),
+    Attribute("type", "comparison", "compare_type", values=_TYPES, default=implied_comparison),
+)
 
 OPERATIONS: tuple[Opcode, ...] = (
     *_each("ceil floor round-nearest-afz round-nearest-even", 1, EACH | Trait.WHOLE | Trait.JUMPS, takes=FLOATS),
@@ -277,9 +292,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         "compare",
         2,
         EACH | Trait.ORDERED | Trait.JUMPS,
-        choice("direction", " ".join(DIRECTIONS), needed=True),
-        choice("type", "FLOAT SIGNED TOTALORDER UNSIGNED"),
-        *texts("order"),
+        *COMPARISON,
+        Attribute("order", "comparison", default=implied_comparison),
         result=predicate,
         check=check_comparison,
         define=define_compare,
@@ -327,8 +341,10 @@ OPERATIONS: tuple[Opcode, ...] = (
         define=define_each,
     ),
 )
-# CHLO's elementwise operations; those that round come second.
-CHLO_EACH = "conj is_inf is_neg_inf is_pos_inf next_after"
-CHLO_ROUNDED = (
-    "acos acosh asin asinh atan atanh bessel_i1e cosh digamma erf erf_inv erfc lgamma polygamma sinh square tan zeta"
-)
+# CHLO's elementwise operations: those that are exact, that jump, that round, and that do both.
+CHLO_EACH = "conj next_after"
+CHLO_JUMPS = "is_inf is_neg_inf is_pos_inf"
+CHLO_ROUNDED = "bessel_i1e cosh digamma erf erf_inv erfc lgamma sinh square tan"
+CHLO_CUT = "acos acosh asin asinh atan atanh"
+# NaN where an operand is not a whole number, or a number below 0 is none.
+CHLO_PARTIAL = "polygamma zeta"

@@ -303,6 +303,15 @@ def scatter_factors(operation: Operation) -> Iterator[Factor]:
     return _Windowed(operation, arrays, count, updates).factors("update_window_dims", SCATTER_NAMES)
 
 
+GATHERED = (
+    dims("offset_dims", None, f"{_GATHERED}offset_dims", needed=True),
+    dims("collapsed_slice_dims", 0, f"{_GATHERED}collapsed_slice_dims", needed=True),
+    dims("operand_batching_dims", 0, f"{_GATHERED}operand_batching_dims"),
+    dims("start_indices_batching_dims", 1, f"{_GATHERED}start_indices_batching_dims"),
+    dims("start_index_map", 0, f"{_GATHERED}start_index_map", needed=True),
+    integers("index_vector_dim", f"{_GATHERED}index_vector_dim", needed=True, numbers=1),
+)
+
 OPERATIONS: tuple[Opcode, ...] = (
     op(
         "dynamic-slice",
@@ -333,12 +342,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         "gather",
         2,
         DATA,
-        dims("offset_dims", None, f"{_GATHERED}offset_dims", needed=True),
-        dims("collapsed_slice_dims", 0, f"{_GATHERED}collapsed_slice_dims", needed=True),
-        dims("operand_batching_dims", 0, f"{_GATHERED}operand_batching_dims"),
-        dims("start_indices_batching_dims", 1, f"{_GATHERED}start_indices_batching_dims"),
-        dims("start_index_map", 0, f"{_GATHERED}start_index_map", needed=True),
-        integers("index_vector_dim", f"{_GATHERED}index_vector_dim", needed=True, numbers=1),
+        *GATHERED,
         size_list("slice_sizes", 0),
         *flags("indices_are_sorted"),
         typed=(0,),

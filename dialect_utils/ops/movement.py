@@ -24,9 +24,11 @@ from dialect_utils.ops.declaration import (
     ALL_OPERANDS,
     ANY,
     DATA,
+    Attribute,
     Opcode,
     Trait,
     dims,
+    note,
     op,
     texts,
 )
@@ -295,14 +297,18 @@ def define_known_reshape(domain: Domain[V], operation: Operation, operands: Sequ
 _STEP = DATA | Trait.IS_STEP | Trait.FUSIBLE
 _BITCAST = Trait.ALIASES | Trait.PURE | Trait.FREE | Trait.COMPILED | Trait.MAY_BE_BITCAST
 
+_CONSTANT = Trait.PURE | Trait.FREE | Trait.FUSIBLE
+_AMOUNTS = Attribute("padding", "text", "edge_padding_low edge_padding_high interior_padding")
+_RANGES = Attribute("slice", "text", "start_indices limit_indices strides")
 OPERATIONS: tuple[Opcode, ...] = (
     op("bitcast", 1, _BITCAST, mlir="", check=check_bitcast),
-    op("bitcast-convert", 1, Trait.PURE | Trait.IS_STEP, result=reinterpreted, define=define_step),
+    op("bitcast-convert", 1, Trait.PURE | Trait.IS_STEP | Trait.READS_BITS, result=reinterpreted, define=define_step),
     op(
         "broadcast",
         1,
         DATA | Trait.FUSIBLE,
         dims("dimensions", None, "broadcast_dimensions"),
+        only_mlir=(note("broadcast_sizes", "the type of the result has them"),),
         mlir="broadcast broadcast_in_dim",
         typed=(0,),
         result=broadcasted,
@@ -329,12 +335,12 @@ OPERATIONS: tuple[Opcode, ...] = (
         define=define_known_reshape,
         factors="the sizes are not static",
     ),
-    op("pad", 2, _STEP, *texts("padding"), typed=(0, 1), aligned=1, result=padded, define=define_step),
+    op("pad", 2, _STEP, _AMOUNTS, typed=(0, 1), aligned=1, result=padded, define=define_step),
     op(
         "reshape",
         1,
         _STEP | Trait.MAY_BE_BITCAST,
-        *texts("inferred_dimension"),
+        note("inferred_dimension", "the type of the result has its size"),
         typed=(0,),
         result=as_written,
         define=define_step,
@@ -350,7 +356,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         define=define_reverse,
         factors=partial(of_equal_arrays, name="dimensions"),
     ),
-    op("slice", 1, _STEP, *texts("slice"), typed=(0,), aligned=1, result=sliced, define=define_step),
+    op("slice", 1, _STEP, _RANGES, typed=(0,), aligned=1, result=sliced, define=define_step),
     op(
         "transpose",
         1,
@@ -360,7 +366,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=transposed,
         define=define_step,
     ),
-    op("constant", 0, Trait.PURE | Trait.FREE | Trait.FUSIBLE, result=written_only, factors=of_constant),
+    op("constant", 0, _CONSTANT, result=written_only, factors=of_constant, only_mlir=texts("value")),
     op(
         "iota",
         0,

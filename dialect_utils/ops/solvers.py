@@ -123,7 +123,7 @@ def check_triangular(instance: Instance) -> None:
 
 
 _ENGINE = Trait.ENGINE_DEFINED | Trait.PURE
-_NORM = texts("epsilon feature_index", needed=True)
+_NORM = texts("epsilon feature_index", "number", needed=True)
 
 
 @dataclass(frozen=True, slots=True)

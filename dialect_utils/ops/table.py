@@ -25,18 +25,24 @@ from dialect_utils.ops import (
     windows,
 )
 from dialect_utils.ops.declaration import (
+    CONVOLUTION,
     EACH,
     EACH_ROUNDED,
     EXCHANGED,
     NO_TRAITS,
+    PRECISION,
     Attribute,
     Opcode,
     Trait,
+    computations,
+    flags,
+    integers,
     note,
     only_in,
+    texts,
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, reshaped, result_array, section
-from dialect_utils.ops.elementwise import CHLO_EACH, CHLO_ROUNDED, define_compare, define_each
+from dialect_utils.ops.elementwise import COMPARISON, define_compare, define_each
 from dialect_utils.ops.factors import of_constant, of_elements
 from dialect_utils.ops.gathering import gathered
 from dialect_utils.ops.movement import define_iota
@@ -47,19 +53,16 @@ if TYPE_CHECKING:
     from dialect_utils.ir import Operation
 
 
-# Attributes that the parser accepts on any instruction; none of them affects the result.
-GENERAL_ATTRIBUTES = tuple(
-    note(name)
-    for name in (
-        "backend_config",
-        "control-predecessors",
-        "frontend_attributes",
-        "metadata",
-        "origin",
-        "parameter_replication",
-        "sharding",
-        "statistics",
-    )
+# Attributes that the parser accepts on any instruction; an operation whose result they affect declares them again.
+GENERAL_ATTRIBUTES = (
+    note("backend_config", "it tells one backend how to execute; what it reverses is read"),
+    note("control-predecessors", "scheduling"),
+    note("frontend_attributes", "notes to passes"),
+    note("metadata", "names and lines of the source"),
+    note("origin", "names of the program before passes"),
+    note("parameter_replication", "it says which devices hold equal parameters"),
+    note("sharding", "it says which devices store which elements"),
+    note("statistics", "numbers of a profile"),
 )
 
 
@@ -67,17 +70,22 @@ GENERAL_ATTRIBUTES = tuple(
 CALLING_MLIR_ATTRIBUTES = ("callee", "decomposition", "called_computation", "called_computations")
 
 # StableHLO's counterparts of GENERAL_ATTRIBUTES: attributes of other dialects on any operation.
-GENERAL_MLIR_ATTRIBUTES = tuple(
-    note(name) for name in ("mhlo.frontend_attributes", "mhlo.sharding", "result_layout", "sdy.sharding", "xla_shape")
+GENERAL_MLIR_ATTRIBUTES = (
+    note("mhlo.frontend_attributes", "notes to passes"),
+    note("mhlo.sharding", "it says which devices store which elements"),
+    note("result_layout", "the layout of a dense array"),
+    note("sdy.sharding", "it says which devices store which elements"),
+    note("xla_shape", "the layout of a dense array"),
+    *computations(" ".join(CALLING_MLIR_ATTRIBUTES)),
 )
 
 # Additional attributes of an opcode's own `-start`; the `-start` of an opcode not listed wraps a computation.
-WRAPPED = (note("async_execution_thread"),)
+WRAPPED = (note("async_execution_thread", "scheduling"),)
 STARTED: dict[str, tuple[Attribute, ...]] = {
     "all-gather": (),
     "all-reduce": (),
     "collective-permute": (),
-    "copy": (note("cross_program_prefetch_index"),),
+    "copy": (note("cross_program_prefetch_index", "scheduling"),),
     "recv": (),
     "send": (),
 }
@@ -190,36 +198,58 @@ _REPEATED = "the ranks of its operands say how it repeats them"
 
 
 # StableHLO's and CHLO's operations without an HLO instruction of the same meaning.
+# The attributes that the operations of dynamic sizes share with the static ones.
+_KNOWN = tuple(note(f"known_{each}_dimensions", "a promise about sizes") for each in ("expanding", "nonexpanding"))
+_CONVOLVED = tuple(each for each in CONVOLUTION if each.name != "window")
+_CONVOLVED += texts("window_strides lhs_dilation rhs_dilation window_reversal")
+_COMPOSITE = "the decomposition defines the result"
+_COMPOSED = tuple(note(each, _COMPOSITE) for each in ("name", "version", "composite_attributes"))
+_DYNAMIC_GATHER = (*indexing.GATHERED, *flags("indices_are_sorted"))
+_ORDERS = Trait.PURE | Trait.SORTS | Trait.JUMPS | Trait.READS_BITS
+_EINSUM = texts("einsum_config", "string")
+_REPEATING = (integers("broadcast_dimensions"),)
+_SPREAD = (*_REPEATING, *_KNOWN)
+_SCANNED = texts("dimension is_associative is_reverse scan_dim_size operandSegmentSizes resultSegmentSizes", "number")
+
 OTHER_OPERATIONS: tuple[Opcode, ...] = (
-    *only_in("stablehlo", Trait.PURE, "dynamic_broadcast_in_dim", define_broadcast_to, _SIZED),
-    *only_in("stablehlo", Trait.PURE, "dynamic_conv", define_dynamic_convolution, _SIZED),
-    *only_in("stablehlo", Trait.PURE, "dynamic_gather", define_dynamic_gather, _SIZED),
-    *only_in("stablehlo", Trait.PURE, "dynamic_iota", define_iota, _SIZED),
+    *only_in("stablehlo", Trait.PURE, "dynamic_broadcast_in_dim", define_broadcast_to, _SIZED, _SPREAD, 1),
+    *only_in("stablehlo", Trait.PURE, "dynamic_conv", define_dynamic_convolution, _SIZED, _CONVOLVED),
+    *only_in("stablehlo", Trait.PURE, "dynamic_gather", define_dynamic_gather, _SIZED, _DYNAMIC_GATHER),
+    *only_in("stablehlo", Trait.PURE, "dynamic_iota", define_iota, _SIZED, (integers("iota_dimension"),)),
     *only_in("stablehlo", Trait.PURE, "dynamic_pad", define_dynamic_pad, _SIZED),
     *only_in("stablehlo", Trait.PURE, "real_dynamic_slice", define_dynamic_slice, _SIZED),
-    *only_in("stablehlo", Trait.PURE, "torch_index_select", factors=_LEGACY),
-    *only_in("stablehlo", Trait.CALLS | Trait.PASSES_OPERANDS, "composite"),
-    *only_in("stablehlo", NO_TRAITS, "collective_reduce einsum unary_einsum", factors=_LEGACY),
+    *only_in("stablehlo", Trait.PURE, "torch_index_select", None, _LEGACY, texts("dim batch_dims", "number")),
+    *only_in("stablehlo", Trait.CALLS | Trait.PASSES_OPERANDS, "composite", attributes=_COMPOSED),
+    *only_in("stablehlo", NO_TRAITS, "collective_reduce", factors=_LEGACY),
+    *only_in("stablehlo", NO_TRAITS, "einsum unary_einsum", None, _LEGACY, _EINSUM),
     *only_in("stablehlo", NO_TRAITS, "return", factors="it ends a function"),
-    *only_in("stablehlo", EXCHANGED, "cross-replica-sum", factors=_LEGACY),
+    *only_in("stablehlo", EXCHANGED, "cross-replica-sum", None, _LEGACY, collectives.GROUPS),
     *only_in(
         "stablehlo", NO_TRAITS, "uniform_dequantize uniform_quantize", factors="quantized types are not supported"
     ),
-    *only_in("chlo", EACH, CHLO_EACH, define_each),
-    *only_in("chlo", EACH_ROUNDED, CHLO_ROUNDED, define_each),
-    *only_in("chlo", Trait.PURE, "broadcast_add", define_broadcasting, _REPEATED),
-    *only_in("chlo", Trait.PURE, "constant", factors=of_constant),
-    *only_in("chlo", Trait.PURE, "top_k", define_topk, topk_factors),
-    *only_in("chlo", NO_TRAITS, "_asin_acos_kernel constant_like ragged_dot scan", factors=_LEGACY),
+    *only_in("chlo", EACH, elementwise.CHLO_EACH, define_each),
+    *only_in("chlo", EACH | Trait.JUMPS, elementwise.CHLO_JUMPS, define_each),
+    *only_in("chlo", EACH_ROUNDED, elementwise.CHLO_ROUNDED, define_each),
+    *only_in("chlo", EACH_ROUNDED | Trait.CUT, elementwise.CHLO_CUT, define_each),
+    *only_in("chlo", EACH_ROUNDED | Trait.JUMPS, elementwise.CHLO_PARTIAL, define_each),
+    *only_in("chlo", Trait.PURE, "broadcast_add", define_broadcasting, _REPEATED, _REPEATING),
+    *only_in("chlo", Trait.PURE, "constant", None, of_constant, texts("value")),
+    *only_in("chlo", Trait.PURE | Trait.SORTS | Trait.JUMPS, "top_k", define_topk, topk_factors, (integers("k"),)),
+    *only_in("chlo", NO_TRAITS, "_asin_acos_kernel", factors=_LEGACY),
+    *only_in("chlo", NO_TRAITS, "constant_like", None, _LEGACY, texts("value")),
+    *only_in("chlo", NO_TRAITS, "ragged_dot", None, _LEGACY, (PRECISION, *texts("ragged_dot_dimension_numbers"))),
+    *only_in("chlo", NO_TRAITS, "scan", None, _LEGACY, _SCANNED),
     *only_in("chlo", NO_TRAITS, "mulhi", define_each, of_elements),
+    *only_in("chlo", NO_TRAITS, "broadcast_compare", define_broadcasting, _REPEATED, (*_REPEATING, *COMPARISON)),
     *only_in(
         "chlo",
         NO_TRAITS,
-        "broadcast_and broadcast_atan2 broadcast_compare broadcast_complex broadcast_divide broadcast_maximum "
+        "broadcast_and broadcast_atan2 broadcast_complex broadcast_divide broadcast_maximum "
         "broadcast_minimum broadcast_multiply broadcast_next_after broadcast_or broadcast_polygamma broadcast_power "
         "broadcast_remainder broadcast_select broadcast_shift_left broadcast_shift_right_arithmetic "
         "broadcast_shift_right_logical broadcast_subtract broadcast_xor broadcast_zeta",
         define_broadcasting,
         _REPEATED,
+        _REPEATING,
     ),
 )

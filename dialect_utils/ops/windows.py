@@ -17,7 +17,10 @@ from dialect_utils.ops.declaration import (
     ANY,
     COMBINED,
     CONTRACTED,
+    CONVOLUTION,
+    DIM_LABELS,
     TO_APPLY,
+    Attribute,
     Opcode,
     Trait,
     computations,
@@ -345,14 +348,15 @@ def _in_windows(operation: Operation, arrays: Sequence[Position]) -> Iterator[Fa
     return aligned(operation, arrays, {i: Kind.WINDOWED for i, each in enumerate(window) if not each.is_trivial})
 
 
+_FIELDS = "window_dimensions window_strides base_dilations window_dilations padding"
+_WINDOW = Attribute("window", "window", _FIELDS)
+
 OPERATIONS: tuple[Opcode, ...] = (
     op(
         "convolution",
         2,
         CONTRACTED,
-        *texts("window"),
-        *texts("dim_labels", needed=True),
-        *texts("feature_group_count batch_group_count operand_precision"),
+        *(replace(each, is_needed=each is DIM_LABELS) for each in CONVOLUTION),
         *texts("convolution_kind sparsity_config algorithm block_scaling_config"),
         result=convolution,
         define=define_convolution,
@@ -362,7 +366,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         "reduce-window",
         ANY,
         COMBINED | Trait.FOLDS,
-        *texts("window", needed=True),
+        replace(_WINDOW, is_needed=True),
         *TO_APPLY,
         result=reduce_window,
         check=check_reducer,
@@ -373,7 +377,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         "select-and-scatter",
         3,
         COMBINED,
-        *texts("window"),
+        _WINDOW,
         *computations("select scatter"),
         result=first_array,
         check=check_select_and_scatter,

@@ -199,6 +199,21 @@ class StableHloOperation(Operation):
             return None
         return string_value(found) if isinstance(found, ir.StringAttr) else str(found)
 
+    def string(self, name: str) -> bytes | None:
+        """Returns the bytes of a string, or None for another attribute."""
+        found = attribute_of(self.mlir, name)
+        return found.value_bytes if isinstance(found, ir.StringAttr) else None
+
+    def definition(self, symbol: str) -> str | None:
+        """Returns the text of the module's operation with a symbol, or None without one."""
+        names = ((each, text_of(each.operation, "sym_name")) for each in blocks_of(self.module.root)[0].operations)
+        return next((str(each) for each, name in names if name == symbol), None)
+
+    @property
+    def attribute_names(self) -> Sequence[str]:
+        """Returns the names of all attributes, by StableHLO's names."""
+        return tuple(self.mlir.attributes)
+
     def set_attribute(self, name: str, text: str | None) -> None:
         """Changes, adds or (for None) drops an attribute; text that MLIR cannot parse becomes a string."""
         self._step = None

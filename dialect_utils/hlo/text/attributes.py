@@ -111,6 +111,11 @@ def unescape(text: str) -> str:
     return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
 
 
+def string_bytes(text: str) -> bytes:
+    """Returns the bytes that a text in quotes means."""
+    return unescape(text[1:-1].encode().decode("latin-1")).encode("latin-1")
+
+
 def _unescaped(match: re.Match[str]) -> str:
     body = match[1]
     if body[0] == "x" and len(body) > 1:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
 from itertools import islice, permutations, product
 from typing import Any, TypeVar
 
@@ -184,7 +186,7 @@ class State:
     def _refined(
         self, kept: Sequence[int], ends: Sequence[int], colors: dict[int, tuple[int, ...]]
     ) -> dict[int, tuple[int, ...]]:
-        seen = self._bottom_up(lambda number: hash(colors.get(number)), _structure, 0)
+        seen = self._bottom_up(lambda number: hash(colors.get(number, ())), _structure, 0)
         return {
             i: (*colors[i], seen[self.ends[i]], hash(tuple(sorted(colors[j] for j in kept if ends[j] >> i & 1))))
             for i in kept
@@ -227,11 +229,17 @@ def _joined(masks: Sequence[int]) -> int:
 
 
 def _structure(term: Term, operands: list[int]) -> int:
-    """Returns a hash of an operation that does not depend on the order in which its terms were made."""
+    """Returns a hash of an operation, the same in every process and for any order in which its terms were made."""
     name: Hashable = term.label[0] if isinstance(term.label, tuple) and term.label else term.label
     if name in _UNORDERED or name in _UNORDERED_KINDS:
-        return hash((name, tuple(sorted(operands))))
+        return hash((_word(name), tuple(sorted(operands))))
     if term.kind == "moved":
         # A dot swaps its operands together with their movement.
         return operands[0]
-    return hash((term.kind, term.label, tuple(operands)))
+    return hash((_word((term.kind, term.label)), tuple(operands)))
+
+
+@lru_cache(maxsize=4096)
+def _word(name: Hashable) -> int:
+    """Returns a hash of names, which unlike Python's is the same in every process."""
+    return int.from_bytes(blake2b(repr(name).encode(), digest_size=8).digest())

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
+from dialect_utils.ops import named
 
 # variable: matches any expression. constant: any constant (c, d, e). number: one given constant. each: an elementwise
 # operation. whole: an operation on whole arrays. empty: an array without elements.
@@ -22,9 +23,11 @@ VARIABLES, TRUTHS, CONSTANTS = "xyzw", "pqr", "cde"
 # Variables of types of their own, A and B.
 _TYPED = {"a": "A", "b": "B"}
 _TOKEN = re.compile(r"\s*(-?\d+(?:\.\d+)?|[a-z][a-z\d-]*(?:\[[\w* ]+\])?|[(),])")
-# Operations on whole arrays. repeat: an array that repeats a scalar, or the scalar. as: the operand where it has the
-# type, else its conversion.
-_WHOLE = ("any-order", "as", "choice", "convolution", "dot", "reduce", "reduce-window", "repeat", "reshape")
+# Forms of terms, not opcodes. repeat: an array that repeats a scalar, or the scalar. as: the operand where it has
+# the type, else its conversion.
+_FORMS = frozenset({"any-order", "as", "choice", "repeat"})
+# Operations on whole arrays.
+_WHOLE = _FORMS | named("convolution dot reduce reduce-window reshape")
 # Operations whose first field is the type of the result.
 _RESULT_FIRST = ("as", "convolution", "dot")
 # Operations whose result has the type of their second operand.

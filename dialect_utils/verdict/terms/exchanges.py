@@ -35,8 +35,8 @@ _ALONE = named("all-gather all-reduce all-to-all collective-broadcast reduce-sca
 # Operations with the attribute `use_global_device_ids`, by which groups list replicas and partitions together.
 _FLAGGED = named("all-gather all-reduce reduce-scatter")
 _SUM = "stablehlo.cross-replica-sum"
-# A channel only distinguishes messages, but its presence decides the mode. A layout does not affect a value.
-_IGNORED = frozenset({"channel_id", "use_global_device_ids", "constrain_layout"})
+# A channel only distinguishes messages, but its presence decides the mode.
+_IGNORED = frozenset({"channel_id", "use_global_device_ids"})
 _GROUPS, _PAIRS = "replica_groups", "source_target_pairs"
 _IN_PLACE = "slice_sizes"
 _SPLIT, _JOINED, _COUNT = "dimensions", "concat_dimension", "split_count"

@@ -1,49 +1,35 @@
 """Attributes that affect the value of an operation, in one spelling for both dialects.
 
-Longer than other files: each kind of attribute has a short function.
+The declaration of an operation says which attributes it has, of which kind, what an absent one means, and why one does
+not count. An attribute that it does not declare counts as written.
 """
 
 from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from dialect_utils.execution.custom_calls import IDENTITIES
-from dialect_utils.hlo.text.attributes import is_calling, reversed_dimensions
-from dialect_utils.ir import Module, Operation, Value, array_shape
+from dialect_utils.hlo.text.attributes import reversed_dimensions
+from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType, OpaqueShape
-from dialect_utils.ops import (
-    ALL_OPERANDS,
-    CALLING_MLIR_ATTRIBUTES,
-    GENERAL_ATTRIBUTES,
-    GENERAL_MLIR_ATTRIBUTES,
-    Trait,
-    has,
-    named,
-    opcode_of,
-)
+from dialect_utils.ops import ALL_OPERANDS, Attribute, Trait, attributes_of, has, named, opcode_of, split_asynchronous
+from dialect_utils.ops.declaration import AttributeKind
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.ops.structured import integers, reduction_window
+from dialect_utils.ops.groups import device_text, try_groups, written_groups
+from dialect_utils.ops.structured import reduction_window
 from dialect_utils.text import without_comments
-
-# Attributes that do not affect a value: storage, device, source location and scheduling.
-_SILENT = frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *GENERAL_MLIR_ATTRIBUTES))
-# Of these attributes a custom call may read some.
-_SPOKEN_IN_CUSTOM_CALLS = frozenset({"sharding", "mhlo.sharding", "sdy.sharding", "backend_config"})
 
 # Frontend attributes that name the ends of a transfer.
 _OF_TRANSFERS = ("_xla_send_recv_source_target_pairs", "_xla_host_transfer_")
 # The prefix of frontend attributes of Relayout's passes, which describe layouts only.
 _OWN_NOTES = "relayout."
 
-_PRECISIONS = frozenset({"operand_precision", "precision_config"})
-_DIRECTIONS = frozenset({"direction", "comparison_direction"})
-_COMPARE_TYPES = frozenset({"type", "compare_type"})
 _WORD = re.compile(r"[A-Za-z0-9_]+")
 _ELIDED = "..."
 _RESOURCE = "dense_resource"
-_TOTAL_ORDER = "TOTALORDER"
+TOTAL_ORDER = "TOTALORDER"
 
 # Operations that pass their elements to a computation.
 _REDUCING = named("reduce reduce-window")
@@ -97,12 +83,11 @@ def is_assumed(operation: Operation) -> bool:
 
 
 def counted(operation: Operation) -> Sequence[Value]:
-    """Returns the operands that affect the value; size operands do not, because the result type has the sizes."""
-    return operation.operands[: _COUNTED.get(operation.opcode)]
-
-
-# The number of leading operands that affect the value.
-_COUNTED = {"rng": 2, "stablehlo.dynamic_broadcast_in_dim": 1}
+    """Returns the operands that affect the value; a static type of the result has the sizes that an operand gives."""
+    sized_by = opcode_of(operation.opcode).sized_by
+    shapes = [leaf for value in operation.results for leaf in value.shape.leaves()]
+    is_static = all(isinstance(shape, ArrayShape) and shape.is_static for shape in shapes)
+    return operation.operands[:sized_by] if is_static else operation.operands
 
 
 def is_pure(operation: Operation) -> bool:
@@ -156,54 +141,78 @@ def device_counts(module: Module) -> Devices:
     return max(replicas, in_mlir[0]), max(partitions, in_mlir[1])
 
 
+def has_undeclared(operation: Operation) -> bool:
+    """Is true for an operation with an attribute that its declaration does not have."""
+    return not attributes_of(operation.opcode).keys() >= {*operation.attribute_names}
+
+
 def key_of(operation: Operation) -> Key:
     """Returns all attributes that affect an operation's value.
 
     Raises UndefinedError where the text does not tell them: elided constants, types without a name.
     """
-    opcode, attributes = operation.opcode, operation.attributes
-    integers = [attribute for attribute in opcode_of(opcode_in_common(opcode)).attributes if attribute.is_integers]
-    names = [attribute.name for attribute in integers]
-    found = {name: operation.ints(name) for name in names}
-    # An attribute that is not a list of integers is compared as text.
-    ignored = {*_SILENT, *(name for name in names if found[name] is not None)}
-    if None not in found.values():
-        # A dotted name is a field of the attribute that StableHLO writes.
-        ignored.update(attribute.mlir_name.partition(".")[0] for attribute in integers)
-    if opcode == "custom-call":
-        ignored -= _SPOKEN_IN_CUSTOM_CALLS
-    windows, spoken = window_pair(operation)
-    ignored |= spoken
-    said = tuple((name, found[name] or ()) for name in names)
-    texts = sorted(
-        normalized
-        for name, text in attributes.items()
-        if name not in ignored and not _is_call(name, operation)
-        for normalized in _normalized(operation, name, text)
+    declared = attributes_of(operation.opcode)
+    integers = dict.fromkeys(each for each in declared.values() if each.is_integers)
+    found = {each: operation.ints(each.name) for each in integers}
+    texts = {pair for name, text in operation.attributes.items() for pair in _pairs(operation, name, text, found)}
+    if reverses := reversed_dimensions(operation.attribute("backend_config")):
+        texts.add(("output_reverse_dimensions", str(reverses)))
+    if operation.called and split_asynchronous(operation.opcode)[0] == "custom-call":
+        # The roles of the functions that a custom call names.
+        texts.add(("roles", " ".join(operation.roles)))
+    said = tuple((each.name, values or ()) for each, values in found.items())
+    return (
+        opcode_in_common(operation.opcode),
+        said,
+        tuple(sorted(texts)),
+        _contents(operation),
+        _written_shapes(operation),
     )
-    if opcode != "custom-call" and (reverses := reversed_dimensions(operation.attribute("backend_config"))):
-        texts.append(("output_reverse_dimensions", str(reverses)))
-    texts = sorted([*texts, *windows, *_spoken_notes(operation)])
-    return opcode_in_common(opcode), said, tuple(texts), _contents(operation), _written_shapes(operation)
 
 
-def _spoken_notes(operation: Operation) -> list[Pair]:
+def _pairs(
+    operation: Operation, name: str, text: str, integers: Mapping[Attribute, tuple[int, ...] | None]
+) -> list[Pair]:
+    """Returns an attribute as written, with the name and value that both dialects share."""
+    attribute = attributes_of(operation.opcode).get(name)
+    if attribute is None:
+        data = operation.string(name)
+        return [(f"undeclared {name}", text if data is None else repr(data))]
+    if attribute.unused or (attribute.names_computations and operation.called):
+        return []
+    if attribute.is_integers:
+        # Of a structured attribute StableHLO writes all fields or none.
+        is_read = all(integers[each] is not None for each in integers if name in each.written_names)
+        return [] if is_read else [(name, text)]
+    if attribute.kind == "notes":
+        return _notes(operation)
+    if _RESOURCE in text and operation.string(name) is None:
+        raise UndefinedError("what a resource holds is not in the text")
+    value = _READERS.get(attribute.kind, _plain)(operation, attribute, name)
+    if attribute.is_default(operation, value):
+        return []
+    is_field = " " in attribute.mlir and name != attribute.name and attribute.kind == "text"
+    shared = "type" if attribute.kind == "comparison" else attribute.name
+    return [(shared, f"{name}={value}" if is_field else value)]
+
+
+def _notes(operation: Operation) -> list[Pair]:
     """Returns the frontend attributes that affect a value.
 
     For a custom call these are all but Relayout's own. For a transfer they name its devices, or the handler and channel
     of the host program.
     """
-    is_call = operation.opcode == "custom-call"
-    if not is_call and not has(operation.opcode, Trait.COMMUNICATES):
-        return []
     notes = operation.frontend_attributes.items()
-    if is_call:
-        return [(f"frontend_attributes.{name}", text) for name, text in notes if not name.startswith(_OWN_NOTES)]
-    return [(name, _without_space(text.strip('"'))) for name, text in notes if name.startswith(_OF_TRANSFERS)]
+    if has(operation.opcode, Trait.COMMUNICATES):
+        return [(name, _tight(text.strip('"'))) for name, text in notes if name.startswith(_OF_TRANSFERS)]
+    return [(f"frontend_attributes.{name}", text) for name, text in notes if not name.startswith(_OWN_NOTES)]
 
 
 def elementwise_label(operation: Operation) -> Hashable:
-    """Returns the opcode, or (compare, direction, is_total), or the whole key of an operation with other attributes."""
+    """Returns the opcode, or (compare, direction, is_total), or the whole key of an operation with other attributes.
+
+    The opcode comes first in each of them.
+    """
     key = key_of(operation)
     opcode, said, texts, contents, shapes = key
     if said or contents is not None or shapes is not None:
@@ -211,45 +220,9 @@ def elementwise_label(operation: Operation) -> Hashable:
     if opcode == "compare":
         found = dict(texts)
         is_known = "direction" in found and found.keys() <= {"direction", "type"}
+        is_known = is_known and found.get("type", TOTAL_ORDER) == TOTAL_ORDER
         return (opcode, found["direction"], "type" in found) if is_known else key
     return key if texts else opcode
-
-
-def _is_call(name: str, operation: Operation) -> bool:
-    """Is true for an attribute that names functions; functions are compared by content, not by name."""
-    is_inlined = name in CALLING_MLIR_ATTRIBUTES and operation.opcode != "custom-call"
-    return bool(operation.called) and (is_inlined or is_calling(name))
-
-
-def _normalized(operation: Operation, name: str, text: str) -> list[tuple[str, str]]:
-    is_compared = operation.opcode == "compare"
-    if _RESOURCE in text:
-        raise UndefinedError("what a resource holds is not in the text")
-    if name in _PRECISIONS:
-        levels = [word for word in _words(text) if word not in ("STABLEHLO", "PRECISION")]
-        return [("precision", " ".join(levels))] if {*levels} - {"DEFAULT"} else []
-    if is_compared and name in _DIRECTIONS:
-        return [("direction", _words(text)[-1])]
-    if is_compared and name in _COMPARE_TYPES:
-        # The operands' type implies every comparison type but TOTALORDER.
-        return [("type", _TOTAL_ORDER)] if _words(text)[-1] == _TOTAL_ORDER else []
-    if is_compared and name == "order":
-        # jaxlib's spelling since 0.12. Integers have but one order.
-        is_total = text == "TOTAL" and array_shape(operation.operands[0]).element_type.is_floating
-        return [("type", _TOTAL_ORDER)] if is_total else []
-    return list(in_common(operation, name, text if '"' in text or " : " in text else _spelled(text)))
-
-
-def _words(text: str) -> list[str]:
-    return [word.upper() for word in _WORD.findall(text)]
-
-
-def _spelled(text: str) -> str:
-    return text if text.startswith("#stablehlo<") else _without_space(text)
-
-
-def _without_space(text: str) -> str:
-    return "".join(without_comments(text).split())
 
 
 def _contents(operation: Operation) -> Hashable:
@@ -261,7 +234,7 @@ def _contents(operation: Operation) -> Hashable:
         return None
     if _ELIDED in literal:
         raise UndefinedError("a constant has lost its values")
-    return _without_space(literal)
+    return "".join(without_comments(literal).split())
 
 
 def _written_shapes(operation: Operation) -> Hashable:
@@ -274,47 +247,11 @@ def _written_shapes(operation: Operation) -> Hashable:
     return None
 
 
-_NUMBER = re.compile(r"(-?[\d.]+(?:[eE][-+]?\d+)?)(?: : (\w+))?")
-_HEXADECIMAL = re.compile(r"(0x[0-9A-Fa-f]{8}) : f32")
-_ENUMERATION = re.compile(r"#stablehlo<\w+ (\w+)>")
+# Spaces that do not separate words.
+_SPACE = re.compile(r"(?<!\w)\s+|\s+(?!\w)")
+_NUMBER = re.compile(r"(-?[\d.]+(?:[eE][-+]?\d+)?)(?::(\w+))?")
+_HEXADECIMAL = re.compile(r"(0x[0-9A-Fa-f]{8}):f32")
 _HANDLE = re.compile(r"handle\s*=\s*(\d+)")
-_MATRIX = re.compile(r"tensor<(\d+)x(\d+)xi64>")
-_GROUP = re.compile(r"\{([\d,\s]*)\}")
-# HLO's name for each StableHLO attribute with another name, lists of integers excepted.
-_NAMES = {
-    "backend_config": "backend_config",
-    "call_target_name": "custom_call_target",
-    "channel_handle": "channel_id",
-    "fft_type": "fft_type",
-    "has_side_effect": "custom_call_has_side_effect",
-    "output_operand_aliases": "output_to_operand_aliasing",
-    "rng_algorithm": "algorithm",
-    "rng_distribution": "distribution",
-}
-_WINDOWS = frozenset({"select-and-scatter"})
-_WINDOW_NAMES = frozenset(
-    {"window", "window_dimensions", "window_strides", "padding"}
-    | {"base_dilations", "window_dilations", "window_reversal"}
-)
-_GROUPS = frozenset({"replica_groups", "source_target_pairs"})
-# Values that mean the same as an absent attribute.
-_DEFAULTS = {
-    "api_version": ("API_VERSION_ORIGINAL", "1"),
-    "backend_config": ("", '""', "{}"),
-    "called_computations": ("[]", "{}"),
-    "feature_group_count": ("1",),
-    "batch_group_count": ("1",),
-    "largest": ("true",),
-    "output_to_operand_aliasing": ("[]", "{}"),
-    "channel_id": ("0",),
-    "replica_groups": ("",),
-    "transpose_a": ("NO_TRANSPOSE",),
-}
-_API_VERSIONS = {
-    "API_VERSION_STATUS_RETURNING": "2",
-    "API_VERSION_STATUS_RETURNING_UNIFIED": "3",
-    "API_VERSION_TYPED_FFI": "4",
-}
 
 
 def opcode_in_common(opcode: str) -> str:
@@ -325,105 +262,98 @@ def opcode_in_common(opcode: str) -> str:
     return name if name != opcode and opcode_of(name).operand_count is not None else opcode
 
 
-def window_pair(operation: Operation) -> tuple[list[Pair], frozenset[str]]:
-    """Returns the window of an operation and the names of its attributes; empty without a window."""
-    if operation.opcode not in _WINDOWS:
-        return [], frozenset()
-    shape = operation.operands[0].shape
-    rank = shape.rank if isinstance(shape, ArrayShape) else 0
-    return [("window", str(reduction_window(operation, rank)))], _WINDOW_NAMES
+def _tight(text: str) -> str:
+    """Returns a text without comments and the spaces that separate no words; a text with strings is unchanged."""
+    return text if '"' in text else _SPACE.sub("", without_comments(text))
 
 
-def in_common(operation: Operation, name: str, text: str) -> Iterator[Pair]:
-    """Yields an attribute with HLO's name and a normal spelling of its value; nothing for a default value."""
-    name = _NAMES.get(name, name)
-    value = _SPELLED[name](operation, text) if name in _SPELLED else _value(text)
-    if operation.opcode == "all-to-all" and _follows(operation, name, value):
-        return
-    if value in _DEFAULTS.get(name, ()) or (value == "false" and _is_flag(operation, name)):
-        return
-    yield name, value
+def _plain(operation: Operation, _: Attribute, name: str) -> str:
+    return _tight(operation.attributes[name])
 
 
-def _follows(operation: Operation, name: str, value: str) -> bool:
-    """Is true for the defaults of an all-to-all: it joins the split dimension, and has one part per device."""
-    if name == "concat_dimension":
-        return operation.ints("dimensions") == (int(value),)
-    groups = _GROUP.findall(_groups(operation, operation.attribute("replica_groups") or ""))
-    return name == "split_count" and bool(groups) and len(groups[0].split(",")) == int(value)
+def _string(operation: Operation, _: Attribute, name: str) -> str:
+    """Returns the bytes of a string as characters; a dictionary in its place is compared as text."""
+    data = operation.string(name)
+    return operation.attributes[name] if data is None else data.decode("latin-1")
 
 
-def _is_flag(operation: Operation, name: str) -> bool:
-    known = opcode_of(operation.opcode).attribute(name)
-    return known is not None and known.kind == "flag"
+def _words(text: str) -> list[str]:
+    return [word.upper() for word in _WORD.findall(text)]
 
 
-def _value(text: str) -> str:
-    """Returns a number without its type, an enumeration's case, a text without quotes; other texts unchanged."""
-    if text == "unit":
-        return "true"
-    found = _ENUMERATION.fullmatch(text)
-    if found is not None:
-        return found[1]
-    bits = _HEXADECIMAL.fullmatch(text)
+def _word(operation: Operation, attribute: Attribute, name: str) -> str:
+    """Returns an enumeration's case, and `true` for a flag that is only present."""
+    text = _plain(operation, attribute, name)
+    if attribute.kind == "flag":
+        return "true" if text == "unit" else text
+    return (_words(text) or [text])[-1].removeprefix("RNG_")
+
+
+def _precision(operation: Operation, attribute: Attribute, name: str) -> str:
+    """Returns the precision of each operand, "" where all are DEFAULT."""
+    words = _words(_plain(operation, attribute, name))
+    levels = [word for word in words if word not in ("STABLEHLO", "CHLO", "PRECISION")]
+    return " ".join(levels) if {*levels} - {"DEFAULT"} else ""
+
+
+def _comparison(operation: Operation, attribute: Attribute, name: str) -> str:
+    """Returns the type of a comparison, also in jaxlib's spelling since 0.12; integers have but one order."""
+    word, implied = _words(_plain(operation, attribute, name))[-1], str(operation_default(operation, attribute))
+    if word == "TOTAL":
+        return TOTAL_ORDER if implied == "FLOAT" else implied
+    return implied if word in ("NOTYPE", "PARTIAL") else word
+
+
+def operation_default(operation: Operation, attribute: Attribute) -> str:
+    """Returns what an absent attribute means for an operation."""
+    return attribute.default(operation) if callable(attribute.default) else attribute.default[0]
+
+
+def _number(operation: Operation, attribute: Attribute, name: str) -> str:
+    """Returns a number without its type; both dialects print a float as a decimal that reads back to the same f32."""
+    text = _plain(operation, attribute, name)
+    bits, number = _HEXADECIMAL.fullmatch(text), _NUMBER.fullmatch(text)
     if bits is not None:
         return repr(struct.unpack("<f", int(bits[1], 16).to_bytes(4, "little"))[0])
-    number = _NUMBER.fullmatch(text)
-    if number is None:
-        return text
-    if number[1].lstrip("-").isdigit():
-        return number[1]
+    if number is None or number[1].lstrip("-").isdigit():
+        return text if number is None else number[1]
     if number[2] not in (None, "f32"):
         return repr(float(number[1]))
-    # Both dialects print a float attribute as a decimal that reads back to the same f32.
     return repr(struct.unpack("<f", struct.pack("<f", float(number[1])))[0])
 
 
-def _quoted(_: Operation, text: str) -> str:
-    return text[1:-1].replace('\\"', '"') if text.startswith('"') and text.endswith('"') else text
+def _position(operation: Operation, attribute: Attribute, name: str) -> str:
+    number = _number(operation, attribute, name)
+    return str(attribute.values.index(number) + 1) if number in attribute.values else number
 
 
-def _lower(_: Operation, text: str) -> str:
-    """Returns the name of a random algorithm or distribution."""
-    return _value(text).lower().removeprefix("rng_")
+def _channel(operation: Operation, attribute: Attribute, name: str) -> str:
+    found = _HANDLE.search(operation.attributes[name])
+    return found[1] if found else _number(operation, attribute, name)
 
 
-def _version(_: Operation, text: str) -> str:
-    return _API_VERSIONS.get(text, _value(text))
+def _devices(operation: Operation, _: Attribute, name: str) -> str:
+    """Returns lists of devices as {{0,1},{2,3}}; a notation that is not read stays as it is."""
+    text = device_text(operation, name)
+    groups = try_groups(text)
+    return _tight(text) if groups is None else written_groups(groups)
 
 
-def _channel(_: Operation, text: str) -> str:
-    found = _HANDLE.search(text)
-    return found[1] if found else _value(text)
+def _window(operation: Operation, _: Attribute, __: str) -> str:
+    shape = operation.operands[0].shape
+    return str(reduction_window(operation, shape.rank if isinstance(shape, ArrayShape) else 0))
 
 
-def _groups(operation: Operation, text: str) -> str:
-    """Returns groups of devices in braces, such as {0,1},{2,3}; any other text unchanged."""
-    if "dense" not in text:
-        rows = [",".join(part.replace(" ", "").split(",")) for part in _GROUP.findall(text)]
-        return _rows(rows) if "<=" not in text else text
-    name = next(name for name in _GROUPS if operation.attribute(name) == text)
-    matrix = _MATRIX.search(text)
-    values = integers(operation, name) or ()
-    if matrix is None:
-        return text
-    count, width = int(matrix[1]), int(matrix[2])
-    flat = values * (count * width) if len(values) == 1 else values
-    # Shorter groups are filled with -1.
-    return _rows([",".join(str(v) for v in flat[i * width : (i + 1) * width] if v >= 0) for i in range(count)])
-
-
-def _rows(rows: list[str]) -> str:
-    return "".join(f"{{{row}}}" for row in rows if row)
-
-
-_SPELLED: dict[str, Callable[[Operation, str], str]] = {
-    "algorithm": _lower,
-    "api_version": _version,
-    "backend_config": _quoted,
-    "channel_id": _channel,
-    "custom_call_target": _quoted,
-    "distribution": _lower,
-    "replica_groups": _groups,
-    "source_target_pairs": _groups,
+# How a value of each kind is read from an attribute of either dialect; a value of another kind is compared as text.
+_READERS: Mapping[AttributeKind, Callable[[Operation, Attribute, str], str]] = {
+    "channel": _channel,
+    "comparison": _comparison,
+    "devices": _devices,
+    "flag": _word,
+    "number": _number,
+    "position": _position,
+    "precision": _precision,
+    "string": _string,
+    "window": _window,
+    "word": _word,
 }

@@ -15,6 +15,9 @@ from dialect_utils.verdict.rules.formats import has as has_property
 # Operations whose results jump when a float operand changes by a rounding error, such as `floor`.
 _JUMPS = with_trait(Trait.JUMPS)
 _WITHOUT_NAN = {name for name in FLOAT_FORMATS if not has_property(ELEMENT_TYPES[name], "nan")}
+# Terms of a part of the bits of an element, and of an element of several parts.
+_BITS = frozenset({"part", "joined"})
+_COMPARED = len(("opcode", "direction", "order"))
 # Functions of complex numbers that jump at a branch cut.
 _CUT = with_trait(Trait.CUT)
 # Operations without primitives whose results are continuous in their operands.
@@ -31,16 +34,21 @@ def observes_bits(kind: str, label: Hashable, shape: Shape, types: Sequence[Shap
         case ((str(opcode), *_) as key, *_) if kind == "op":
             # Operations with a definition ignore the bits of a NaN, and so do custom calls that only mark a value.
             is_known = opcode_of(opcode).define is not None or has(opcode, Trait.AMONG_DEVICES)
-            # A topk orders floats from -NaN to NaN.
-            return opcode == "topk" or (not is_known and not _is_marker(key))
-        case ("compare", _, is_total):
-            return is_total is True
-        case "convert":
-            # A NaN becomes a zero of its sign in a float without NaN.
-            return isinstance(shape, ArrayShape) and shape.element_type.name in _WITHOUT_NAN
-        case ("bitcast-convert", *_) | ("part", _) | "joined":
-            return True
+            return _reads_bits(opcode, key, shape) or (not is_known and not _is_marker(key))
+        case str(opcode) | (str(opcode), *_) if kind == "each":
+            return _reads_bits(opcode, label, shape)
     return False
+
+
+def _reads_bits(opcode: str, label: Any, shape: Shape) -> bool:
+    """Is true for an operation, elementwise or not, that reads the bits of a NaN."""
+    if opcode == "compare":
+        # The whole key of a comparison has the types that its operands do not imply.
+        return label[2] is True if len(label) == _COMPARED else any(name == "type" for name, _ in label[2])
+    if opcode == "convert":
+        # A NaN becomes a zero of its sign in a float without NaN.
+        return any(array.element_type.name in _WITHOUT_NAN for array in shape.arrays())
+    return opcode in _BITS or has(opcode, Trait.READS_BITS)
 
 
 def observes_rounding(kind: str, label: Hashable, shape: Shape, types: Sequence[Shape]) -> bool:
@@ -50,13 +58,11 @@ def observes_rounding(kind: str, label: Hashable, shape: Shape, types: Sequence[
     match label:
         case ((str(opcode), *_) as key, *_) if kind == "op":
             return opcode not in _SMOOTH and not _is_marker(key)
-        case "convert" | "stochastic-convert":
-            return not shape.is_inexact
-        case str(opcode) if kind == "each":
+        case str(opcode) | (str(opcode), *_) if kind == "each":
+            # A result that is no float has no values between two others.
             is_complex = isinstance(shape, ArrayShape) and shape.element_type.is_complex
-            return opcode in _JUMPS or (is_complex and opcode in _CUT)
-        case ("compare", *_):
-            return True
+            if not shape.is_inexact or opcode in _JUMPS or (is_complex and opcode in _CUT):
+                return True
     return observes_bits(kind, label, shape, types)
 
 

@@ -10,6 +10,7 @@ from typing import Literal, Protocol, Self, TypeAlias, TypeVar
 
 from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
+from dialect_utils.ops.declaration import PRECISION
 from dialect_utils.ops.domain import Domain, static_array
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.terms.labels import key_of
@@ -249,6 +250,6 @@ def texts_of(label: Hashable) -> tuple[tuple[str, str], ...]:
 
 def swapped_texts(texts: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...] | None:
     """Returns the attributes of a dot whose operands are swapped; None where an attribute may name one of them."""
-    if not all(name == "precision" for name, _ in texts):
+    if not all(name == PRECISION.name for name, _ in texts):
         return None
     return tuple((name, " ".join(reversed(text.split()))) for name, text in texts)

@@ -24,6 +24,7 @@ from dialect_utils.verdict.terms.labels import (
     elementwise_label,
     gives_sizes,
     gives_unwritten_memory,
+    has_undeclared,
     is_among_devices,
     is_assumed,
     is_pure,
@@ -130,12 +131,15 @@ class Walker(Generic[V]):
         if is_written_in_reverse(operation) or converts_operands(operation):
             return self.opaque(operation)
         operands = [self.values[operand] for operand in operation.operands]
-        if returns_operand(operation, self.devices):
-            return operands
         if gives_sizes(operation):
             return [self.maker.unspecified()]
         if is_assumed(operation):
             return self.run(operation.called[0], ())
+        if has_undeclared(operation):
+            # It equals only an operation with the same attributes as written.
+            return [self._each(operation, operands)] if is_elementwise(operation) else self.opaque(operation)
+        if returns_operand(operation, self.devices):
+            return operands
         if operation.opcode in HANDLERS:
             return HANDLERS[operation.opcode](self, operation, operands)
         if has(operation.opcode, Trait.PASSES_OPERANDS) and len(operation.called) == 1:
@@ -178,9 +182,10 @@ class Walker(Generic[V]):
         arrays = self.leaves(operands)
         for index in scalar_operands(operation):
             arrays[index] = self.maker.splat(arrays[index], result.dimensions)
-        if operation.opcode == "convert" and self.maker.element_type(arrays[0]) == result.element_type:
+        label = elementwise_label(operation)
+        if label == "convert" and self.maker.element_type(arrays[0]) == result.element_type:
             return arrays[0]
-        return self.maker.each(elementwise_label(operation), result.element_type, arrays)
+        return self.maker.each(label, result.element_type, arrays)
 
     def opaque(self, operation: Operation) -> Sequence[TreeOf[V]]:
         """Returns the results of an operation without a definition, as an unknown function of its operands."""
@@ -263,8 +268,8 @@ class Walker(Generic[V]):
         bits = operation.splat_bits
         if bits is not None:
             return self.maker.literal(static_array(operation.results[0].shape).element_type, bits, sizes)
-        is_opaque = is_written_in_reverse(operation) or converts_operands(operation) or not is_elementwise(operation)
-        if is_opaque or not values.keys() >= {*operation.operands}:
+        is_opaque = is_written_in_reverse(operation) or converts_operands(operation) or has_undeclared(operation)
+        if is_opaque or not is_elementwise(operation) or not values.keys() >= {*operation.operands}:
             raise UndefinedError("the computation of a map is not elementwise")
         operands = [values[operand] for operand in operation.operands]
         return operands[0] if operation.opcode == "copy" else self._each(operation, operands)

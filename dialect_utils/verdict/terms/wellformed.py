@@ -15,7 +15,7 @@ from typing import Any
 from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import BITWISE, EXTREMES, Trait, has, opcode_of
+from dialect_utils.ops import BITWISE, EXTREMES, OPCODES, Trait, has, opcode_of
 from dialect_utils.ops.window import positions
 from dialect_utils.verdict.terms.primitives import ANY_ORDER, Term
 
@@ -128,10 +128,12 @@ def _each(term: Term) -> bool:
     demand(isinstance(label, tuple) and bool(label) and isinstance(label[0], str), "an operation has no name")
     demand(bool(operands) and all(each.dimensions == shape.dimensions for each in operands), "the sizes differ")
     assert isinstance(label, tuple)  # checked above
+    if len(label) == len(_KEY) and label[0] in OPCODES:
+        return _is_key(label)
     check = _LABELS.get(label[0]) if len(label) > 1 else None
     if check is not None:
         return check(label[1:], shape, operands)
-    return len(label) == len(_KEY) or (len(label) == 1 and _has_operands(label[0], operands))
+    return len(label) == 1 and _has_operands(label[0], operands)
 
 
 Check = Callable[[Sequence[Any], ArrayShape, Sequence[ArrayShape]], bool]

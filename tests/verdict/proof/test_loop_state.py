@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
@@ -11,6 +14,7 @@ import pytest
 
 from dialect_utils.execution import Worker, prepare
 from dialect_utils.verdict.proof import ProofResult, try_prove
+from tests.paths import ROOT
 from tests.verdict.proof.dialects import parse
 
 _TYPES = {"i": "s32[]", "d": "s32[]", "j": "s32[]", "x": "f32[4]", "y": "f32[4]"}
@@ -163,3 +167,20 @@ def test_a_dead_element_that_a_result_is_taken_from_counts() -> None:
     read = replace(PLAIN, y=("multiply", "y", "y"), x=("subtract", "x", "x"), result="y")
     assert prove(read.stablehlo(), replace(read, order="iy").stablehlo()).answer == "equal"
     assert prove(read.stablehlo(), replace(read, order="iy", starts="zzzaa").stablehlo()).answer != "equal"
+
+
+def test_a_certificate_is_the_same_in_every_process() -> None:
+    loop = replace(SAME_STARTS, y=("add", "y", "x"))
+    loops = [replace(loop, order="yjxid").hlo(), loop.hlo()]
+    probe = f"import sys; from tests.verdict.proof.test_loop_state import prove; print(prove(*{loops!r}).certificate)"
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", probe],
+            env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in range(4)
+    }
+    assert len(found) == 1
