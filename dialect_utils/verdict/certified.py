@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from dialect_utils.verdict.replay import Replayed
 
 _NO_REPLAY = "internal error: the proof does not replay, so it counts as none"
-_OBSERVED = (
-    "the programs are equal only up to a choice of the engine, which an operation observes or one program makes twice"
-)
 
 
 def prove(
@@ -56,7 +53,7 @@ def _replayed(stages: Sequence[Module], over_reals: bool, field_seed: int | None
         again = None if exact.certificate is None else replay(stages, exact.certificate)
         if exact.answer == "equal" and again is not None and again.is_equal:
             found, replayed = exact, again
-    refusal = _OBSERVED if replayed.is_observed else _NO_REPLAY
+    refusal = replayed.obstacle or _NO_REPLAY
     outputs = tuple(_confirmed(each, replayed, refusal) if each.is_equal else each for each in found.outputs)
     has_equal_effects = found.has_equal_effects and replayed.effects is not None
     if found.answer != "equal" or (has_equal_effects and all(each.is_equal for each in outputs)):

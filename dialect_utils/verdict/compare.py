@@ -33,7 +33,7 @@ from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.options import Options
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer
 from dialect_utils.verdict.proof import ProofResult
-from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS
+from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS, TWICE
 
 # Operations whose results differ from run to run.
 _STATEFUL = frozenset({"rng"})
@@ -286,7 +286,9 @@ def combined(proved: ProofResult | None, run: Verdict | None) -> Verdict:
 
 def _combined(proved: ProofResult, run: Verdict | None) -> Verdict:
     if proved.answer == "unknown":
-        return replace(run or Verdict("unknown"), proof=proved.reason)
+        found = replace(run or Verdict("unknown"), proof=proved.reason)
+        is_unexplained = proved.reason.startswith(TWICE) and NOT_GUARANTEED in found.reason
+        return replace(found, verdict="unknown") if is_unexplained and found.found_no_difference else found
     if proved.answer == "different":
         return _different(proved, run)
     used = "; ".join(filter(None, ["terms of all results", proved.reason]))

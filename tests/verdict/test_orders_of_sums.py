@@ -10,6 +10,7 @@ import pytest
 
 from dialect_utils.execution import Worker
 from dialect_utils.ir import Module
+from dialect_utils.verdict import Options, compare_stages
 from dialect_utils.verdict.certified import choices_of, prove
 from dialect_utils.verdict.terms.orders import order_of
 from tests import campaign_itself
@@ -64,6 +65,15 @@ def test_each_sum_is_equal_in_bits_to_itself_and_up_to_its_order_to_the_sum_of_t
 def test_an_engine_sums_listed_pairs_in_the_listed_order(worker: Worker) -> None:
     first, other = (Program("negate", (each, each)).module() for each in ("dot", "dot of listed pairs"))
     assert differs(worker, first, other)
+
+
+@pytest.mark.parametrize("reader", ["difference", "three differences"])
+def test_bits_that_no_order_explains_leave_the_verdict_open(worker: Worker, reader: str) -> None:
+    one, two = (Program(reader, pair).module() for pair in (("dot", "dot"), ("dot", "dot of listed pairs")))
+    found = compare_stages([one, two], Options(engines=("proof", "xla")), worker)
+    assert found.verdict in ("unknown", "different")
+    assert "makes twice" in found.gave_up
+    assert "is not guaranteed to be equal" in found.reason or found.counterexample is not None
 
 
 TURNED = """HloModule m

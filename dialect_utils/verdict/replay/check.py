@@ -21,7 +21,7 @@ from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, conve
 from dialect_utils.verdict.rules import try_rule
 from dialect_utils.verdict.rules.arrays import ORDER as ORDERED, PROMOTED
 from dialect_utils.verdict.terms.graph import Graph, Nodes
-from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS, Term
+from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS, TWICE, Term
 from dialect_utils.verdict.terms.walker import walk
 from dialect_utils.verdict.terms.wellformed import RefusedError
 
@@ -37,6 +37,7 @@ CHOICES = {
     PROMOTED.name: "precision of all-reduce",
     "wider-dot": "dot precision",
 }
+OBSERVED = "the programs are equal only up to a choice of the engine, which an operation observes"
 _LEVELS = {"bits": Level.BITS, "nan": Level.NAN, "order": Level.ENGINE}
 # Errors of a check that unpacks a step with other operands or labels than its rule has.
 _UNREADABLE = (
@@ -60,15 +61,15 @@ class Replayed:
     """The result of a replay: for each output the finest proved equality, or None.
 
     `effects` is the equality of the side effects, `used` lists the engine's choices in steps beyond NaN bits, and
-    `refused` tells why a step was rejected. With `is_observed` only an operation that observes a choice of the engine
-    makes a difference.
+    `refused` tells why a step was rejected. `obstacle` tells how a program reads a choice of the engine,
+    where nothing else makes a difference.
     """
 
     outputs: tuple[Level | None, ...]
     effects: Level | None
     used: tuple[str, ...] = ()
     refused: str = ""
-    is_observed: bool = False
+    obstacle: str = ""
 
     @property
     def is_equal(self) -> bool:
@@ -142,15 +143,19 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
     open_ = [step for step, merge in zip(steps, merges, strict=False) if merge.level > Level.NAN]
     used = tuple(dict.fromkeys(CHOICES.get(step.rule, ORDER_OF_SUMS) for step in open_))
     is_proved = told is not None and None not in outputs
-    return Replayed(tuple(outputs), told, used, is_observed=not is_proved and _is_observed(equality, merges, programs))
+    return Replayed(tuple(outputs), told, used, obstacle="" if is_proved else _obstacle(equality, merges, programs))
 
 
-def _is_observed(equality: Equality | None, merges: Sequence[_Merge], programs: Sequence[Sequence[int]]) -> bool:
-    """Is true where all results would be equal if no operation observed the engine's choices."""
-    assert equality is not None  # made for each level
-    unobserved = Equality(equality.graph, Level.UNOBSERVED, equality)
-    _close(unobserved, merges)
-    return all(map(unobserved.same, *programs)) and len({*map(len, programs)}) == 1
+def _obstacle(equality: Equality | None, merges: Sequence[_Merge], programs: Sequence[Sequence[int]]) -> str:
+    """Returns the reason why results are not equal that would be if programs could not read a choice, or empty text."""
+    exact = None if equality is None else equality.at(Level.NAN)
+    assert exact is not None  # made for each level
+    for level, reason in ((Level.ENGINE, TWICE), (Level.UNOBSERVED, OBSERVED)):
+        free = Equality(exact.graph, level, exact)
+        _close(free, merges)
+        if len({*map(len, programs)}) == 1 and all(map(free.same, *programs)):
+            return reason
+    return ""
 
 
 def _nodes(graph: Graph, module: Module, readings: Mapping[int, Reading]) -> Nodes:

@@ -27,6 +27,8 @@ OUTERMOST, CLOSED = 1, 0
 ANY_ORDER = "any-order"
 # The choice of the engine that a verdict names.
 ORDER_OF_SUMS = "order of sums"
+# Why programs are not equal up to a choice: whatever bits differ, no choice explains them.
+TWICE = "the programs are equal only up to a choice of the engine, which one of them makes twice, and reads both times"
 
 
 class Term(Hashable, Protocol):
