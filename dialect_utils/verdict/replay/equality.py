@@ -38,7 +38,7 @@ class Equality:
     """Classes of equal nodes, closed under operations: equal operands make equal results.
 
     `finer` is the next finer equality, for operands that an operation observes; None for equality of bits. `programs`
-    holds the results of each program.
+    holds the results of each program. The classes are closed by `merge`, of no pairs at least.
     """
 
     def __init__(
@@ -59,9 +59,8 @@ class Equality:
             check_deadline()
             for operand in {*map(self.find, graph.operands[node])} if finer else {*graph.operands[node]}:
                 self._users.setdefault(operand, []).append(node)
-        pairs = map(self._collision, range(count if finer else 0))
+        pairs = map(self._collision, range(count)) if finer else ()
         self._pending = [pair for pair in pairs if pair is not None]
-        self._close()
 
     def find(self, node: int) -> int:
         """Returns the representative of a node's class."""
@@ -120,9 +119,9 @@ class Equality:
     def _needed(self, kind: Kind, label: Hashable, shape: Shape, types: Sequence[Shape]) -> Level:
         if self.level is Level.UNOBSERVED:
             return self.level
-        if self.level > Level.BITS and observes_bits(kind, label, shape, types):
+        if observes_bits(kind, label, shape, types):
             return Level.BITS
-        if self.level > Level.NAN and observes_rounding(kind, label, shape, types):
+        if observes_rounding(kind, label, shape, types):
             return Level.NAN
         return self.level
 
