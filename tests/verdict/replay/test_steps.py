@@ -165,7 +165,7 @@ def scatter_of_two(updates: ReadTerm = UPDATES, function: ReadTerm = ADDED_ONE) 
 OTHER_FUNCTION = term("op", *(ADDED_ONE.label, ADDED_ONE.shape), constant(1, "s32"))
 PICKED = picked(TABLE, ROWS, COLUMNS)
 PARTS = parameter(1, "s32", 4, 2)
-BITS, NAN, ENGINE = Level
+BITS, NAN, ENGINE = Level.BITS, Level.NAN, Level.ENGINE
 STEPS: dict[str, tuple[Step, Level | None]] = {
     # Positions of slices: numbers are clamped, and other positions are the same index but for lossless conversions.
     "a constant beyond the end": (step("dynamic-slice", at(9, "u8"), cut(4)), BITS),
