@@ -67,7 +67,6 @@ def _through(step: Step) -> Level:
     demand(inner.kind != "choice" or inner.operands[0] is after.operands[0], "another selector")
     for operand, moved in pairs:
         demand(moved.kind == before.kind and moved.operands == (operand, *before.operands[1:]), "other positions")
-        demand(array_of(moved).dimensions == array_of(before).dimensions, "another size")
         demand(_is_same_move(before.label, moved.label), "an operand moves otherwise")
     return Level.BITS
 

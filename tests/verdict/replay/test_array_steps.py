@@ -39,6 +39,17 @@ def spread(array_: ReadTerm, to: tuple[int, ...], *sizes: int) -> ReadTerm:
     return term("op", ("broadcast", to), array("s32", *sizes), array_)
 
 
+def reversed_(array_: ReadTerm, *dimensions: int) -> ReadTerm:
+    return term("op", ("reverse", frozenset(dimensions)), array_.shape, array_)
+
+
+def joined(dimension: int, *arrays: ReadTerm) -> ReadTerm:
+    sizes = [4, 6]
+    sizes[dimension] *= len(arrays)
+    return term("op", ("concatenate", dimension), array("s32", *sizes), *arrays)
+
+
+PAIR = parameter(0, "s32", 2, 6)
 LINE, ONE, COLUMN = parameter(0, "s32", 3), parameter(1, "s32", 3), parameter(2, "s32", 3, 1)
 TRUE_STEPS: dict[str, Step] = {
     "movement of a sum": step("through", turned(SUM), added(turned(X), turned(Y))),
@@ -64,6 +75,10 @@ TRUE_STEPS: dict[str, Step] = {
     "a broadcast that is transposed": step(
         "broadcast", moved(spread(LINE, (1,), 4, 3), TURN), spread(LINE, (0,), 3, 4)
     ),
+    "two reversals": step("reverse", reversed_(reversed_(X, 0), 0, 1), reversed_(X, 1)),
+    "a reversal of two elements, twice": step("reverse", reversed_(reversed_(PAIR, 0), 0), PAIR),
+    "a reversal before a transpose": step("reverse", turned(reversed_(X, 0)), reversed_(turned(X), 1)),
+    "the same parts": step("concatenate", joined(0, X, Y), joined(0, X, Y)),
     "movement below a broadcast": step(
         "broadcast-moved", spread(turned(X), (0, 1), 6, 4, 5), moved(spread(X, (0, 1), 4, 6, 5), Transpose((1, 0, 2)))
     ),
@@ -93,6 +108,16 @@ FALSE_STEPS: dict[str, Step] = {
         "broadcast", moved(spread(LINE, (1,), 4, 3), Reshape((12,))), moved(spread(LINE, (0,), 3, 4), Reshape((12,)))
     ),
     "dimensions of an array that are joined and split": step("broadcast", moved(X, Reshape((6, 4))), turned(X)),
+    "a reversal of another dimension": step("reverse", reversed_(X, 0), reversed_(X, 1)),
+    "a reversal of another array": step("reverse", reversed_(X, 0), reversed_(Y, 0)),
+    "a reversal of two elements": step("reverse", reversed_(PAIR, 0), PAIR),
+    "an array that is not reversed": step("reverse", reversed_(X, 0), X),
+    "other parts": step("concatenate", joined(0, X, Y), joined(0, Y, X)),
+    "an operation instead of parts": step("concatenate", SUM, added(Y, X)),
+    "movement of an operation instead of parts": step("concatenate", turned(SUM), turned(added(Y, X))),
+    "movement of parts as an operation": step(
+        "concatenate", turned(joined(0, X, Y)), added(*[turned(joined(0, X, Y))] * 2)
+    ),
     "movement below a broadcast of another array": step(
         "broadcast-moved", spread(turned(X), (0, 1), 6, 4, 5), moved(spread(Y, (0, 1), 4, 6, 5), Transpose((1, 0, 2)))
     ),
