@@ -1,6 +1,6 @@
 """Plants every one-line mutant of a file, one after the other, and prints those that the given tests do not notice.
 
-    python -m tests.mutants.complete FILE [--jobs J] [--seconds S] -- PYTEST_ARGUMENT ...
+    python -m tests.mutants.complete FILE [--lines L ...] [--jobs J] [--seconds S] -- PYTEST_ARGUMENT ...
 
 The tests are collected once. Each mutant then gets a process of its own, in which the functions of the file have the
 mutant's code, so that a mutant costs no more than its tests. Mutants of constants need the file's module to hold them.
@@ -149,12 +149,14 @@ def _passes(session: pytest.Session) -> bool:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants.complete")
     parser.add_argument("file", help="the file of the product, from the repository's folder on")
+    parser.add_argument("--lines", type=int, nargs="+", help="mutants of these lines only")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=int, default=10, help="more processor time counts as a failure")
     parser.add_argument("tests", nargs="+", help="tests, and other arguments of pytest")
     wanted = parser.parse_args(arguments)
     module = importlib.import_module(wanted.file.removesuffix(".py").replace("/", "."))
-    planter = Planter(drawn_of(wanted.file), module, wanted.jobs, wanted.seconds)
+    mutants = [each for each in drawn_of(wanted.file) if not wanted.lines or each.change.line in wanted.lines]
+    planter = Planter(mutants, module, wanted.jobs, wanted.seconds)
     pytest.main(["-s", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", *wanted.tests], plugins=[planter])
     counts = ", ".join(f"{count} {word}" for word, count in planter.counts.items())
     print(f"{wanted.file}: {len(planter.mutants)} mutants, {counts}")
