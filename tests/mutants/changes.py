@@ -1,7 +1,7 @@
 """One-line changes of a module's code, found in its syntax tree: constants, comparisons, guards, dropped statements.
 
-Code without an effect on results is left out: docstrings, type annotations, texts of messages, assertions, and
-constants that only decide about speed.
+Code without an effect on results is left out: docstrings, type annotations, texts of messages, assertions,
+constants that only decide about speed, questions about the time that is left, and names that are only counted.
 """
 
 from __future__ import annotations
@@ -199,6 +199,10 @@ def _without_effect(node: ast.AST) -> Iterator[ast.AST]:
     """Yields a node, if it is a docstring, an assertion, a type, or about speed."""
     match node:
         case ast.Expr(value=ast.Constant()) | ast.Assert() | ast.JoinedStr():
+            yield node
+        case ast.Expr(value=ast.Call(func=ast.Name(id="check_deadline"))):
+            yield node
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Tuple()]):
             yield node
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)) if name in (
             "__all__",

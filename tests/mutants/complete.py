@@ -1,6 +1,6 @@
 """Plants every one-line mutant of a file, one after the other, and prints those that the given tests do not notice.
 
-    python -m tests.mutants.complete FILE [--jobs J] [--seconds S] -- PYTEST_ARGUMENT ...
+    python -m tests.mutants.complete FILE [--lines L ...] [--jobs J] [--seconds S] -- PYTEST_ARGUMENT ...
 
 The tests are collected once. Each mutant then gets a process of its own, in which the functions of the file have the
 mutant's code, so that a mutant costs no more than its tests. Mutants of constants need the file's module to hold them.
@@ -22,8 +22,12 @@ from typing import Any
 import pytest
 
 from tests.mutants.changes import changes
+from tests.mutants.coverage_map import PRODUCT
 from tests.mutants.sample import Drawn
 from tests.paths import ROOT
+
+# A run of tests may take this much longer than its processor time.
+_SLACK = 10
 
 
 def drawn_of(file: str) -> list[Drawn]:
@@ -67,12 +71,21 @@ def _replaced(owner: Any, name: str, value: Any, *, is_constant: bool) -> None:
             _replaced(old, each, method, is_constant=False)
     elif is_constant and isinstance(old, dict):
         own = {key: old[key] for key in new if _is_same_function(old.get(key), new[key])}
-        old.clear()
-        old.update({**new, **own})
+        for table in [*_copies(old), old]:
+            rest = {key: each for key, each in table.items() if key not in old}
+            table.clear()
+            table.update({**rest, **new, **own})
     elif is_constant:
         setattr(owner, name, value)
     with contextlib.suppress(AttributeError, KeyError):
         vars(owner)[name].cache_clear()
+
+
+def _copies(table: dict[Any, Any]) -> list[dict[Any, Any]]:
+    """Returns the tables of the product that were made of a table and others."""
+    modules = [each for name, each in sys.modules.items() if name.partition(".")[0] in PRODUCT]
+    tables = [each for module in modules for each in vars(module).values() if type(each) is dict]
+    return [each for each in tables if each is not table and table and table.items() <= each.items()]
 
 
 def _is_same_function(old: Any, new: Any) -> bool:
@@ -108,7 +121,8 @@ class Planter:
         number = os.fork()
         if number:
             return number
-        signal.alarm(self.seconds)
+        signal.setitimer(signal.ITIMER_PROF, self.seconds)  # both clocks: a test may wait for a process
+        signal.alarm(_SLACK * self.seconds)
         code = 1
         with contextlib.suppress(BaseException):
             planted(self.module, one.change.applied(one.code))
@@ -135,12 +149,14 @@ def _passes(session: pytest.Session) -> bool:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants.complete")
     parser.add_argument("file", help="the file of the product, from the repository's folder on")
+    parser.add_argument("--lines", type=int, nargs="+", help="mutants of these lines only")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--seconds", type=int, default=120, help="a longer run of tests counts as a failure")
+    parser.add_argument("--seconds", type=int, default=10, help="more processor time counts as a failure")
     parser.add_argument("tests", nargs="+", help="tests, and other arguments of pytest")
     wanted = parser.parse_args(arguments)
     module = importlib.import_module(wanted.file.removesuffix(".py").replace("/", "."))
-    planter = Planter(drawn_of(wanted.file), module, wanted.jobs, wanted.seconds)
+    mutants = [each for each in drawn_of(wanted.file) if not wanted.lines or each.change.line in wanted.lines]
+    planter = Planter(mutants, module, wanted.jobs, wanted.seconds)
     pytest.main(["-s", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", *wanted.tests], plugins=[planter])
     counts = ", ".join(f"{count} {word}" for word, count in planter.counts.items())
     print(f"{wanted.file}: {len(planter.mutants)} mutants, {counts}")

@@ -21,4 +21,24 @@ EQUIVALENTS: tuple[tuple[Edit, str], ...] = (
         Edit("slices:_gather_of_padding", 'raise RefusedError("an indexed dimension is moved")', "pass"),
         "the missing plan is used, and a step whose check fails with an error of Python is refused, too",
     ),
+    (
+        Edit("Equality.find", "root[node] = root[root[node]]", "pass"),
+        "shorter ways to the representative save time only",
+    ),
+    (
+        Edit(
+            "Equality._joined",
+            "len(self._users.get(first, ())) > len(self._users.get(second, ()))",
+            "not (len(self._users.get(first, ())) > len(self._users.get(second, ())))",
+        ),
+        "the class with fewer users is visited to save time only",
+    ),
+    (
+        Edit(
+            "Equality._joined",
+            "len(self._users.get(first, ())) > len(self._users.get(second, ()))",
+            "len(self._users.get(first, ())) >= len(self._users.get(second, ()))",
+        ),
+        "of two classes with equally many users either may be visited",
+    ),
 )

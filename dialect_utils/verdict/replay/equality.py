@@ -38,7 +38,7 @@ class Equality:
     """Classes of equal nodes, closed under operations: equal operands make equal results.
 
     `finer` is the next finer equality, for operands that an operation observes; None for equality of bits. `programs`
-    holds the results of each program.
+    holds the results of each program. The classes are closed by `merge`, of no pairs at least.
     """
 
     def __init__(
@@ -59,9 +59,8 @@ class Equality:
             check_deadline()
             for operand in {*map(self.find, graph.operands[node])} if finer else {*graph.operands[node]}:
                 self._users.setdefault(operand, []).append(node)
-        pairs = map(self._collision, range(count if finer else 0))
+        pairs = map(self._collision, range(count)) if finer else ()
         self._pending = [pair for pair in pairs if pair is not None]
-        self._close()
 
     def find(self, node: int) -> int:
         """Returns the representative of a node's class."""
@@ -93,36 +92,35 @@ class Equality:
         return found
 
     def _named(self, results: Iterable[int]) -> dict[int, Hashable]:
-        """Returns the classes of the values in all forms of a program, with names: other names are other values.
+        """Returns the classes of a program's values, and of their elements, with names: other names are other values.
 
         For ORDER the names are the orders that a value depends on. A proof that reorders sums has steps about the sums
         in the written order only, so that the finer equality of ORDER would distinguish too many values.
         """
-        forms: dict[int, list[int]] = {}
-        for node in range(len(self.graph.ids)):
-            forms.setdefault(self.find(node), []).append(node)
-        found: dict[int, Hashable] = {}
-        pending = [*map(self.find, results)]
-        while pending:
-            root = pending.pop()
-            if root not in found:
-                check_deadline()
-                found[root] = root
-                pending += [self.find(each) for node in forms[root] for each in _read(self.graph, node)]
-        if self.level is Level.ENGINE:
-            return found
+        arrays: dict[int, list[int]] = {}
         orders: list[frozenset[Hashable]] = []
-        for (_, label, _), operands in zip(self.graph.symbols, self.graph.operands, strict=True):
+        for node, ((kind, label, _), operands) in enumerate(zip(self.graph.symbols, self.graph.operands, strict=True)):
+            if kind == "array":
+                arrays.setdefault(self.find(node), []).append(node)
             inner = frozenset[Hashable]().union(*map(orders.__getitem__, operands))
             orders.append(frozenset([label]) if is_ordered(label) else inner)
-        return {root: frozenset.intersection(*map(orders.__getitem__, forms[root])) for root in found}
+        found: set[int] = set()
+        pending = [*results]
+        while pending:
+            node = pending.pop()
+            if node not in found:
+                check_deadline()
+                found.add(node)
+                pending += [*_read(self.graph, node), *arrays.get(self.find(node), ())]
+        is_order = self.level is Level.ORDER
+        return {root: orders[node] if is_order else root for node in sorted(found) for root in [self.find(node)]}
 
     def _needed(self, kind: Kind, label: Hashable, shape: Shape, types: Sequence[Shape]) -> Level:
         if self.level is Level.UNOBSERVED:
             return self.level
-        if self.level > Level.BITS and observes_bits(kind, label, shape, types):
+        if observes_bits(kind, label, shape, types):
             return Level.BITS
-        if self.level > Level.NAN and observes_rounding(kind, label, shape, types):
+        if observes_rounding(kind, label, shape, types):
             return Level.NAN
         return self.level
 

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Sequence
 
 import pytest
 
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
-from dialect_utils.verdict.replay.equality import Equality, Level
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, TupleShape
+from dialect_utils.verdict.replay.equality import Equality, Level, _read
 from dialect_utils.verdict.terms.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.terms.primitives import ANY_ORDER
 
@@ -122,7 +122,41 @@ def test_a_body_that_observes_makes_its_loop_observe() -> None:
         body = graph.make("each", label, element_type, [variable] * (1 if label == "negate" else 2))
         function = graph.make("op", ("function", 0, (scalar,), 1), F32, [body])
         pair = [graph.make("op", ("reduce", None), F32, [leaf, function]) for leaf in source.leaves]
-        assert source.equality(Level.NAN, Level.NAN).same(*pair) == is_same
+        loops = [graph.make("op", ("while", 0, (1, 1), None), F32, [leaf, body]) for leaf in source.leaves]
+        equality = source.equality(Level.NAN, Level.NAN)
+        assert equality.same(*pair) == equality.same(*loops) == is_same
+
+
+def test_the_initial_state_of_a_loop_is_not_part_of_its_body() -> None:
+    """A state that observes a bit is a value, which no iteration computes again."""
+    source = Source()
+    first = source.leaves[0]
+    observed = source.graph.make("each", ("compare", "LT", True), PRED, [first, first])
+    body = source.graph.make("leaf", ("bound", 0, 0), F32)
+    loops = [source.graph.make("op", ("while", 0, (2, 1), None), F32, [observed, each, body]) for each in source.leaves]
+    assert source.equality(Level.NAN, Level.NAN).same(*loops)
+
+
+def test_users_of_each_term_of_a_class_follow_it() -> None:
+    graph = Graph()
+    leaves = [graph.make("leaf", ("parameter", i), F32) for i in range(4)]
+    users = [graph.make("each", "negate", F32, [leaf]) for leaf in leaves]
+    exact = Equality(graph, Level.BITS, None)
+    exact.merge([(leaves[0], leaves[1]), (leaves[2], leaves[3])])
+    equality = Equality(graph, Level.NAN, exact)
+    equality.merge([(leaves[0], leaves[3])])
+    assert all(equality.same(users[0], each) for each in users)
+
+
+def test_only_loops_and_operations_with_functions_have_bodies() -> None:
+    """An elementwise operation observes what its own label says, whatever computes its operands."""
+    source = Source()
+    scalar = ArrayShape(ELEMENT_TYPES["f32"], ())
+    observed = source.graph.make("each", ("compare", "LT", True), PRED, [source.leaves[0]] * 2)
+    function = source.graph.make("op", ("function", 0, (scalar,), 1), F32, [observed])
+    for label in ("negate", ("while", 0, (1, 1), None)):
+        pair = [source.graph.make("each", label, F32, [leaf, function]) for leaf in source.leaves]
+        assert source.equality(Level.NAN, Level.NAN).same(*pair)
 
 
 def test_a_class_is_specified_by_any_of_its_terms() -> None:
@@ -152,3 +186,62 @@ def test_two_orders_that_are_rounded_on_their_way_are_two_values() -> None:
             found.merge([(first, total), (second, total)] if level is Level.ORDER else [])
         assert found is not None
         assert found.same(programs[0][0], programs[1][0]) == are_equal
+
+
+def test_an_operand_that_observes_is_no_body() -> None:
+    source = Source()
+    observed = source.graph.make("each", ("compare", "LT", True), PRED, [source.leaves[0]] * 2)
+    inner = source.graph.make("op", ("reverse", frozenset({0})), PRED, [observed])
+    pair = [source.graph.make("op", ("reduce", None), F32, [leaf, inner]) for leaf in source.leaves]
+    assert source.equality(Level.NAN, Level.NAN).same(*pair)
+
+
+def test_users_without_a_partner_follow_two_merges() -> None:
+    graph = Graph()
+    first, second, third = (graph.make("leaf", ("parameter", i), F32) for i in range(3))
+    user = graph.make("each", "negate", F32, [first])
+    graph.make("each", "cosine", F32, [second])
+    partner, *_ = (graph.make("each", label, F32, [third]) for label in ("negate", "sine", "exponential"))
+    equality = Equality(graph, Level.BITS, None)
+    for pair in ((first, second), (second, third)):
+        equality.merge([pair])
+    assert equality.same(user, partner)
+
+
+def test_a_normal_form_with_many_users_keeps_the_value_that_it_is_equal_to() -> None:
+    graph = Graph()
+    normal, one, two = (graph.make("leaf", ("parameter", i), F32) for i in range(3))
+    for label in ("negate", "sine", "cosine"):
+        graph.make("each", label, F32, [normal])
+    program = [graph.make("each", "subtract", F32, [one, two])]
+    exact = Equality(graph, Level.NAN, Equality(graph, Level.BITS, None))
+    equality = Equality(graph, Level.ENGINE, exact, (program, program))
+    equality.merge([(normal, one), (normal, two)])
+    assert equality.same(normal, one)
+    assert not equality.same(one, two)
+
+
+def test_a_term_is_specified_if_all_operands_are() -> None:
+    source = Source()
+    undefined = source.graph.make("leaf", UNSPECIFIED, F32)
+    inner, mixed, whole = (
+        source.graph.make("each", label, F32, operands)
+        for label, operands in (
+            ("negate", source.leaves[:1]),
+            ("add", [source.leaves[0], undefined]),
+            ("add", source.leaves),
+        )
+    )
+    outer = source.graph.make("each", "multiply", F32, [inner, whole])
+    assert Equality(source.graph, Level.BITS, None).without(frozenset([undefined])) == {
+        *source.leaves, inner, whole, outer
+    }  # fmt: skip
+    assert mixed != outer
+
+
+def test_a_sum_in_the_order_of_the_engine_reads_the_terms_of_the_sum() -> None:
+    source = Source()
+    graph = source.graph
+    made = graph.make("op", ("reduce", None), TupleShape((F32,)), source.leaves)
+    moved = graph.make("moved", "transpose", F32, [graph.make("out", 0, F32, [made])])
+    assert [*_read(graph, graph.make("each", (ANY_ORDER, "rows"), F32, [moved]))] == source.leaves

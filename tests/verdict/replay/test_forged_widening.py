@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from dialect_utils.layout import ELEMENT_TYPES, BitcastConvert, Pad, TupleShape
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, BitcastConvert, Pad, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.certificate import ReadTerm
@@ -328,6 +328,98 @@ TRUE_STEPS: dict[str, Step] = {
     "one of two results": ("converted-function", of_two_arrays("f32", 1), converted(of_two_arrays("bf16", 1), "f32")),
     "a reduction by a function": by_functions(HALVES, FLOATS),
     "an exchange": ("promoted-reduction", NARROW, converted(WIDE, "s8")),
+}
+
+
+def joined(kind: str, *parts: ReadTerm, name: str = "concatenate") -> ReadTerm:
+    return term("op", (name, 0), array(kind, 8, 6), *parts)
+
+
+def updated(kind: str, *operands: ReadTerm) -> ReadTerm:
+    return term("op", ("dynamic-update-slice",), array(kind, 4, 6), *operands)
+
+
+def padded(kind: str, operand: ReadTerm, value: ReadTerm, high: int = 1) -> ReadTerm:
+    plan = Plan(ELEMENT_TYPES[kind], (4, 6), (Pad((0, 0), (high, 2 - high)),), (True,))
+    return term("moved", plan, ArrayShape(*plan.result), operand, value)
+
+
+def wide(*operands: ReadTerm) -> list[ReadTerm]:
+    return [converted(each_, "f32") for each_ in operands]
+
+
+TABLES = ROWS["bf16"], parameter(2, "bf16", 4, 6)
+BLOCK, PLACES = parameter(2, "bf16", 2, 6), [parameter(i, "s32") for i in (3, 4, 5)]
+UPDATED = updated("bf16", TABLES[0], BLOCK, *PLACES[:2])
+PADDED = padded("bf16", *BOTH)
+SQUARES = parameter(2, "bf16", 1, 2), parameter(3, "bf16", 1, 2)
+TURNED = parameter(4, "bf16", 2, 1), parameter(5, "bf16", 2, 1)
+TRUE_STEPS |= {
+    "windows reduced by a function": by_functions(
+        replace(HALVES, label=in_windows(3, 1)), replace(FLOATS, label=in_windows(3, 1))
+    ),
+    "a concatenation": ("converted", joined("f32", *wide(*TABLES)), converted(joined("bf16", *TABLES), "f32")),
+    "an update": ("converted", updated("f32", *wide(TABLES[0], BLOCK), *PLACES[:2]), converted(UPDATED, "f32")),
+    "padding": ("converted", padded("f32", *wide(*BOTH)), converted(PADDED, "f32")),
+}
+MOVED |= {
+    "an unknown function with the name of movement": (
+        "converted",
+        each(("concatenate",), array("f32", 4, 6), *wide(*TABLES)),
+        converted(each(("concatenate",), array("bf16", 4, 6), *TABLES), "f32"),
+    ),
+    "an unknown operation on parts": (
+        "converted",
+        joined("f32", *wide(*TABLES), name="unknown"),
+        converted(joined("bf16", *TABLES, name="unknown"), "f32"),
+    ),
+    "another part": (
+        "converted",
+        joined("f32", *wide(TABLES[0], TABLES[0])),
+        converted(joined("bf16", *TABLES), "f32"),
+    ),
+    "a part that is negated": (
+        "converted",
+        joined("f32", *wide(TABLES[0]), each("negate", array("f32", 4, 6), TABLES[1])),
+        converted(joined("bf16", *TABLES), "f32"),
+    ),
+    "a concatenation that is negated": (
+        "converted",
+        joined("f32", *wide(*TABLES)),
+        each("negate", array("f32", 8, 6), joined("bf16", *TABLES)),
+    ),
+    "an update at another position": (
+        "converted",
+        updated("f32", *wide(TABLES[0], BLOCK), PLACES[0], PLACES[2]),
+        converted(UPDATED, "f32"),
+    ),
+    "an update at a converted position": (
+        "converted",
+        updated("f32", *wide(TABLES[0], BLOCK), PLACES[0], converted(PLACES[1], "s8")),
+        converted(UPDATED, "f32"),
+    ),
+    "another update": ("converted", updated("f32", *wide(*TABLES), *PLACES[:2]), converted(UPDATED, "f32")),
+    "other padding": ("converted", padded("f32", *wide(*BOTH), high=2), converted(PADDED, "f32")),
+    "another padding value": (
+        "converted",
+        padded("f32", *wide(TABLES[0]), ONE["f32"]),
+        converted(PADDED, "f32"),
+    ),
+    "padding of another array": (
+        "converted",
+        padded("f32", *wide(TABLES[1], ONE["bf16"])),
+        converted(PADDED, "f32"),
+    ),
+    "more parts": (
+        "converted",
+        joined("f32", *wide(*TABLES)),
+        converted(term("op", ("concatenate", 0), array("bf16", 8, 6), *TABLES, parameter(5, "bf16", 0, 6)), "f32"),
+    ),
+    "parts in another dimension": (
+        "converted",
+        term("op", ("concatenate", 0), array("f32", 2, 2), *wide(*SQUARES)),
+        converted(term("op", ("concatenate", 1), array("bf16", 2, 2), *TURNED), "f32"),
+    ),
 }
 FORGED = MOVED | EXCHANGED | BY_FUNCTIONS
 

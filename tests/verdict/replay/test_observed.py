@@ -21,6 +21,9 @@ def operation(opcode: str) -> Hashable:
     return ((opcode, (), (), None, None),)
 
 
+# Comparisons of arrays without known sizes have their whole key, too.
+UNORDERED = (("compare", (), (("direction", "LT"),), None, None),)
+ORDERED = (("compare", (), (("direction", "LT"), ("type", "TOTALORDER")), None, None),)
 F32, S32, C64, PRED = (array(kind, 4) for kind in ("f32", "s32", "c64", "pred"))
 RESHAPED = Plan(F32.element_type, (4,), (Reshape((2, 2)),))
 REREAD = Plan(F32.element_type, (4,), (BitcastConvert(ELEMENT_TYPES["u8"]),))
@@ -41,6 +44,10 @@ REREAD = Plan(F32.element_type, (4,), (BitcastConvert(ELEMENT_TYPES["u8"]),))
         ("moved", REREAD, S32, F32, True),
         ("each", ("compare", "LT", True), PRED, F32, True),
         ("each", ("compare", "LT", False), PRED, F32, False),
+        ("each", ORDERED[0], PRED, F32, True),
+        ("each", UNORDERED[0], PRED, F32, False),
+        ("op", ORDERED, PRED, F32, True),
+        ("op", UNORDERED, PRED, F32, False),
         ("each", ("bitcast-convert", S32.element_type), S32, F32, True),
         ("each", ("part", 0), S32, F32, True),
         ("each", "joined", F32, F32, True),

@@ -279,7 +279,7 @@ def _labels(label: Hashable) -> Iterator[Any]:
         case Plan():
             yield from _plans(label)
         case tuple():
-            yield label[::-1] if label else (("operand_precision", "highest"),)
+            yield label[::-1] if label else (("algorithm", "dot_bf16_bf16_f32"),)
             for i, part in enumerate(label):
                 yield from ((*label[:i], other, *label[i + 1 :]) for other in _labels(part))
 
