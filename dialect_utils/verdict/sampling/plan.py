@@ -347,7 +347,7 @@ def _rare(demand: Demand) -> tuple[float, ...]:
 
 
 def _near_range(draw: _Draw, element_type: ElementType) -> Array:
-    """Returns indices, amounts or counts: one in six is out of range, except in some sets."""
+    """Returns indices, amounts or counts: one in six is out of range, but in whole and random sets."""
     use = draw.demand.use
     reach = max([*use.limits[-1:], *use.widths, use.branches, 2 if use.counts else 1])
     limit = min([*use.limits, *use.widths, *([use.branches] if use.branches else []), *([8] if use.counts else [])])
@@ -355,7 +355,7 @@ def _near_range(draw: _Draw, element_type: ElementType) -> Array:
     is_small = 0 < limit <= _MANY_ELEMENTS
     every = _cycled(replace(draw, run=draw.number), np.arange(limit)) if is_small else None
     values = draw.rng.integers(0, max(1, limit), draw.size) if every is None else every
-    if draw.kind != "whole" and not (draw.kind == "random" and draw.run):
+    if draw.kind not in ("whole", "random"):
         outside = draw.rng.integers(-reach, 2 * reach + 1, draw.size)
         values = np.where(draw.rng.integers(0, 6, draw.size) == 0, outside, values)
     low, high = value_range(element_type)
