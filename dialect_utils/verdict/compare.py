@@ -207,11 +207,11 @@ class _Execution:
 
 
 def _check_read(module: Module, worker: Worker) -> None:
-    """Raises ExecutionError where XLA refuses the text of a module, which is executed without layouts."""
+    """Raises ExecutionError where XLA's parser refuses the text of a module, which is executed without layouts."""
     if module.dialect != "hlo" or not module.name:
         return
     try:
-        worker.convert("hlo-to-stablehlo", module.text().encode("utf-8", "replace"))
+        worker.convert("text-to-proto", module.text().encode("utf-8", "replace"))
     except ExecutionError as error:
         if error.is_refusal:
             raise

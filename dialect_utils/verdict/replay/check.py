@@ -125,8 +125,9 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
     told: Level | None = None
     equality: Equality | None = None
     programs = [*expected, *effects], [*found, *other_effects]
+    choices = [(merge.first, merge.second) for merge in merges if merge.level > Level.NAN]
     for level in [*Level][: Level.UNOBSERVED]:
-        equality = Equality(graph, level, equality, programs)
+        equality = Equality(graph, level, equality, programs, choices)
         _close(equality, merges)
         if not (_holds(equality, first) and _holds(equality, last)):
             continue

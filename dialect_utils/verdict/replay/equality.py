@@ -14,12 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from enum import IntEnum
+from functools import reduce
+from typing import Any
 
 from dialect_utils.layout import Shape
+from dialect_utils.layout.moves.normal_form import is_identity, normal_form
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.verdict.terms.graph import Graph, Symbol
 from dialect_utils.verdict.terms.observed import observes_bits, observes_rounding
 from dialect_utils.verdict.terms.primitives import Kind, is_ordered
+
+# The most operations between a value and the value that it is but for a choice.
+_MOST_BETWEEN = 6
 
 
 class Level(IntEnum):
@@ -38,15 +45,22 @@ class Equality:
     """Classes of equal nodes, closed under operations: equal operands make equal results.
 
     `finer` is the next finer equality, for operands that an operation observes; None for equality of bits. `programs`
-    holds the results of each program. The classes are closed by `merge`, of no pairs at least.
+    holds the results of each program, and `choices` the pairs of nodes that are equal but for a choice. The classes are
+    closed by `merge`, of no pairs at least.
     """
 
     def __init__(
-        self, graph: Graph, level: Level, finer: Equality | None, programs: Sequence[Sequence[int]] = ()
+        self,
+        graph: Graph,
+        level: Level,
+        finer: Equality | None,
+        programs: Sequence[Sequence[int]] = (),
+        choices: Iterable[tuple[int, int]] = (),
     ) -> None:
         self.graph, self.level, self._finer = graph, level, finer
         count = len(graph.ids)
         self._root = list(range(count)) if finer is None else [finer.find(node) for node in range(count)]
+        self._chosen = {self.find(first): self.find(self._source(second)) for first, second in choices}
         # For each program the classes of its values, with names. A class may hold one value of each program.
         self._values: list[dict[int, Hashable]] = []
         if level in (Level.ORDER, Level.ENGINE):
@@ -111,9 +125,37 @@ class Equality:
             if node not in found:
                 check_deadline()
                 found.add(node)
-                pending += [*_read(self.graph, node), *arrays.get(self.find(node), ())]
+                pending += [*self._read(node), *arrays.get(self.find(node), ())]
         is_order = self.level is Level.ORDER
-        return {root: orders[node] if is_order else root for node in sorted(found) for root in [self.find(node)]}
+        return {self.find(node): orders[node] if is_order else self._name(node) for node in sorted(found)}
+
+    def _name(self, node: int) -> Hashable:
+        """Returns the class of a node, or of what it moves with the movement."""
+        source = self._source(node)
+        if source == node:
+            return self.find(node)
+        plans: list[Any] = []
+        while node != source:
+            plans.append(self.graph.symbols[node][1])
+            node = self.graph.operands[node][0]
+        plan = normal_form(reduce(Plan.then, reversed(plans)))
+        return self.find(source) if is_identity(plan) else (self.find(source), plan)
+
+    def _source(self, node: int) -> int:
+        """Returns what a node moves, or the node itself."""
+        while self.graph.symbols[node][0] == "moved" and len(self.graph.operands[node]) == 1:
+            (node,) = self.graph.operands[node]
+        return node
+
+    def _read(self, node: int) -> Sequence[int]:
+        """Returns the values that a node reads; what it is but for a choice, such as x for 0 + x, is none of them."""
+        chosen, inner, others = self._chosen.get(self.find(node)), node, list[int]()
+        for _ in range(_MOST_BETWEEN if chosen is not None else 0):
+            first, *rest = self.graph.operands[inner] or (inner,)
+            if self.find(first) == chosen:
+                return [*others, *rest, *_read(self.graph, self._source(first))]
+            inner, others = first, [*others, *rest]
+        return _read(self.graph, node)
 
     def _needed(self, kind: Kind, label: Hashable, shape: Shape, types: Sequence[Shape]) -> Level:
         if self.level is Level.UNOBSERVED:
