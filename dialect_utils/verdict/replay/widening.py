@@ -26,11 +26,8 @@ _REDUCTIONS = ("reduce", "reduce-window")
 
 
 def _name(term: Term) -> str:
-    """Returns the opcode of an operation, or an empty text."""
-    label: Any = term.label
-    if term.kind != "op" or not isinstance(label, tuple):
-        return ""
-    return str(label[0][0] if isinstance(label[0], tuple) else label[0])
+    """Returns the opcode of an operation with a definition, or another text."""
+    return str(term.label[0]) if term.kind == "op" and isinstance(term.label, tuple) else ""
 
 
 def _pair(step: Step) -> tuple[Term, Term]:
