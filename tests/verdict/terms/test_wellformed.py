@@ -154,6 +154,14 @@ MORE_ILL_FORMED = {
     "padding that nothing has": term(
         "moved", Plan(F2.element_type, (2,), (Reshape((2, 1)),), (True,)), array("f32", 2, 1), Y
     ),
+    "padding of a reshape": term(
+        "moved", Plan(F2.element_type, (2,), (Reshape((2, 1)),), (True,)), array("f32", 2, 1), Y, SCALARS[0]
+    ),
+    "padding that is not marked": term("moved", Plan(F2.element_type, (2,), PADDED.steps, (None,)), array("f32", 3), Y),
+    "gaps of a truth value": term(
+        "moved", Plan(F2.element_type, (2,), (Pad((0,), (0,), (True,)),), (True,)), array("f32", 3), Y, SCALARS[0]
+    ),
+    "an elementwise operation of a tuple": each("unknown", F2, Y, MADE),
     "a result of an array": term("out", 0, F2, op(("made",), F2, Y)),
     "a result of movement": term("out", 0, F32, term("choice", None, MADE.shape, AT, MADE)),
     "a result before the first": term("out", -1, F2, MADE),
