@@ -130,7 +130,7 @@ def _each(term: Term) -> bool:
     assert isinstance(label, tuple)  # checked above
     if len(label) == len(_KEY) and label[0] in OPCODES:
         return _is_key(label)
-    check = _LABELS.get(label[0]) if len(label) > 1 else None
+    check = _LABELS.get(label[0])
     if check is not None:
         return check(label[1:], shape, operands)
     return len(label) == 1 and _has_operands(label[0], operands)
@@ -220,7 +220,8 @@ def _function(term: Term, label: Sequence[Any]) -> bool:
 
 def _while(term: Term, label: Sequence[Any]) -> bool:
     level, counts, _ = label
-    return _are_numbers((level, *counts)) and sum(counts) == len(term.operands)
+    is_counted = isinstance(counts, tuple) and bool(counts) and _are_numbers((level, *counts))
+    return is_counted and sum(counts) == len(term.operands)
 
 
 def _broadcast(term: Term, label: Sequence[Any]) -> bool:

@@ -182,6 +182,8 @@ MORE_ILL_FORMED = {
     "a name with fields": each(("unknown", 0), F2, Y),
     "a name of two words": each(("add", "add"), F2, Y, Y),
     "a name that needs fields": each(("compare",), P2, Y),
+    "a comparison without a direction": each("compare", P2, Y, Y),
+    "a comparison with one field": each(("compare",), P2, Y, Y),
     "a name with the fields of an operation": each(("unknown", (), (), None, None), F2, Y),
     "a key with odd texts": each(("topk", (1,), (("k", 2),), None, None), F2, Y),
     "a key with long texts": each(("topk", (1,), (("k", "2", "3"),), None, None), F2, Y),
@@ -216,6 +218,8 @@ MORE_ILL_FORMED = {
     "a function of a negative number of results": op(("function", 0, (F32,), -1), TUPLE, BODY),
     "a function of a list": op(("function", 0, "shapes", 1), TUPLE, BODY),
     "a loop of fewer operands": op(("while", 0, (1, 2, 1), None), TUPLE, AT, AT, AT),
+    "a loop without counts": op(("while", 0, (), None), TUPLE),
+    "a loop of a set of counts": op(("while", 0, frozenset({1}), None), TUPLE, AT),
     "a loop of a negative level": op(("while", -1, (1, 2, 1), None), TUPLE, AT, AT, AT, AT),
     "a loop of a negative state": op(("while", 0, (-1, 4, 1), None), TUPLE, AT, AT, AT, AT),
     "a broadcast to a missing dimension": op(("broadcast", (2,)), array("f32", 3, 2), Y),
@@ -286,3 +290,9 @@ def test_a_term_fits_its_kind(name: str) -> None:
 def test_a_term_that_differs_in_one_respect_is_refused(wrong: ReadTerm) -> None:
     with pytest.raises((RefusedError, *_UNREADABLE)):
         check_term(wrong)
+
+
+@pytest.mark.parametrize("label", [(), (3,), 3, None])
+def test_an_operation_has_a_name(label: Hashable) -> None:
+    with pytest.raises(RefusedError, match="an operation has no name"):
+        check_term(each(label, F2, Y))
