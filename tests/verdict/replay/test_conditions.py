@@ -24,7 +24,8 @@ def level_of(steps: Sequence[Step]) -> Level | None:
     elements = Elements(Nodes(graph))
     merges = [_of_one_shape(graph, _checked(graph, elements, one)) for one in steps]
     equality: Equality | None = None
-    for level in [*Level][: Level.UNOBSERVED]:
+    levels: list[Level] = [*Level][: Level.UNOBSERVED]
+    for level in levels:
         equality = Equality(graph, level, equality)
         _close(equality, merges)
         if equality.same(merges[0].first, merges[0].second):
