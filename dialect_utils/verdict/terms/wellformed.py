@@ -226,7 +226,7 @@ def _while(term: Term, label: Sequence[Any]) -> bool:
 
 def _broadcast(term: Term, label: Sequence[Any]) -> bool:
     (to,), (shape, operand) = label, _static(term, *term.operands)
-    is_inside = _are_numbers(to) and all(each < shape.rank for each in to) and len({*to}) == len(to) == operand.rank
+    is_inside = _are_numbers(to) and len({*to}) == len(to) == operand.rank
     return (
         is_inside
         and shape.element_type == operand.element_type
@@ -294,7 +294,7 @@ def _gather(term: Term, label: Sequence[Any]) -> bool:
 def _scatter(term: Term, label: Sequence[Any]) -> bool:
     (count, _), (*operands, _) = label, term.operands
     arrays = tuple(each.shape for each in operands[:count])
-    return _are_numbers((count,)) and 0 < 2 * count <= len(operands) and term.shape == TupleShape(arrays)
+    return _are_numbers((count,)) and 0 < count <= len(operands) // 2 and term.shape == TupleShape(arrays)
 
 
 def _reduce(term: Term, label: Sequence[Any]) -> bool:

@@ -21,7 +21,7 @@ from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.certificate import ReadTerm
 from dialect_utils.verdict.replay.check import _UNREADABLE
 from dialect_utils.verdict.terms.graph import UNSPECIFIED
-from dialect_utils.verdict.terms.primitives import ANY_ORDER
+from dialect_utils.verdict.terms.primitives import ANY_ORDER, Kind
 from dialect_utils.verdict.terms.wellformed import NOTHING, RefusedError, check_term
 from tests.verdict.replay.forging import array, constant, each, moved, parameter, term
 from tests.verdict.replay.test_malicious import APPLIED, AT, COLUMN, F32, ILL_FORMED, TABLE, TUPLE, X, Y
@@ -187,6 +187,8 @@ MORE_ILL_FORMED = {
     "a name with the fields of an operation": each(("unknown", (), (), None, None), F2, Y),
     "a key with odd texts": each(("topk", (1,), (("k", 2),), None, None), F2, Y),
     "a key with long texts": each(("topk", (1,), (("k", "2", "3"),), None, None), F2, Y),
+    "a key with a set of texts": each(("topk", (1,), frozenset({("k", "2")}), None, None), F2, Y),
+    "a concatenation of scalars behind the last dimension": op(("concatenate", 1), array("f32", 0), SCALARS[0]),
     "a key without texts": each(("topk", (1,), "texts", None, None), F2, Y),
     "an operation whose name is a number": op(((3, (1,), (), None, None), 1, (4, 1), None), TUPLE, Y),
     "an operation with a short key": op((KEY[:4], 1, (4, 1), None), TUPLE, Y),
@@ -265,6 +267,9 @@ MORE_ILL_FORMED = {
     "a reduction from an array": op(("reduce", "add"), F2, X, Y),
     "a reduction from another type": op(("reduce", "add"), F2, X, AT),
     "a reduction to another type": op(("reduce", "add"), S2, X, SCALARS[0]),
+    "differences in windows": op(
+        ("reduce-window", "subtract", (WindowDimension(2, 1, 0, 0, 1, 1),), True), array("f32", 1), Y, SCALARS[0]
+    ),
     "windows to other sizes": window(array("f32", 2, 2), X, SCALARS[0], 2, 2),
     "windows with another flag": window(array("f32", 1, 2), X, SCALARS[0], 2, 2, flag=1),
     "windows from an array": window(array("f32", 1, 2), X, Y, 2, 2),
@@ -292,7 +297,10 @@ def test_a_term_that_differs_in_one_respect_is_refused(wrong: ReadTerm) -> None:
         check_term(wrong)
 
 
-@pytest.mark.parametrize("label", [(), (3,), 3, None])
-def test_an_operation_has_a_name(label: Hashable) -> None:
+@pytest.mark.parametrize(
+    ("kind", "label"),
+    [*(("each", label) for label in ((), (3,), 3, None)), *(("op", label) for label in ((), "reverse", 3, None))],
+)
+def test_an_operation_has_a_name(kind: Kind, label: Hashable) -> None:
     with pytest.raises(RefusedError, match="an operation has no name"):
-        check_term(each(label, F2, Y))
+        check_term(term(kind, label, F2, Y))
