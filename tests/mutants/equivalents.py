@@ -49,4 +49,5 @@ EQUIVALENTS: tuple[tuple[Edit, str], ...] = (
         Edit("polynomials:_joined", "power > 1", "power > 0"),
         "the first power of abs(x) stays, and the power of x grows by 0",
     ),
+    (Edit("Elements.reread", "old.bits > new.bits", "old.bits >= new.bits"), "equal widths are read above"),
 )

@@ -39,7 +39,7 @@ FUNCTION = term("op", ("function", 0, (S32, S32), 1), TupleShape(()), BODY)
 TWO = term("op", ("function", 0, (S32,) * 4, 2), TupleShape(()), BODY, BODY)
 PAIR = TupleShape((array("s32", 2),) * 2)
 PADDED = Plan(S32.element_type, (2,), (Pad((1,), (0,)),), (True,))
-WORD, BYTES = parameter(6, "u32", 1), parameter(7, "u8", 1, 4)
+WORD, BYTES = parameter(6, "u32", 2), parameter(7, "u8", 1, 4)
 
 
 def reduced(*operands: ReadTerm, by: ReadTerm, number: int) -> ReadTerm:
@@ -61,6 +61,34 @@ def dot(*pairs: tuple[ReadTerm, ReadTerm]) -> ReadTerm:
 
 def op(label: tuple[object, ...], shape: tuple[int, ...], *operands: ReadTerm) -> ReadTerm:
     return term("op", label, array("s32", *shape), *operands)
+
+
+def convolution(kind: str, left: str, *, is_padded: bool) -> ReadTerm:
+    """Returns a convolution of two elements by a window of two with padding before them."""
+    label = ("convolution", (WindowDimension(2, 1, 1, 0, 1, 1),), 1, is_padded, ())
+    return term("op", label, array(kind, 1, 1, 2), parameter(0, left, 1, 1, 2), parameter(1, kind, 1, 1, 2))
+
+
+def convolved(kind: str, padding: ReadTerm, label: str, left: str = "") -> list[ReadTerm]:
+    """Returns the elements of such a convolution."""
+    x, y = items(parameter(0, left or kind, 1, 1, 2), left or kind), items(parameter(1, kind, 1, 1, 2), kind)
+    if left:
+        x, y, [padding] = ([each("convert", array(kind), one) for one in part] for part in (x, y, [padding]))
+    pairs = [((padding, y[0]), (x[0], y[1])), ((x[0], y[0]), (x[1], y[1]))]
+    return [
+        each(("sum-of-products", ()), array(kind), *(each(label, array(kind), *pair) for pair in row_))
+        for row_ in pairs
+    ]
+
+
+def narrow(kind: str, result: str, label: str) -> tuple[ReadTerm, list[ReadTerm]]:
+    """Returns a dot of one product in another type, and its element."""
+    left, right = (parameter(i, kind, 1, 1, 1) for i in range(2))
+    pair = [*items(left, kind), *items(right, kind)]
+    if label == "multiply":
+        pair = [each("convert", array(result), one) for one in pair]
+    made = term("op", ("dot", ()), array(result, 1, 1, 1), left, right)
+    return made, [each(("sum-of-products", ()), array(result), each(label, array(result), *pair))]
 
 
 ELEMENTS: dict[str, tuple[ReadTerm, list[ReadTerm]]] = {
@@ -121,9 +149,28 @@ ELEMENTS: dict[str, tuple[ReadTerm, list[ReadTerm]]] = {
         op(("dot", ()), (1, 1, 2), parameter(8, "s32", 1, 1, 0), parameter(9, "s32", 1, 2, 0)),
         [constant(0, "s32")] * 2,
     ),
+    "a convolution of numbers": (
+        convolution("s32", "s32", is_padded=False),
+        convolved("s32", constant(0, "s32"), "multiply"),
+    ),
+    "a convolution of smaller numbers": (
+        convolution("s32", "s8", is_padded=False),
+        convolved("s32", constant(0, "s8"), "multiply", "s8"),
+    ),
+    "a convolution that multiplies its padding": (
+        convolution("f32", "f32", is_padded=True),
+        convolved("f32", constant(0, "f32"), "multiply"),
+    ),
+    "a convolution that skips its padding": (
+        convolution("f32", "f32", is_padded=False),
+        convolved("f32", term("leaf", "optional zero", F32), "multiply"),
+    ),
+    "a dot of narrow floats": narrow("bf16", "f32", "product"),
+    "a dot of smaller numbers": narrow("s8", "s32", "multiply"),
+    "a dot of truth values as numbers": narrow("pred", "s32", "product"),
     "the bytes of a number": (
         moved(WORD, BitcastConvert(U8.element_type)),
-        [each(("part", i), U8, term("element", 0, U32, WORD)) for i in range(4)],
+        [each(("part", i), U8, one) for one in items(WORD, "u32") for i in range(4)],
     ),
     "the number of bytes": (moved(BYTES, BitcastConvert(U32.element_type)), [each("joined", U32, *items(BYTES, "u8"))]),
     "the bits of a number": (
@@ -139,11 +186,11 @@ def are_equal(whole: ReadTerm, parts: Sequence[ReadTerm]) -> bool:
     elements = Elements(Nodes(graph))
     shape = whole.shape
     other = parts[0] if not shape.dimensions else term("array", None, shape, *parts)  # type: ignore[union-attr]
-    for one in (whole, other):
-        elements.value(one)
+    elements.value(whole)
+    ends = graph.insert(whole), graph.insert(other)
     equality = Equality(graph, Level.BITS, None)
     equality.merge(elements.equal)
-    return equality.same(graph.insert(whole), graph.insert(other))
+    return equality.same(*ends)
 
 
 @pytest.mark.parametrize("name", ELEMENTS)
@@ -173,11 +220,17 @@ def test_the_elements_of_a_replay_are_limited() -> None:
     elements.spend(300_000)
     with pytest.raises(UndefinedError, match="too large"):
         elements.spend(1)
-    for large in (parameter(0, "s32", 300_001), dot_of(600)):
+    for large in (parameter(0, "s32", 300_001), dot_of(600, 1)):
         with pytest.raises(UndefinedError, match="too large"):
             Elements(Nodes(Graph())).value(large)
 
 
-def dot_of(size: int) -> ReadTerm:
-    """Returns a dot of few elements and many products."""
-    return op(("dot", ()), (1, size, size), *(parameter(i, "s32", 1, size, 1) for i in range(2)))
+@pytest.mark.parametrize(("size", "count", "is_known"), [(2, 1000, True), (20, 1000, False)])
+def test_a_dot_of_too_many_products_has_unknown_elements(size: int, count: int, is_known: bool) -> None:
+    dot_ = dot_of(size, count)
+    assert are_equal(dot_, items(dot_)) is not is_known
+
+
+def dot_of(size: int, count: int) -> ReadTerm:
+    """Returns a dot of a number of rows and columns, each of which sums a number of products."""
+    return op(("dot", ()), (1, size, size), *(parameter(i, "s32", 1, size, count) for i in range(2)))

@@ -490,3 +490,10 @@ def test_a_reduction_by_a_function_is_equal_up_to_the_order_that_it_observes(bod
     narrow = term("op", ("function", 0, (array("bf16"),) * 2, 1), TupleShape(()), body)
     rule, before, after = by_functions(replace(HALVES, function=(narrow,)), FLOATS)
     assert converted_function(step(rule, before, after))[0] is level
+
+
+def test_numbers_that_are_reduced_as_floats_are_summed_in_an_order_of_the_engine() -> None:
+    integers = Reduced("s8", ROWS["s8"], ONE["s8"], (function("add", "s8"),))
+    floats = replace(FLOATS, rows=converted(ROWS["s8"], "f32"), initial=converted(ONE["s8"], "f32"))
+    rule, before, after = by_functions(integers, floats)
+    assert converted_function(step(rule, before, after))[0] is Level.ENGINE
