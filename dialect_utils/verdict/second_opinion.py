@@ -36,7 +36,8 @@ def second_opinion(examination: Examination, runs: Runs, found: Finding) -> tupl
     # Engines round sums in their own ways.
     if data is None or example is None or not _is_heard(examination, example.output, data):
         return runs, found
-    output, opinions = example.output, dict(_opinions(examination, runs.engine, data))
+    output = example.output
+    opinions = dict(_opinions(_alone(examination, output), runs.engine, data))
     if not opinions or any(answer != "agrees" for answer in opinions.values()):
         return runs, found
     if runs.engine == "xla" and (flushed := _without_subnormals(examination)) is not None:
@@ -78,18 +79,28 @@ def _opinions(examination: Examination, own: Engine, data: DataSet) -> Iterator[
                     return
 
 
+def _alone(examination: Examination, output: int) -> Examination:
+    """Returns the comparison of an output that depends on expanded operations, up to roundings of the expansion.
+
+    For another output returns the comparison of all outputs.
+    """
+    if output not in examination.expanded:
+        return examination
+    comparator = examination.judge.comparator
+    rest = frozenset(range(len(comparator.element_types))) - {output}
+    return _by(examination, replace(comparator, compare=_OF_EXPANSION, excused=rest))
+
+
 def _is_expansion(examination: Examination, engine: Engine, output: int) -> bool:
     """Is true where the expansion of an operation explains the differences of an output.
 
     On ordinary data these are a few units of the output's largest number. On other data expansions may cancel,
     overflow, or multiply an infinity by 0.
     """
-    comparator, data = examination.judge.comparator, [each for each in examination.runs.data if each.kind in _ORDINARY]
+    data = [each for each in examination.runs.data if each.kind in _ORDINARY]
     if output not in examination.expanded or not data:
         return False
-    rest = frozenset(range(len(comparator.element_types))) - {output}
-    alone = _by(examination, replace(comparator, compare=_OF_EXPANSION, excused=rest))
-    return _on(alone, data, engine)[1].answer == "agrees"
+    return _on(_alone(examination, output), data, engine)[1].answer == "agrees"
 
 
 def _without_subnormals(examination: Examination) -> tuple[Runs, Finding] | None:
