@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from math import prod
 
+from dialect_utils.execution.custom_calls import CALLS_OF_BYTES
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import Module, Operation, array_shape
@@ -16,8 +17,6 @@ from dialect_utils.layout.index.index_map import linear_index, linear_indices, l
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.text import Diagnostic, DiagnosticError
 
-# Custom calls whose result is the bytes of their operands.
-CALLS_OF_BYTES = ("ConcatBitcast",)
 # Custom calls that return their operand in any layout.
 _IDENTITY_CALLS = ("AssumeGatherIndicesInBound", "AssumeScatterIndicesInBound", "GatherScatterIndicesBitpacked")
 

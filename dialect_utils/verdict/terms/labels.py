@@ -10,7 +10,7 @@ import re
 import struct
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from dialect_utils.execution.custom_calls import IDENTITIES
+from dialect_utils.execution.custom_calls import CALLS_OF_BYTES, IDENTITIES
 from dialect_utils.hlo.text.attributes import reversed_dimensions
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType, OpaqueShape
@@ -238,10 +238,12 @@ def _contents(operation: Operation) -> Hashable:
 
 
 def _written_shapes(operation: Operation) -> Hashable:
-    """Returns the layouts of a bitcast, which no attribute holds."""
+    """Returns the layouts that no attribute holds: of a bitcast, and of a custom call that reads and writes bytes."""
     values = [*operation.results, *operation.operands]
-    if operation.opcode == "bitcast":
+    if operation.opcode == "bitcast" or operation.callee in CALLS_OF_BYTES:
         return tuple(str(value.shape) for value in values)
+    if operation.attribute("operand_layout_constraints") is not None:
+        return tuple(str(value.shape.in_default_memory) for value in operation.results)
     if any(isinstance(value.shape, OpaqueShape) for value in values):
         raise UndefinedError(f"{operation.opcode} has types that XLA has no name for")
     return None
