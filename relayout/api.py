@@ -200,7 +200,7 @@ def check(
     other: ModuleLike | None = None,
     *,
     passes: PipelineLike | None = None,
-    engines: tuple[Method, ...] = ("proof", "xla"),
+    engines: tuple[Method, ...] | None = None,
     seeds: int = 1,
     compare: str = "auto",
     inputs: Sequence[Array] | None = None,
@@ -210,10 +210,11 @@ def check(
 ) -> Verdict:
     """Decides whether two modules compute the same, or whether passes keep the results of a module.
 
-    Looks for a proof, then executes both on `seeds` sets of random inputs, or on `inputs`. `compare` is `auto` (bits
-    wherever they are guaranteed), `bits`, `ulp:N`, `rel:X` or `of-largest:X`. make-portable rewrites optimized dumps
-    before execution. `precision` is `highest` where a dump may not round operands of dots of f32.
-    `assume_elided_equal`: constants that both texts elide are equal where they have one name and shape. Raises
+    Looks for a proof, then executes both on `seeds` sets of random inputs, or on `inputs`. `engines` are the proof and
+    the engines to ask; by default they are chosen as by the command, and one that alone shows a difference is doubted.
+    `compare` is `auto` (bits wherever they are guaranteed), `bits`, `ulp:N`, `rel:X` or `of-largest:X`. make-portable
+    rewrites optimized dumps before execution. `precision` is `highest` where a dump may not round operands of dots of
+    f32. `assume_elided_equal`: constants that both texts elide are equal where they have one name and shape. Raises
     DiagnosticError where the signatures differ, or where a module cannot be executed and no proof is found.
 
     >>> relayout.check("examples/negate.hlo", passes="expand-tiling").verdict

@@ -25,7 +25,7 @@ from dialect_utils.hlo.text.grammar import (
 )
 from dialect_utils.hlo.text.header import Header, end_of_tables
 from dialect_utils.hlo.text.provenance import BodyText, Frame
-from dialect_utils.hlo.text.tokens import RESERVED, Scanner
+from dialect_utils.hlo.text.tokens import RESERVED, Scanner, check_characters
 from dialect_utils.text import DiagnosticError, Source, Span
 from dialect_utils.text.input_file import collector_paused
 
@@ -74,6 +74,7 @@ class _Maker:
 
 class _Parser:
     def __init__(self, source: Source) -> None:
+        check_characters(source)
         self.source = source
         self.scanner = Scanner(source)
         self.found: list[Computation] = []

@@ -217,6 +217,8 @@ class _Verifier:
         if id(shape) not in self._fitting:
             if any(map(_is_too_large, shape.arrays())):
                 raise ShapeError(f"the elements or bytes of {shape} are too many for 64 bits", "shape")
+            if any(map(_is_sparse, shape.arrays())):
+                raise ShapeError(f"{shape} has the layout of a sparse array, which XLA does not support", "shape")
             self._fitting.add(id(shape))
         _check_computations(instruction, opcode)
         called = instruction.called
@@ -294,6 +296,12 @@ def _is_too_large(array: ArrayShape) -> bool:
             return False
         count = physical_element_count(array)
     return count * size > _LARGEST_SIZE
+
+
+def _is_sparse(array: ArrayShape) -> bool:
+    """Is true where a layout names the type of indices or pointers (LayoutUtil::ValidateLayoutForShape)."""
+    layout = array.layout
+    return layout is not None and bool(layout.index_primitive_type or layout.pointer_primitive_type)
 
 
 def _count(module: HloModule, name: str) -> int:

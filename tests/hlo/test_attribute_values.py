@@ -70,12 +70,31 @@ WRONG = [
     (" column=3", " column=4294967296", "column expects an integer of 32 bits, found '4294967296'"),
     (" column=3", " offset=3", "entry 1 expects column, end_column, found 'offset'"),
     ("f32[4,4] reverse", "f32[4611686018427387904,4] reverse", "are too many for 64 bits"),
+    # Characters that Python reads as blanks, and XLA's lexer does not.
+    ("index=0", "index=0\u00a0", "unexpected character U+00A0"),
+    ("f32[4] get", "f32[4\v] get", "unexpected character U+000B"),
+    ("  r = ", "\f  r = ", "unexpected character U+000C"),
+    ("index=0", "index=0 * 1", "index expects an integer"),
+    # Strings with escapes that absl::CUnescape rejects.
+    ('target="f"', 'target="\\l"', 'custom_call_target expects a string, found "\\l"'),
+    ('op_name="a/b"', 'op_name="\\400"', "metadata expects fields"),
+    ('{a="x"', '{a="\\u00"', "frontend_attributes expects fields"),
+    ('backend_config={"a":[{"b":{"c":"}"}}]}', 'backend_config="\\xfff"', "backend_config expects a string or a JSON"),
+    ("f32[4,4] reverse", "f32[4,4]{1,0:#(u32)} reverse", "has the layout of a sparse array"),
+    ("f32[4,4] reverse", "f32[4,4]{1,0:*(u32)} reverse", "has the layout of a sparse array"),
+    ("index=0", "index=0, sharding={{replicated},{replicated}}", "the sharding has 2 entries for f32[4]"),
+    ("index=0", "index=0, sharding={{replicated},}", "is not a valid sharding"),
+    ("index=0", "index=0, sharding={{}}", "is not a valid sharding"),
 ]
 
 
 def test_the_right_text_is_accepted() -> None:
     assert first_error(_TEXT) == ""
     assert first_error(_TEXT.replace("line=1 end_line=2", "end_line=2, line=-1")) == ""
+    assert first_error(_TEXT.replace("index=0", "index=0, sharding={{replicated}}/* \u00a0\v */")) == ""
+    assert first_error(_TEXT.replace("a/b", r"\u00e4\X41\'\?\101\x000041" + "\u00a0\v")) == ""
+    # A JSON object is not unescaped.
+    assert first_error(_TEXT.replace('"c":"}"', r'"c":"\l"')) == ""
 
 
 @pytest.mark.parametrize(("old", "new", "said"), WRONG)

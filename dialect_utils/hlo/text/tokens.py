@@ -44,6 +44,25 @@ _TOKEN = re.compile(
 # Brackets, and the strings and comments that hide brackets; a lone quote or `/*` has no end.
 _BRACKET = re.compile(rf"{STRING}|{QUOTED}|" r"/\*(?s:.*?)\*/|//[^\r\n]*+|[()\[\]{}\"']|/\*", re.ASCII)
 
+# Up to a character that XLA's lexer rejects. Python's patterns read some of these as blanks, such as U+00A0 and \v.
+_UP_TO_OTHER = re.compile(repeated(rf"[\t\n\r -!#-&(-.0-~]++|{STRING}|{QUOTED}|" r"/\*(?s:.*?)\*/|//[^\r\n]*+|[\"'/]"))
+_OTHER_BLANKS = "\v\f\x1c\x1d\x1e\x1f"
+
+
+def check_characters(source: Source) -> None:
+    """Raises DiagnosticError at the first character that XLA's lexer rejects, outside of strings and comments."""
+    text = source.text
+    if text.isascii() and not any(blank in text for blank in _OTHER_BLANKS):
+        return
+    match = _UP_TO_OTHER.match(text)
+    assert match is not None  # the pattern matches the empty text
+    if (end := match.end()) < len(text):
+        hint = (
+            "names in HLO consist of ASCII letters, digits, '_', '.' and '-'; blanks are spaces, tabs and line breaks"
+        )
+        raise error_at(source, Span(end, end + 1), f"unexpected character U+{ord(text[end]):04X}", hint)
+
+
 # Words that XLA's lexer does not read as names without `%`. Unlike XLA, this package reads `inf` and `nan` as names.
 _WORDS = (
     "true false HloModule ENTRY ROOT FileLocations FileNames FunctionNames StackFrames maximal replicated "
@@ -142,8 +161,6 @@ class Scanner:
 
     def fail(self, message: str, span: Span | None = None, hint: str | None = None) -> NoReturn:
         """Raises DiagnosticError at a span, by default at the next token."""
-        if span is None and hint is None and not self.text[self.token.start : self.token.end].isascii():
-            hint = "names in HLO consist of ASCII letters, digits, '_', '.' and '-'"
         raise error_at(self.source, span or self.token.span, message, hint)
 
     def group(self) -> Span:

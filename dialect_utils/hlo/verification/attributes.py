@@ -25,7 +25,14 @@ from dialect_utils.ops.window import parse_window
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, without_comments
 
 _INTEGER = r"-?\d{1,19}"
-_STRING = rf"{STRING}|{QUOTED}"
+# The escapes that absl::CUnescape reads: characters, and numbers of one byte or of a Unicode character.
+_HEX = "[0-9a-fA-F]"
+_ESCAPE = (
+    rf"\\(?:[abfnrtv\\?'\"]|[0-3][0-7]{{2}}|[0-7]{{1,2}}(?![0-7])|[xX]0*{_HEX}{{1,2}}(?!{_HEX})"
+    rf"|(?:u|U0000)(?![dD][89a-fA-F]){_HEX}{{4}}|U00(?:0[1-9a-fA-F]|10){_HEX}{{4}})"
+)
+_DOUBLE, _SINGLE = (repeated(rf"[^{mark}\\]++|{_ESCAPE}") for mark in ('"', "'"))
+_STRING = rf"\"{_DOUBLE}\"|'{_SINGLE}'"
 _FLAG = r"(?:true|false)"
 _LEVELS = 4
 
@@ -36,7 +43,7 @@ def _listed(item: str) -> str:
 
 def _braces(levels: int) -> str:
     """Returns the pattern of balanced braces of a few levels around anything but unpaired quotes."""
-    inner = rf"[^{{}}\"']++|{_STRING}" + (f"|{_braces(levels - 1)}" if levels else "")
+    inner = rf"[^{{}}\"']++|{STRING}|{QUOTED}" + (f"|{_braces(levels - 1)}" if levels else "")
     return rf"\{{{repeated(inner)}\}}"
 
 
@@ -121,7 +128,7 @@ def value_problem(name: str, text: str) -> str | None:
     """Returns why XLA's parser rejects the value of an attribute, or None."""
     found = _forms().get(name)
     if found is None:
-        if name == _CONFIGURATION and text[:1] not in ('"', "'", "{"):
+        if name == _CONFIGURATION and not re.match(rf"\{{|(?:{_STRING})\Z", text):
             return f"{name} expects a string or a JSON object, found {text}"
         return None if name in _COMPOUND or _is_one_value(name, text) else f"{name} has more than one value: {text}"
     pattern, description = found
@@ -180,20 +187,20 @@ def _is_one_value(name: str, text: str) -> bool:
         return True
     scanner = Scanner(Source("<value>", text))
     try:
-        is_group = scanner.token.text in ("(", "[", "{")
-        if is_group:
+        if scanner.token.text in ("(", "[", "{"):
             scanner.group()
         else:
             scanner.next()
     except DiagnosticError:
         return False
-    # The parts of `b0f_0io->b0f` belong together.
-    return scanner.token.kind == "end" or (not is_group and scanner.token.kind == "mark")
+    return scanner.token.kind == "end"
 
 
 # `devices=[2,1]0,1` and `devices=[2,1]<=[2]`, the last dimensions being subgroups.
 _TILES = re.compile(r"devices=\[(?P<sizes>[\d,]+)\](?:(?P<listed>\d+(?:,\d+)*)|<=\[(?P<iota>[\d,]+)\])?")
 _SHARDING = re.compile(r"\{\s*(?:replicated|manual|maximal|devices=|unknown|unreduced|\{|/\*|mesh|\}|last_tile)")
+# The shardings of a tuple's leaves: `{{replicated}, {devices=[2]0,1}}`.
+_OF_LEAVES = re.compile(_listed(rf"(?!\{{\s*\}}){_braces(_LEVELS)}"))
 _SUBGROUPS = re.compile(r"last_tile_dims=\{([^}]*)\}")
 _ATTRIBUTE = "sharding"
 
@@ -203,8 +210,7 @@ def check_sharding(instruction: Instruction, partitions: int) -> None:
     text, shape = instruction.attribute(_ATTRIBUTE), instruction.shape
     if text is None:
         return
-    if isinstance(shape, TupleShape):
-        _check_count(text, shape.leaf_count)
+    _check_count(text, shape)
     if not isinstance(shape, ArrayShape):
         return
     if not _SHARDING.match(text):
@@ -227,16 +233,23 @@ def check_sharding(instruction: Instruction, partitions: int) -> None:
         _check_devices(text, sizes, numbers_in(found["listed"]), partitions)
 
 
-def _check_count(text: str, leaves: int) -> None:
-    """Raises ShapeError where a list of shardings has another number of entries than the tuple has leaves."""
-    inner = without_comments(text).strip()[1:-1]
+def _check_count(text: str, shape: Shape) -> None:
+    """Raises ShapeError where a list of shardings has another number of entries than the shape has leaves.
+
+    Source: HloSharding::CheckLeafCount in xla/hlo/ir/hlo_sharding.cc; an array is its only leaf.
+    """
+    text = without_comments(text).strip()
+    inner = text[1:-1]
     if not inner.lstrip().startswith("{"):
         return
+    if not _OF_LEAVES.fullmatch(text):
+        raise ShapeError(f"{text} is not a valid sharding", _ATTRIBUTE)
     depths = accumulate((mark == "{") - (mark == "}") for mark in inner)
     count = sum(depth == 0 and mark == "}" for depth, mark in zip(depths, inner, strict=True))
     # An empty tuple has the sharding of one value.
-    if count != max(leaves, 1):
-        raise ShapeError(f"the sharding has {count} entries for a tuple of {leaves} leaves", _ATTRIBUTE)
+    if count != max(shape.leaf_count, 1):
+        of = f"a tuple of {shape.leaf_count} leaves" if isinstance(shape, TupleShape) else str(shape)
+        raise ShapeError(f"the sharding has {count} entries for {of}", _ATTRIBUTE)
 
 
 def _check_devices(text: str, sizes: list[int], devices: list[int], partitions: int) -> None:

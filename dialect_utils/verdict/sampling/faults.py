@@ -64,7 +64,8 @@ def choose_mutants(module: Module, count: int) -> list[Mutant]:
     loops = [operation for operation in module.operations() if operation.opcode == "while"]
     conditions = [loop.called_as(CONDITION) for loop in loops]
     ends = values_behind(value for function in conditions for value in function.results)
-    is_ordered = not any(_may_pass(operation) for function in conditions for operation in function.operations)
+    # A loop that ends at one number alone may pass it by.
+    is_ordered = not any(_is_symmetric(operation) for function in conditions for operation in function.operations)
     found = [
         Mutant(number, edit, Planted(f"{kind} of {operation.opcode}", place_of(operation)))
         for number, operation in enumerate(module.operations())
@@ -114,13 +115,6 @@ def _edits_of_limit(operation: Operation) -> Iterator[tuple[str, _Edit]]:
     elif (operation.splat_bits or 0) > 1 and array_shape(values[0]).element_type.is_integral:
         yield "other constant", _changed
         yield from ((f"constant times {factor:g}", _scaled(factor)) for factor in _factors(operation))
-
-
-def _may_pass(operation: Operation) -> bool:
-    """Is true for a condition that a loop may pass by with another limit: equality with another number than 0."""
-    makers = [value.operation for value in operation.operands]
-    makers = [each.operands[0].operation if each and each.opcode == "broadcast" else each for each in makers]
-    return _is_symmetric(operation) and not any(each is not None and each.splat_bits == 0 for each in makers)
 
 
 def _omissions(operation: Operation) -> Iterator[tuple[str, _Edit]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 from zlib import crc32
 
@@ -48,6 +49,8 @@ _LARGEST_CONSTANT, _FAR_FROM_LARGEST = 1e30, 8.0
 _OPPOSED = (np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0)
 # Three sets with one special value in an array, then three with one in every second row and equal integers.
 _SPARSE_SETS = 6
+# The special ones of four elements: in two arrays one element is special in both, one in each, and one in none.
+_SPECIAL_OF_FOUR = ((1, 3), (2, 3), (1, 2))
 # exp of it overflows or underflows in f32; within the range of f16 and of most 8-bit types.
 _SHIFT = 200.0
 # All arrays below or above, then each above, below or as it is, so that products have both signs.
@@ -60,12 +63,16 @@ _FAR_DIGITS = (-1.0, 0.5)
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """The random state of one array of one set: `run` is the number of the set in its kind, `position` of the array."""
+    """The random state of one array of one set.
+
+    `run` is the number of the set in its kind, `number` among all sets, and `position` that of the array.
+    """
 
     rng: np.random.Generator
     demand: Demand
     kind: str
     run: int
+    number: int
     position: int
     sums: bool
 
@@ -80,9 +87,11 @@ def data_sets(demands: Sequence[Demand], seeds: int, *, finite: bool = False, su
     `finite`: no special values and no extreme magnitudes; floats that count the iterations of a loop never have them.
     `sums`: magnitudes whose products do not overflow in a sum, and another set whose products may.
     """
+    has_free_floats = any(demand.shape.is_inexact and not demand.use.counts for demand in demands)
     kinds: list[tuple[str, int]] = [
         ("whole", 1),
-        ("random", 1),
+        # Other kinds reach the other indices in programs of floats.
+        ("random", 1 if has_free_floats else _sets(demands, _index_count)),
         ("equal", 2),
         ("boundary", _sets(demands, _pool_size)),
     ]
@@ -90,7 +99,6 @@ def data_sets(demands: Sequence[Demand], seeds: int, *, finite: bool = False, su
         kinds += [("pairs", min(_PAIR_SETS, _sets(demands, _pairs_of_constants)))]
     if any(demand.peaks for demand in demands):
         kinds += [("peaks", _PEAK_SETS)]
-    has_free_floats = any(demand.shape.is_inexact and not demand.use.counts for demand in demands)
     kinds += [("scaled", _SCALED_SETS)] if has_free_floats else []
     if has_free_floats and not finite:
         kinds += [
@@ -101,12 +109,8 @@ def data_sets(demands: Sequence[Demand], seeds: int, *, finite: bool = False, su
             ("shifted", _SHIFTED_SETS + (_FAR_SETS if any(map(_large_constant, demands)) else 0)),
         ]
         kinds += [("saturated", 1)] if sums else []
-    return [
-        DataSet(kind, _arrays(demands, kind, seed, run, sums=sums))
-        for seed in range(seeds)
-        for kind, count in kinds
-        for run in range(count)
-    ]
+    sets = [(seed, kind, run) for seed in range(seeds) for kind, count in kinds for run in range(count)]
+    return [DataSet(each[1], _arrays(demands, *each, number, sums=sums)) for number, each in enumerate(sets)]
 
 
 def unreached(demands: Sequence[Demand], seeds: int, *, finite: bool) -> list[str]:
@@ -143,9 +147,13 @@ def _pool_size(demand: Demand) -> int:
     return 2 if element_type.name == "pred" else len(integer_pool(demand))
 
 
+def _index_count(demand: Demand) -> int:
+    return demand.use.limits[0] if demand.use.limits else 1
+
+
 def _special_size(demand: Demand) -> int:
     element_type = demand.shape.element_type
-    return 2 * len(special_floats(element_type.part)) if element_type.is_inexact else 1
+    return 4 * len(special_floats(element_type.part)) if element_type.is_inexact else 1
 
 
 def _pairs_of_constants(demand: Demand) -> int:
@@ -158,9 +166,10 @@ def _pairs(demand: Demand) -> int:
     return 2 * len(_OPPOSED) ** 2 if demand.shape.is_inexact else 1
 
 
-def _arrays(demands: Sequence[Demand], kind: str, seed: int, run: int, *, sums: bool) -> list[Array]:
+def _arrays(demands: Sequence[Demand], seed: int, kind: str, run: int, number: int, *, sums: bool) -> list[Array]:
+    state = [seed, crc32(kind.encode()), run]
     draws = [
-        _Draw(np.random.default_rng([seed, crc32(kind.encode()), run, position]), demand, kind, run, position, sums)
+        _Draw(np.random.default_rng([*state, position]), demand, kind, run, number, position, sums)
         for position, demand in enumerate(demands)
     ]
     arrays = [_array(draw) for draw in draws]
@@ -209,9 +218,12 @@ def _with_rules(draw: _Draw, element_type: ElementType) -> Array:
         return np.array(draw.rng.choice(_OPPOSED, draw.size)).astype(dtype)
     if draw.kind == "sparse":
         return _with_one_special(draw, _normal(draw, dtype))
-    values, special = _normal(draw, dtype), special_floats(element_type, largest=not draw.sums)
-    # Half of the elements are special; over the runs, each special value reaches each element of a small array.
-    return np.where(draw.rng.integers(0, 2, draw.size) == 0, _cycled(draw, special), values).astype(dtype)
+    # Over the runs, each special value of one array meets ordinary and special values of another one.
+    first, second = _SPECIAL_OF_FOUR[draw.position % len(_SPECIAL_OF_FOUR)]
+    special, count = special_floats(element_type, largest=not draw.sums), prod(draw.size)
+    numbers = draw.run * count + np.random.default_rng(draw.run).permutation(count).reshape(draw.size)
+    chosen = special[(numbers // 4 * 2 + (numbers % 4 == second)) % (len(special) | 1) % len(special)]
+    return np.where(np.isin(numbers % 4, (first, second)), chosen, _normal(draw, dtype)).astype(dtype)
 
 
 def _structured(draw: _Draw, dtype: np.dtype[Any]) -> Array:
@@ -335,12 +347,15 @@ def _rare(demand: Demand) -> tuple[float, ...]:
 
 
 def _near_range(draw: _Draw, element_type: ElementType) -> Array:
-    """Returns indices, amounts or counts: one in six is out of range, except in sets of whole numbers."""
+    """Returns indices, amounts or counts: one in six is out of range, but in whole and random sets."""
     use = draw.demand.use
     reach = max([*use.limits[-1:], *use.widths, use.branches, 2 if use.counts else 1])
     limit = min([*use.limits, *use.widths, *([use.branches] if use.branches else []), *([8] if use.counts else [])])
-    values = draw.rng.integers(0, max(1, limit), draw.size)
-    if draw.kind != "whole":
+    # The sets together hold all indices of a small dimension.
+    is_small = 0 < limit <= _MANY_ELEMENTS
+    every = _cycled(replace(draw, run=draw.number), np.arange(limit)) if is_small else None
+    values = draw.rng.integers(0, max(1, limit), draw.size) if every is None else every
+    if draw.kind not in ("whole", "random"):
         outside = draw.rng.integers(-reach, 2 * reach + 1, draw.size)
         values = np.where(draw.rng.integers(0, 6, draw.size) == 0, outside, values)
     low, high = value_range(element_type)

@@ -339,9 +339,9 @@ def updated(kind: str, *operands: ReadTerm) -> ReadTerm:
     return term("op", ("dynamic-update-slice",), array(kind, 4, 6), *operands)
 
 
-def padded(kind: str, operand: ReadTerm, value: ReadTerm, high: int = 1) -> ReadTerm:
+def padded(kind: str, *operands: ReadTerm, high: int = 1) -> ReadTerm:
     plan = Plan(ELEMENT_TYPES[kind], (4, 6), (Pad((0, 0), (high, 2 - high)),), (True,))
-    return term("moved", plan, ArrayShape(*plan.result), operand, value)
+    return term("moved", plan, ArrayShape(*plan.result), *operands)
 
 
 def wide(*operands: ReadTerm) -> list[ReadTerm]:

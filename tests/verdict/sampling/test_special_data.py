@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
 from dialect_utils.execution import Worker
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
+from dialect_utils.layout import ArrayShape, parse_shape
 from dialect_utils.verdict import Options, compare_modules
-from dialect_utils.verdict.sampling import array_demands
+from dialect_utils.verdict.sampling import Demand, array_demands, data_sets
+from dialect_utils.verdict.sampling.demands import Use
+from dialect_utils.verdict.sampling.values import special_floats
 
 HLO_LOOP = """HloModule m
 c { s = (s32[], f32[4], f32[]) parameter(0)
@@ -94,3 +99,26 @@ def test_convolutions_without_groups_get_special_data(
     found = compare_modules(module, module, Options(engines=("xla",), power=0), worker)
     assert found.verdict == "agrees"
     assert any("NaN" in line for line in found.unreached) is not is_reached
+
+
+@pytest.mark.parametrize("dims", ["3", "8", "4,8"])
+@pytest.mark.parametrize("name", ["f16", "f32"])
+def test_each_special_value_meets_an_ordinary_and_a_special_one(name: str, dims: str) -> None:
+    shape = parse_shape(f"{name}[{dims}]")
+    assert isinstance(shape, ArrayShape)
+    demands = [Demand(shape, Use(), (), False, (), True)] * 3
+    special = {each.tobytes() for each in special_floats(shape.element_type)}
+    sets = [each for each in data_sets(demands, 1) if each.kind == "special"]
+    for first, second in permutations(range(3), 2):
+        pairs = [pair for each in sets for pair in zip(each.arrays[first].flat, each.arrays[second].flat, strict=True)]
+        met = {(x.tobytes(), y.tobytes() in special) for x, y in pairs if x.tobytes() in special}
+        # Of 12 values, one may miss a kind where arrays have few elements.
+        assert len(met) >= 2 * len(special) - 1
+
+
+def test_sets_without_floats_hold_all_indices_together() -> None:
+    shape = parse_shape("s32[16]")
+    assert isinstance(shape, ArrayShape)
+    sets = data_sets([Demand(shape, Use(limits=(300,)), (), False, (), False)], 1)
+    assert set(range(300)) - {int(each) for data in sets for each in data.arrays[0].flat} == set()
+    assert len(sets) <= 32
