@@ -24,8 +24,6 @@ _CALLS = named("custom-call custom-call-start")
 IDENTITIES = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint"})
 IDENTITIES |= {"annotate_device_placement", "MoveToHost", "MoveToDevice"}
 IDENTITIES |= {"xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier"}
-# Targets whose result is the bytes of their operands.
-CALLS_OF_BYTES = ("ConcatBitcast",)
 # Prefixes of targets that a bare jaxlib implements: no other compiler writes them.
 _LOCAL = ("lapack_", "blas_", "xla_ffi_", "xla_python_", "tridiagonal_solve_", "dce_sink")
 # The worker removes these calls before compilation; they have no results. Other check.* calls read files.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dialect_utils.execution.custom_calls import CALLS_OF_BYTES
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, Layout, Shape
+from dialect_utils.ops.control import CALLS_OF_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Report, module_pass
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from math import prod
 
-from dialect_utils.execution.custom_calls import CALLS_OF_BYTES
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import Module, Operation, array_shape
 from dialect_utils.layout import ArrayShape, ElementType, Layout, Shape, TupleShape
 from dialect_utils.layout.index.index_map import linear_index, linear_indices, logical_indices, physical_element_count
 from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.ops.control import CALLS_OF_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 # Custom calls that return their operand in any layout.

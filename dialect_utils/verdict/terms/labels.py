@@ -10,11 +10,12 @@ import re
 import struct
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from dialect_utils.execution.custom_calls import CALLS_OF_BYTES, IDENTITIES
+from dialect_utils.execution.custom_calls import IDENTITIES
 from dialect_utils.hlo.text.attributes import reversed_dimensions
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType, OpaqueShape
 from dialect_utils.ops import ALL_OPERANDS, Attribute, Trait, attributes_of, has, named, opcode_of, split_asynchronous
+from dialect_utils.ops.control import CALLS_OF_BYTES
 from dialect_utils.ops.declaration import AttributeKind
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.groups import device_text, try_groups, written_groups

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import groupby
 from math import prod
 
-from dialect_utils.ir import Function, Operation
+from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.ir.elementwise import is_elementwise
 from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.choices import USES, Choice
@@ -16,6 +17,8 @@ from dialect_utils.verdict.terms.labels import key_of
 
 # A scatter combines its updates in the order of the array of updates.
 _SUMS = USES[Choice.COMBINATION_ORDER] - USES[Choice.UPDATE_ORDER]
+# Operations whose results take over the layout of an operand.
+_LAID_OUT = Trait.ELEMENTWISE, Trait.MOVES_DATA, Trait.FORWARDS
 # Float operations that do not round, so that a scan may apply them in any order.
 _UNROUNDED = named("maximum minimum select constant and or not")
 
@@ -41,7 +44,31 @@ def order_of(operation: Operation) -> Hashable:
         for position, shapes in enumerate(arrays[len(operation.results) :])
         for shape in shapes
     ]
-    return operation.opcode, types, tuple(roles), _windows(operation) if callable(rule) else key_of(operation)[:3]
+    rest = _windows(operation) if callable(rule) else key_of(operation)[:3]
+    return operation.opcode, types, tuple(roles), tuple(map(_turns, operation.operands)), rest
+
+
+# The nearest operations behind an operand that may decide about its layout.
+_NEAREST = 64
+
+
+def _turns(value: Value) -> frozenset[Hashable]:
+    """Returns the movement behind an operand with a transposition: nothing where there is none.
+
+    An engine may give the result of a transposition the layout of its operand, and elementwise operations keep it. So
+    two sums of equal arrays have equal orders only if they have equal movement behind them. XLA:CPU, for example, sums
+    the products of transpose(x) in another order than those of opt-barrier(transpose(x)).
+    """
+    found: dict[Operation, None] = {}
+    pending = [value]
+    while pending and len(found) < _NEAREST:
+        operation = pending.pop().operation
+        if operation is not None and operation not in found and any(has(operation.opcode, each) for each in _LAID_OUT):
+            found[operation] = None
+            pending += operation.operands
+    moved = [each for each in found if each.opcode != "copy" and not is_elementwise(each)]
+    is_turned = any(each.opcode == "transpose" for each in moved)
+    return frozenset(key_of(each)[:3] for each in moved) if is_turned else frozenset()
 
 
 def _windows(operation: Operation) -> Hashable:
