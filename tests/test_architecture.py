@@ -260,6 +260,8 @@ ALLOWED_CIRCLES = {
     "dialect_utils.stablehlo": {"function", "module", "operation", "value"},
     # A term of an elementwise operation or a constant is lifted by a part of its own.
     "dialect_utils.verdict.field": {"constants", "elementwise", "lift"},
+    # A second opinion on a difference is an examination by another engine.
+    "dialect_utils": {"verdict.examination", "verdict.second_opinion"},
     # Terms are made by rules, and rules make terms.
     "dialect_utils.verdict": {
         "proof.terms",
