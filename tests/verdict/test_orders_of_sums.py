@@ -209,22 +209,22 @@ ENTRY e {
   x = f32[64,32] parameter(0)
   y = f32[64,16] parameter(1)
   t = f32[32,64] transpose(x), dimensions={1,0}
-  BEHIND
+  MADE
   d = f32[32,16] dot(t, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   o = f32[32,16] dot(z, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   ROOT r = f32[32,16] READ
 }
 """
-BEHIND = [
+MADE = [
     "z = f32[32,64] opt-barrier(t)",
     "u = f32[32,64] opt-barrier(t)\n  v = f32[32,64] negate(u)\n  z = f32[32,64] negate(v)",
     "u = f32[1,64,32] reshape(x)\n  v = f32[1,32,64] transpose(u), dimensions={0,2,1}\n  z = f32[32,64] reshape(v)",
 ]
 
 
-@pytest.mark.parametrize("behind", BEHIND)
-def test_an_engine_may_fold_a_transposition_behind_a_sum(behind: str, worker: Worker) -> None:
-    texts = [MOVED.replace("BEHIND", behind).replace("READ", each) for each in ("copy(d)", "copy(o)")]
+@pytest.mark.parametrize("made", MADE)
+def test_an_engine_may_fold_a_transposition_before_a_sum(made: str, worker: Worker) -> None:
+    texts = [MOVED.replace("MADE", made).replace("READ", each) for each in ("copy(d)", "copy(o)")]
     found = prove([parse(each) for each in texts])
     assert found.answer == "equal"
     assert "order of sums" in choices_of(found.outputs)
@@ -232,6 +232,6 @@ def test_an_engine_may_fold_a_transposition_behind_a_sum(behind: str, worker: Wo
     data = [[rng.standard_normal(sizes).astype(np.float32) for sizes in ((64, 32), (64, 16))]]
     one, other = (worker.run(prepare(parse(each), "m"), data, engine="xla")[0][0] for each in texts)
     assert not np.array_equal(one, other)
-    twice, once = (MOVED.replace("BEHIND", behind).replace("READ", f"subtract(d, {each})") for each in "od")
+    twice, once = (MOVED.replace("MADE", made).replace("READ", f"subtract(d, {each})") for each in "od")
     assert prove([parse(twice), parse(once)]).answer == "unknown"
     assert choices_of(prove([parse(once), parse(once)]).outputs) == ()

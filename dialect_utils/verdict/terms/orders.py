@@ -48,15 +48,15 @@ def order_of(operation: Operation) -> Hashable:
     return operation.opcode, types, tuple(roles), tuple(map(_turns, operation.operands)), rest
 
 
-# The nearest operations behind an operand that may decide about its layout.
+# The nearest operations before a sum that may decide about the layout of its operand.
 _NEAREST = 64
 
 
 def _turns(value: Value) -> frozenset[Hashable]:
-    """Returns the movement behind an operand with a transposition: nothing where there is none.
+    """Returns the movement that makes an operand, where a transposition is part of it, else nothing.
 
     An engine may give the result of a transposition the layout of its operand, and elementwise operations keep it. So
-    two sums of equal arrays have equal orders only if they have equal movement behind them. XLA:CPU, for example, sums
+    two sums of equal arrays have equal orders only if equal movement makes their operands. XLA:CPU, for example, sums
     the products of transpose(x) in another order than those of opt-barrier(transpose(x)).
     """
     found: dict[Operation, None] = {}
