@@ -260,10 +260,10 @@ ALLOWED_CIRCLES = {
     "dialect_utils.stablehlo": {"function", "module", "operation", "value"},
     # A term of an elementwise operation or a constant is lifted by a part of its own.
     "dialect_utils.verdict.field": {"constants", "elementwise", "lift"},
-    # A second opinion on a difference is an examination by another engine.
-    "dialect_utils": {"verdict.examination", "verdict.second_opinion"},
-    # Terms are made by rules, and rules make terms.
+    # Terms are made by rules, and rules make terms. An examination asks for a second opinion, a function of it.
     "dialect_utils.verdict": {
+        "examination",
+        "second_opinion",
         "proof.terms",
         "proof.combining",
         "proof.sources",

@@ -184,13 +184,10 @@ class Comparator:
         self, data: DataSet, output: int, x: Array, y: Array, *, flushes: bool
     ) -> tuple[Mask, dict[str, Mask]]:
         """Returns the elements whose bits differ, and those that differ only by a choice of the engine, by choice."""
-        element_type = self.element_types[output]
-        differs = different_elements(x, y, element_type)
-        choices: dict[str, Mask] = {}
-        if data.kind in DECIDING and output in self.nan_made:
-            choices[NAN] = different_bits(x, y, element_type) & ~differs
-        elif data.kind in DECIDING:
-            differs = different_bits(x, y, element_type)
+        element_type, decides = self.element_types[output], data.kind in DECIDING
+        is_made = output in self.nan_made
+        differs = (different_bits if decides and not is_made else different_elements)(x, y, element_type)
+        choices = {NAN: different_bits(x, y, element_type) & ~differs} if decides and is_made else {}
         if output in self.open_signs and element_type.is_floating and differs.any():
             choices[_SIGNS] = differs & (x == 0) & (y == 0)
         if flushes and data.kind != _WITHOUT_SUBNORMALS and output in self.computed and differs.any():

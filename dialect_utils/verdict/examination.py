@@ -118,7 +118,7 @@ class Examination:
             try:
                 runs, found = self.on_engine(engine)
                 found = self._weighed(runs, found)
-                runs, found = self.confirmed(runs, found)
+                runs, found = self._confirmed(engine, runs, found)
             except ExecutionError as error:
                 # A module that XLA rejects has no meaning that a proof could be about.
                 if engine == "xla" and error.is_refusal:
@@ -234,21 +234,26 @@ class Examination:
     def _at_one_input(self, engine: Engine, arrays: list[Array]) -> Verdict | None:
         """Returns the verdict of one engine on one of all possible inputs; None where it is not `different`."""
         runs = replace(self.runs, data=[DataSet("every", arrays)])
-        runs, found = self.confirmed(*replace(self, runs=runs).on_engine(engine))
+        runs, found = self._confirmed(engine, *replace(self, runs=runs).on_engine(engine))
         return self._of_difference(engine, found) if found.answer == "different" else None
 
     def _of_difference(self, engine: Engine, found: Finding) -> Verdict:
         compared = self.judge.comparator.compared()
         return Verdict(found.answer, (engine,), compared, found.counterexample, found.reason, cause=found.cause)
 
-    def confirmed(self, runs: Runs, found: Finding) -> tuple[Runs, Finding]:
+    def _confirmed(self, engine: Engine, runs: Runs, found: Finding) -> tuple[Runs, Finding]:
         """Returns a weaker finding for a difference that no other engine shows, unless the engines were chosen."""
         if found.answer != "different" or self.options.engines is not None or self.runs.worker.devices > 1:
             return runs, found
         # Imported here: most checks find no difference.
-        from dialect_utils.verdict.second_opinion import second_opinion
+        from dialect_utils.verdict.second_opinion import SecondOpinion
 
-        return second_opinion(self, runs, found)
+        is_quick = work_of(self.original) + work_of(self.last) <= ELEMENTS_PER_SECOND
+        own = replace(self.runs, engine=engine)
+        return SecondOpinion(own, self.judge, self.expanded, is_quick, self._found).confirmed(runs, found)
+
+    def _found(self, runs: Runs, judge: Judge) -> tuple[Runs, Finding]:
+        return replace(self, runs=runs, judge=judge).on_engine(runs.engine)
 
     def _engines(self, is_proved: bool) -> Iterator[tuple[Engine, bool]]:
         """Yields the engines, each with true where a failure to execute the modules has to be reported."""

@@ -41,4 +41,13 @@ EQUIVALENTS: tuple[tuple[Edit, str], ...] = (
         ),
         "of two classes with equally many users either may be visited",
     ),
+    (
+        Edit("polynomials:_joined", "power > 1", "power >= 1"),
+        "the first power of abs(x) stays, and the power of x grows by 0",
+    ),
+    (
+        Edit("polynomials:_joined", "power > 1", "power > 0"),
+        "the first power of abs(x) stays, and the power of x grows by 0",
+    ),
+    (Edit("Elements.reread", "old.bits > new.bits", "old.bits >= new.bits"), "equal widths are read above"),
 )

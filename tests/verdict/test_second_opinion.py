@@ -124,3 +124,45 @@ def test_a_large_constant_output_is_not_executed(worker: Worker) -> None:
     assert (
         compared(worker, entry(body.format("negate(x)", 0)), entry(body.format("negate(x)", 1))).verdict == "different"
     )
+
+
+def trained(variance: str) -> str:
+    """Returns the normalization of a batch by the definition of a training step, with some elements per feature."""
+    return f"""HloModule m
+add {{ a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT s = f32[] add(a, b) }}
+ENTRY e {{ x = f32[8,3] parameter(0)
+ scale = f32[3] parameter(1)
+ offset = f32[3] parameter(2)
+ zero = f32[] constant(0)
+ eight = f32[] constant(8)
+ n = f32[3] broadcast(eight), dimensions={{}}
+ t = f32[3] reduce(x, zero), dimensions={{0}}, to_apply=add
+ mean = f32[3] divide(t, n)
+ means = f32[8,3] broadcast(mean), dimensions={{1}}
+ c = f32[8,3] subtract(x, means)
+ cc = f32[8,3] multiply(c, c)
+ u = f32[3] reduce(cc, zero), dimensions={{0}}, to_apply=add
+ count = f32[] constant({variance})
+ counts = f32[3] broadcast(count), dimensions={{}}
+ v = f32[3] divide(u, counts)
+ epsilon = f32[] constant(0.001)
+ es = f32[3] broadcast(epsilon), dimensions={{}}
+ ve = f32[3] add(v, es)
+ r = f32[3] rsqrt(ve)
+ k = f32[3] multiply(r, scale)
+ ks = f32[8,3] broadcast(k), dimensions={{1}}
+ y = f32[8,3] multiply(c, ks)
+ os = f32[8,3] broadcast(offset), dimensions={{1}}
+ z = f32[8,3] add(y, os)
+ ROOT out = (f32[8,3], f32[3], f32[3]) tuple(z, mean, v) }}"""
+
+
+def test_an_engine_that_rounds_a_definition_otherwise_confirms_no_difference(worker: Worker) -> None:
+    whole = entry(
+        "x = f32[8,3] parameter(0)\n s = f32[3] parameter(1)\n o = f32[3] parameter(2)\n"
+        " ROOT r = (f32[8,3], f32[3], f32[3]) batch-norm-training(x, s, o), epsilon=0.001, feature_index=1"
+    )
+    assert compared(worker, whole, trained("8")).verdict in ("agrees", "close")
+    assert compared(worker, whole, trained("7")).verdict == "different"

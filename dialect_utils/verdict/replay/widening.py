@@ -26,11 +26,8 @@ _REDUCTIONS = ("reduce", "reduce-window")
 
 
 def _name(term: Term) -> str:
-    """Returns the opcode of an operation, or an empty text."""
-    label: Any = term.label
-    if term.kind != "op" or not isinstance(label, tuple):
-        return ""
-    return str(label[0][0] if isinstance(label[0], tuple) else label[0])
+    """Returns the opcode of an operation with a definition, or another text."""
+    return str(term.label[0]) if term.kind == "op" and isinstance(term.label, tuple) else ""
 
 
 def _pair(step: Step) -> tuple[Term, Term]:
@@ -39,7 +36,7 @@ def _pair(step: Step) -> tuple[Term, Term]:
     if wide.kind == "out":
         demand(narrow.kind == "out" and narrow.label == wide.label, "another result")
         wide, narrow = wide.operands[0], narrow.operands[0]
-    demand(wide.kind == narrow.kind and len(wide.operands) == len(narrow.operands), "another operation")
+    demand(wide.kind == narrow.kind, "another operation")
     return wide, narrow
 
 
@@ -52,14 +49,15 @@ def converted_movement(step: Step) -> Level:
         assert isinstance(first, Plan)  # moved terms have plans as labels
         assert isinstance(second, Plan)
         is_same = (first.dimensions, first.steps, first.paddings) == (second.dimensions, second.steps, second.paddings)
-        demand(is_same and not first.regroups_bits, "another movement")
+        demand(is_same, "another movement")
         count = len(wide.operands)
     else:
-        demand(_name(wide) in _MOVES and wide.label == narrow.label, "no movement, or another one")
+        demand(wide.label == narrow.label, "another movement")
         count = _MOVES[_name(wide)] or len(wide.operands)
     for number, (first_, second_) in enumerate(zip(wide.operands, narrow.operands, strict=True)):
         demand(is_converted(first_, second_) if number < count else first_ is second_, "another operand")
         kinds = type_of(first_), type_of(second_)
+        # This rejects movement that regroups bits, too.
         demand(number >= count or kinds == (type_of(step.before), type_of(narrow)), "other types")
     return Level.BITS
 
@@ -94,7 +92,7 @@ def promoted(step: Step) -> tuple[NamedLevel, tuple[Term, str, ElementType, int]
 
 def _reduction(term: Term) -> Term:
     """Returns the operation whose only result a term is."""
-    demand(term.kind == "out" and term.label == 0, "no result")
+    demand(term.kind == "out", "no result")
     (made,) = term.operands
     is_exchange = isinstance(made.label, tuple) and isinstance(made.label[0], tuple) and made.label[0][0] in REDUCTIONS
     demand(is_exchange and len(made.operands) == len(("array", "function")), "no reduction of one array")
@@ -111,7 +109,7 @@ def converted_function(step: Step) -> tuple[Level, tuple[Term, Term]]:
     wide, narrow = _pair(step)
     demand(_name(wide) == _name(narrow) and wide.label == narrow.label, "another operation")
     operands = [*zip(wide.operands, narrow.operands, strict=True)]
-    functions = [pair for pair in operands if _name(pair[0]) == "function"]
+    functions = [pair for pair in operands if {*map(_name, pair)} == {"function"}]
     arrays = operands[: len(operands) - len(functions)]
     demand(len(functions) == 1 and operands[-1] == functions[0], "no operation by one function")
     for first, second in arrays:
@@ -119,14 +117,14 @@ def converted_function(step: Step) -> tuple[Level, tuple[Term, Term]]:
     kinds = [_kinds(_name(wide), [pair[side] for pair in arrays]) for side in (0, 1)]
     for side in (0, 1):
         _, _, shapes, count = label_of(functions[0][side])
-        scalars = [*(ArrayShape(kind, ()) for kind in kinds[side][0])]
+        scalars = [*(ArrayShape(kind, ()) for kind in kinds[side] * 2)]
         demand([*shapes] == scalars, "a function of other values")
         results = [type_of(each) for each in functions[0][side].operands]
-        demand(len(results) == count and results == kinds[side][1], "a function with other results")
-    demand(type_of(step.before) == _result(step.before, kinds[0][1]), "another result")
+        demand(len(results) == count and results == kinds[side], "a function with other results")
+    demand(type_of(step.before) == _result(step.before, kinds[0]), "another result")
     result = without_conversion(step.after)
-    demand(type_of(result) == _result(result, kinds[1][1]), "another result")
-    return _level_of_function(functions[0][1], kinds[0][1]), functions[0]
+    demand(type_of(result) == _result(result, kinds[1]), "another result")
+    return _level_of_function(functions[0][1], kinds[0]), functions[0]
 
 
 def labels_of(*functions: Term) -> list[tuple[Any, ...]]:
@@ -135,16 +133,16 @@ def labels_of(*functions: Term) -> list[tuple[Any, ...]]:
 
 
 def _result(term: Term, kinds: Sequence[ElementType]) -> ElementType:
-    return kinds[int(str(term.label))] if term.kind == "out" else kinds[0]
+    return kinds[int(str(term.label))]
 
 
-def _kinds(name: str, arrays: Sequence[Term]) -> tuple[list[ElementType], list[ElementType]]:
-    """Returns the parameter and result types of the function that reduces arrays."""
+def _kinds(name: str, arrays: Sequence[Term]) -> list[ElementType]:
+    """Returns the result types of the function that reduces arrays; its parameters have them twice."""
     kinds = [type_of(each) for each in arrays]
     demand(name in _REDUCTIONS, "an operation whose function is not known")
     count = len(kinds) // 2
     demand(kinds[:count] == kinds[count:], "initial values of other types")
-    return [*kinds[:count], *kinds[:count]], kinds[:count]
+    return kinds[:count]
 
 
 def _level_of_function(function: Term, results: Sequence[ElementType]) -> Level:

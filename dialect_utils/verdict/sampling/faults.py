@@ -96,23 +96,25 @@ def _edits(operation: Operation) -> Iterator[tuple[str, _Edit]]:
         yield "other direction", _redirected(_DIRECTIONS)
         if not _is_symmetric(operation):
             yield "opposite direction", _redirected(_OPPOSITE)
-    if operation.splat_bits is not None:
-        yield "other constant", _changed
-        yield from ((f"constant times {factor:g}", _scaled(factor)) for factor in _factors(operation))
+    yield from _other_constants(operation)
     if shape.element_type.name in _NARROWER and operation.opcode != "constant" and not operation.function.is_embedded:
         yield "narrowing", _narrowed
 
 
 def _edits_of_limit(operation: Operation) -> Iterator[tuple[str, _Edit]]:
     """Yields edits of the limit of a loop that counts integers: another number, or one iteration more or fewer."""
-    values = [*operation.operands[:1], *operation.results]
-    if not all(isinstance(value.shape, ArrayShape) and not value.shape.rank for value in values):
-        return
-    if any(value.shape.is_inexact for value in values):
+    shapes = [value.shape for value in (*operation.operands[:1], *operation.results)]
+    if any(not isinstance(shape, ArrayShape) or shape.rank or shape.is_inexact for shape in shapes):
         return
     if operation.opcode == "compare":
         yield "other direction", _redirected(_DIRECTIONS)
-    elif (operation.splat_bits or 0) > 1 and array_shape(values[0]).element_type.is_integral:
+    elif (operation.splat_bits or 0) > 1:
+        yield from _other_constants(operation)
+
+
+def _other_constants(operation: Operation) -> Iterator[tuple[str, _Edit]]:
+    """Yields edits that replace a constant by another number."""
+    if operation.splat_bits is not None:
         yield "other constant", _changed
         yield from ((f"constant times {factor:g}", _scaled(factor)) for factor in _factors(operation))
 

@@ -130,7 +130,7 @@ def _each(term: Term) -> bool:
     assert isinstance(label, tuple)  # checked above
     if len(label) == len(_KEY) and label[0] in OPCODES:
         return _is_key(label)
-    check = _LABELS.get(label[0]) if len(label) > 1 else None
+    check = _LABELS.get(label[0])
     if check is not None:
         return check(label[1:], shape, operands)
     return len(label) == 1 and _has_operands(label[0], operands)
@@ -220,12 +220,13 @@ def _function(term: Term, label: Sequence[Any]) -> bool:
 
 def _while(term: Term, label: Sequence[Any]) -> bool:
     level, counts, _ = label
-    return _are_numbers((level, *counts)) and sum(counts) == len(term.operands)
+    is_counted = isinstance(counts, tuple) and bool(counts) and _are_numbers((level, *counts))
+    return is_counted and sum(counts) == len(term.operands)
 
 
 def _broadcast(term: Term, label: Sequence[Any]) -> bool:
     (to,), (shape, operand) = label, _static(term, *term.operands)
-    is_inside = _are_numbers(to) and all(each < shape.rank for each in to) and len({*to}) == len(to) == operand.rank
+    is_inside = _are_numbers(to) and len({*to}) == len(to) == operand.rank
     return (
         is_inside
         and shape.element_type == operand.element_type
@@ -293,7 +294,7 @@ def _gather(term: Term, label: Sequence[Any]) -> bool:
 def _scatter(term: Term, label: Sequence[Any]) -> bool:
     (count, _), (*operands, _) = label, term.operands
     arrays = tuple(each.shape for each in operands[:count])
-    return _are_numbers((count,)) and 0 < 2 * count <= len(operands) and term.shape == TupleShape(arrays)
+    return _are_numbers((count,)) and 0 < count <= len(operands) // 2 and term.shape == TupleShape(arrays)
 
 
 def _reduce(term: Term, label: Sequence[Any]) -> bool:

@@ -206,6 +206,11 @@ def test_users_without_a_partner_follow_two_merges() -> None:
     for pair in ((first, second), (second, third)):
         equality.merge([pair])
     assert equality.same(user, partner)
+    exact = Equality(graph, Level.BITS, None)
+    exact.merge([(first, second)])
+    coarser = Equality(graph, Level.NAN, exact)
+    coarser.merge([(second, third)])
+    assert coarser.same(user, partner)
 
 
 def test_a_normal_form_with_many_users_keeps_the_value_that_it_is_equal_to() -> None:

@@ -48,9 +48,39 @@ SUMS = [each("add", array("f32", 4), *pair) for pair in ((UNDEFINED, LINE), (LIN
 TRUE_STEPS: dict[str, Step] = {
     "a polynomial": step("convert-narrower", SQUARED, NARROW),
     "a sum in another order": step("integer-ring", added(NUMBER, OTHER, "s32"), added(OTHER, NUMBER, "s32")),
+    "a polynomial of as many bits": step(
+        "convert-narrower",
+        converted(SQUARED.operands[0], "u32"),
+        each(SQUARE, array("u32"), converted(NUMBER, "u32")),
+    ),
+    "a sum of terms": step(
+        "integer-ring",
+        each(("sum", "add"), array("s32"), NUMBER, OTHER, NUMBER),
+        added(added(NUMBER, NUMBER, "s32"), OTHER, "s32"),
+    ),
+    "a sum of products": step(
+        "integer-ring",
+        each(("sum-of-products", ()), array("s32"), NUMBER, OTHER, NUMBER),
+        added(added(NUMBER, NUMBER, "s32"), OTHER, "s32"),
+    ),
+    "a product of factors": step(
+        "integer-ring",
+        each(("sum", "multiply"), array("s32"), NUMBER, OTHER, NUMBER),
+        each("multiply", array("s32"), square(NUMBER), OTHER),
+    ),
     "the square of an absolute value": step("integer-ring", square(each("abs", array("s32"), NUMBER)), square(NUMBER)),
 }
 FORGED: dict[str, Step] = {
+    "half of the range": step(
+        "integer-ring", each("multiply", array("s8"), SMALL, constant(128, "s8")), constant(0, "s8")
+    ),
+    "an absolute value": step("integer-ring", each("abs", array("s32"), NUMBER), NUMBER),
+    "an unknown operation with the label of a polynomial": step(
+        "convert-narrower", converted(term("op", SQUARE, array("s32"), NUMBER), "s8"), NARROW
+    ),
+    "a polynomial as an unknown operation": step(
+        "convert-narrower", SQUARED, term("op", SQUARE, array("s8"), converted(NUMBER, "s8"))
+    ),
     "a sum of floats": step("integer-ring", added(added(X, Y, "f32"), Z, "f32"), added(X, added(Y, Z, "f32"), "f32")),
     "a number of another type": step(
         "integer-ring",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 
 import pytest
@@ -339,21 +339,20 @@ def updated(kind: str, *operands: ReadTerm) -> ReadTerm:
     return term("op", ("dynamic-update-slice",), array(kind, 4, 6), *operands)
 
 
-def padded(kind: str, *operands: ReadTerm, high: int = 1) -> ReadTerm:
-    plan = Plan(ELEMENT_TYPES[kind], (4, 6), (Pad((0, 0), (high, 2 - high)),), (True,))
+def padded(kind: str, *operands: ReadTerm, low: int = 0) -> ReadTerm:
+    plan = Plan(ELEMENT_TYPES[kind], (4, 6), (Pad((low, 0), (1 - low, 1)),), (True,))
     return term("moved", plan, ArrayShape(*plan.result), *operands)
 
 
-def wide(*operands: ReadTerm) -> list[ReadTerm]:
-    return [converted(each_, "f32") for each_ in operands]
+def wide(*operands: ReadTerm) -> Iterator[ReadTerm]:
+    return (converted(each_, "f32") for each_ in operands)
 
 
 TABLES = ROWS["bf16"], parameter(2, "bf16", 4, 6)
 BLOCK, PLACES = parameter(2, "bf16", 2, 6), [parameter(i, "s32") for i in (3, 4, 5)]
 UPDATED = updated("bf16", TABLES[0], BLOCK, *PLACES[:2])
 PADDED = padded("bf16", *BOTH)
-SQUARES = parameter(2, "bf16", 1, 2), parameter(3, "bf16", 1, 2)
-TURNED = parameter(4, "bf16", 2, 1), parameter(5, "bf16", 2, 1)
+NUMBERS_OF_TWO = parameter(2, "bf16"), parameter(3, "bf16")
 TRUE_STEPS |= {
     "windows reduced by a function": by_functions(
         replace(HALVES, label=in_windows(3, 1)), replace(FLOATS, label=in_windows(3, 1))
@@ -399,7 +398,7 @@ MOVED |= {
         converted(UPDATED, "f32"),
     ),
     "another update": ("converted", updated("f32", *wide(*TABLES), *PLACES[:2]), converted(UPDATED, "f32")),
-    "other padding": ("converted", padded("f32", *wide(*BOTH), high=2), converted(PADDED, "f32")),
+    "other padding": ("converted", padded("f32", *wide(*BOTH), low=1), converted(PADDED, "f32")),
     "another padding value": (
         "converted",
         padded("f32", *wide(TABLES[0]), ONE["f32"]),
@@ -415,10 +414,40 @@ MOVED |= {
         joined("f32", *wide(*TABLES)),
         converted(term("op", ("concatenate", 0), array("bf16", 8, 6), *TABLES, parameter(5, "bf16", 0, 6)), "f32"),
     ),
-    "parts in another dimension": (
+    "an unknown operation instead of the parts": (
         "converted",
-        term("op", ("concatenate", 0), array("f32", 2, 2), *wide(*SQUARES)),
-        converted(term("op", ("concatenate", 1), array("bf16", 2, 2), *TURNED), "f32"),
+        joined("f32", *wide(*TABLES)),
+        converted(joined("bf16", *TABLES, name="unknown"), "f32"),
+    ),
+    "an unknown function instead of an update": (
+        "converted",
+        term("op", ("dynamic-update-slice",), array("f32"), *wide(*NUMBERS_OF_TWO)),
+        converted(each(("dynamic-update-slice",), array("bf16"), *NUMBERS_OF_TWO), "f32"),
+    ),
+    "a conversion to the same type that is left out": (
+        "converted",
+        padded("f32", *wide(ROWS["f32"], ONE["f32"])),
+        padded("f32", ROWS["f32"], ONE["f32"]),
+    ),
+}
+ALONE = [
+    term("op", (ALL, 1, (4, 1), None), array(kind, 8), *operands)
+    for kind, operands in (("s8", (LINE, SUM)), ("s32", (converted(LINE, "s32"), WIDE_SUM)))
+]
+EXCHANGED |= {
+    "the negation of an exchange": (
+        "promoted-reduction",
+        each("negate", array("s8", 8), ALONE[0]),
+        converted(each("negate", array("s32", 8), ALONE[1]), "s8"),
+    ),
+}
+UNKNOWN = {
+    kind: replace(function("add", kind), label=("unknown", 0, (array(kind),) * TWICE, 1)) for kind in ("bf16", "f32")
+}
+BY_FUNCTIONS |= {
+    "an operation that is no function": by_functions(replace(HALVES, function=(UNKNOWN["bf16"],)), FLOATS),
+    "an operation that is no function on the other side": by_functions(
+        HALVES, replace(FLOATS, function=(UNKNOWN["f32"],))
     ),
 }
 FORGED = MOVED | EXCHANGED | BY_FUNCTIONS
@@ -434,6 +463,11 @@ def test_the_step_that_is_forged_holds_without_the_forgery(name: str) -> None:
 def test_a_forged_step_is_refused(name: str) -> None:
     rule, before, after = FORGED[name]
     assert told((TRUE, TRUE), step(rule, before, after)).refused
+
+
+def test_a_function_that_a_wider_type_changes_is_named() -> None:
+    rule, before, after = EXCHANGED["a difference"]
+    assert told((TRUE, TRUE), step(rule, before, after)).refused == "subtract is another function in s32"
 
 
 X, Y = (term("leaf", ("bound", 0, i), array("bf16")) for i in range(2))
@@ -456,3 +490,10 @@ def test_a_reduction_by_a_function_is_equal_up_to_the_order_that_it_observes(bod
     narrow = term("op", ("function", 0, (array("bf16"),) * 2, 1), TupleShape(()), body)
     rule, before, after = by_functions(replace(HALVES, function=(narrow,)), FLOATS)
     assert converted_function(step(rule, before, after))[0] is level
+
+
+def test_numbers_that_are_reduced_as_floats_are_summed_in_an_order_of_the_engine() -> None:
+    integers = Reduced("s8", ROWS["s8"], ONE["s8"], (function("add", "s8"),))
+    floats = replace(FLOATS, rows=converted(ROWS["s8"], "f32"), initial=converted(ONE["s8"], "f32"))
+    rule, before, after = by_functions(integers, floats)
+    assert converted_function(step(rule, before, after))[0] is Level.ENGINE

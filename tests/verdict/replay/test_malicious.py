@@ -539,6 +539,21 @@ def test_what_no_rule_can_read_is_refused_and_raises_nothing() -> None:
         assert not told((TRUE, FALSE), one).is_equal
 
 
+LABELS_WITHOUT_FIELDS = {
+    "a comparison": each("compare", array("pred", 2), Y, Y),
+    "a comparison in a tuple": each(("compare",), array("pred", 2), Y, Y),
+    "a loop without counts": term("op", ("while", 0, (), None), TUPLE),
+    "a loop of a set": term("op", ("while", 0, frozenset({1}), None), TUPLE, AT),
+}
+
+
+@pytest.mark.parametrize("name", LABELS_WITHOUT_FIELDS)
+def test_a_label_without_its_fields_is_refused_in_programs_that_differ(name: str) -> None:
+    """Each equality reads the labels of all terms."""
+    wrong = LABELS_WITHOUT_FIELDS[name]
+    assert told((TRUE, FALSE), step("elements", wrong, wrong)).refused
+
+
 def dot_of(left: ReadTerm, right: ReadTerm, *sizes: int, kind: str = "f32") -> ReadTerm:
     return term("op", ("dot", ()), array(kind, *sizes), left, right)
 
