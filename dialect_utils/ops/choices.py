@@ -31,7 +31,9 @@ class Choice(Enum):
 _SUMS = named("dot convolution ragged-dot scaled-dot")
 # Each choice, and the operations whose results depend on it.
 USES: Mapping[Choice, frozenset[str]] = {
-    Choice.COMBINATION_ORDER: with_trait(Trait.COMBINES) | with_trait(Trait.CONTRACTS) | named("fft"),
+    Choice.COMBINATION_ORDER: with_trait(Trait.COMBINES)
+    | with_trait(Trait.CONTRACTS)
+    | named("batch-norm-grad batch-norm-training fft"),
     Choice.FUNCTION_ROUNDING: frozenset(
         name
         for name in with_trait(Trait.ROUNDS)

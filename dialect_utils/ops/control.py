@@ -181,6 +181,8 @@ def _check_constraints(instance: Instance, text: str) -> None:
         agree(instance, f"operand {number}", operand, f"its {name}", shape, name)
 
 
+# Custom calls whose result is the bytes of their operands.
+CALLS_OF_BYTES = ("ConcatBitcast",)
 # Custom calls that make buffers of arrays and arrays of buffers.
 BUFFER_CALLS = ("Pin", "Unpin", "CreateBuffer")
 

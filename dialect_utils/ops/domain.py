@@ -140,6 +140,10 @@ class Domain(Protocol[V]):
         """
         raise UndefinedError("combine is not defined")
 
+    def sum_of(self, _: Operation, array: V) -> V:
+        """Returns the [kept] of an array [kept, reduced], as an operation sums it; the engine chooses the order."""
+        return self.combine("add", array, self.number(self.element_type(array), 0, ()))
+
     def reduce(self, operation: Operation, function: Function, arrays: Sequence[V], initial: Sequence[V]) -> list[V]:
         """Returns the [kept] of arrays [kept, reduced], combined by a function in an order that the engine chooses."""
         raise UndefinedError("reduce is not defined")

@@ -131,6 +131,7 @@ class _Norm(Generic[V]):
     """Arithmetic of a batch normalization: on arrays of dimensions `sizes`, and on vectors of their features."""
 
     domain: Domain[V]
+    operation: Operation
     element_type: ElementType
     sizes: tuple[int, ...]
     feature: int
@@ -152,7 +153,7 @@ class _Norm(Generic[V]):
     def sum(self, array: V) -> V:
         rest = [i for i in range(len(self.sizes)) if i != self.feature]
         rows = grouped(self.domain, array, [self.feature], rest)
-        return self.domain.combine("add", rows, self.domain.number(self.element_type, 0, ()))
+        return self.domain.sum_of(self.operation, rows)
 
     def mean(self, array: V) -> V:
         total = self.sum(array)
@@ -174,7 +175,7 @@ def _norm(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> _No
     types = {domain.element_type(operand) for operand in operands}
     if epsilon is None or len(types) > 1:
         raise UndefinedError(f"{operation.opcode} has no epsilon, or several element types")
-    return _Norm(domain, types.pop(), domain.dimensions(operands[0]), _feature(operation), single(epsilon))
+    return _Norm(domain, operation, types.pop(), domain.dimensions(operands[0]), _feature(operation), single(epsilon))
 
 
 def _feature(operation: Operation) -> int:

@@ -25,6 +25,7 @@ from dialect_utils.ops import (
     windows,
 )
 from dialect_utils.ops.declaration import (
+    CONTRACTED,
     CONVOLUTION,
     EACH,
     EACH_ROUNDED,
@@ -213,7 +214,7 @@ _SCANNED = texts("dimension is_associative is_reverse scan_dim_size operandSegme
 
 OTHER_OPERATIONS: tuple[Opcode, ...] = (
     *only_in("stablehlo", Trait.PURE, "dynamic_broadcast_in_dim", define_broadcast_to, _SIZED, _SPREAD, 1),
-    *only_in("stablehlo", Trait.PURE, "dynamic_conv", define_dynamic_convolution, _SIZED, _CONVOLVED),
+    *only_in("stablehlo", CONTRACTED, "dynamic_conv", define_dynamic_convolution, _SIZED, _CONVOLVED),
     *only_in("stablehlo", Trait.PURE, "dynamic_gather", define_dynamic_gather, _SIZED, _DYNAMIC_GATHER),
     *only_in("stablehlo", Trait.PURE, "dynamic_iota", define_iota, _SIZED, (integers("iota_dimension"),)),
     *only_in("stablehlo", Trait.PURE, "dynamic_pad", define_dynamic_pad, _SIZED),

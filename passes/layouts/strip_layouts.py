@@ -6,9 +6,9 @@ from typing import Literal
 
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, Layout, Shape
+from dialect_utils.ops.control import CALLS_OF_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Report, module_pass
-from passes.tiling.byte_readers import CALLS_OF_BYTES
 
 Keep = Literal["nothing", "order", "memory-space"]
 

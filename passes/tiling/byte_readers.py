@@ -14,10 +14,9 @@ from dialect_utils.ir import Module, Operation, array_shape
 from dialect_utils.layout import ArrayShape, ElementType, Layout, Shape, TupleShape
 from dialect_utils.layout.index.index_map import linear_index, linear_indices, logical_indices, physical_element_count
 from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.ops.control import CALLS_OF_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError
 
-# Custom calls whose result is the bytes of their operands.
-CALLS_OF_BYTES = ("ConcatBitcast",)
 # Custom calls that return their operand in any layout.
 _IDENTITY_CALLS = ("AssumeGatherIndicesInBound", "AssumeScatterIndicesInBound", "GatherScatterIndicesBitpacked")
 

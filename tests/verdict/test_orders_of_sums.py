@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dialect_utils.execution import Worker
+from dialect_utils.execution import Worker, prepare
 from dialect_utils.ir import Module
 from dialect_utils.verdict import Options, compare_stages
 from dialect_utils.verdict.certified import choices_of, prove
@@ -132,3 +132,106 @@ SLICED = """func.func @main(%i: tensor<29xi32>) -> tensor<29xf32> {
   return %r : tensor<29xf32>
 }
 """
+
+
+NORMALIZED = """HloModule m
+ENTRY e {
+  x = f32[4,8,3] parameter(0)
+  s = f32[8] parameter(1)
+  o = f32[8] parameter(2)
+  n = (f32[4,8,3], f32[8], f32[8]) batch-norm-training(x, s, o), epsilon=0.001, feature_index=1
+  mean = f32[8] get-tuple-element(n), index=1
+  t = f32[8,4,3] transpose(x), dimensions={1,0,2}
+  u = (f32[8,4,3], f32[8], f32[8]) batch-norm-training(t, s, o), epsilon=0.001, feature_index=0
+  other = f32[8] get-tuple-element(u), index=1
+  ROOT r = f32[8] READ
+}
+"""
+
+CONVOLVED = """HloModule m
+ENTRY e {
+  x = f32[2,1,9,16] parameter(0)
+  k = f32[3,3,16,8] parameter(1)
+  c = f32[2,1,7,8] convolution(x, k), window={size=3x3 pad=1_1x0_0}, dim_labels=b01f_01io->b01f
+  t = f32[3,3,16,8] reverse(k), dimensions={0,1}
+  reversed = f32[2,1,7,8] convolution(x, t), window={size=3x3 pad=1_1x0_0 rhs_reversal=1x1}, dim_labels=b01f_01io->b01f
+  dilated = f32[2,1,7,8] convolution(x, k), window={size=3x3 pad=1_1x0_0 lhs_dilate=2x1}, dim_labels=b01f_01io->b01f
+  ROOT r = f32[2,1,7,8] READ
+}
+"""
+DYNAMIC = """func.func @main(%x: tensor<2x9x3xf32>, %k: tensor<3x3x4xf32>) -> tensor<2x7x4xf32> {
+  %p = stablehlo.constant dense<0> : tensor<1x2xi64>
+  %c = "stablehlo.dynamic_conv"(%x, %k, %p) {batch_group_count = 1 : i64, feature_group_count = 1 : i64,
+      dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>} :
+      (tensor<2x9x3xf32>, tensor<3x3x4xf32>, tensor<1x2xi64>) -> tensor<2x7x4xf32>
+  %t = stablehlo.transpose %x, dims = [0, 2, 1] : (tensor<2x9x3xf32>) -> tensor<2x3x9xf32>
+  %o = "stablehlo.dynamic_conv"(%t, %k, %p) {batch_group_count = 1 : i64, feature_group_count = 1 : i64,
+      dimension_numbers = #stablehlo.conv<[b, f, 0]x[0, i, o]->[b, 0, f]>} :
+      (tensor<2x3x9xf32>, tensor<3x3x4xf32>, tensor<1x2xi64>) -> tensor<2x7x4xf32>
+  %r = stablehlo.READ : tensor<2x7x4xf32>
+  return %r : tensor<2x7x4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "one", "other"),
+    [
+        (NORMALIZED, "mean", "other"),
+        (CONVOLVED, "c", "reversed"),
+        (CONVOLVED, "c", "dilated"),
+        (DYNAMIC, "%c", "%o"),
+    ],
+)
+def test_each_operation_that_sums_has_an_order(program: str, one: str, other: str) -> None:
+    def reading(text: str) -> Module:
+        return parse(program.replace("READ", text if one == "%c" else text.replace(" ", "(", 1) + ")"))
+
+    found = prove([reading(f"negate {one}"), reading(f"negate {other}")])
+    assert found.answer == "equal"
+    assert "order of sums" in choices_of(found.outputs)
+    for first, second in ((f"floor {one}", f"floor {other}"), (f"subtract {one}, {one}", f"subtract {one}, {other}")):
+        assert prove([reading(first), reading(second)]).answer == "unknown"
+        assert choices_of(prove([reading(second), reading(second)]).outputs) == ()
+
+
+def test_an_engine_sums_a_dilated_window_in_another_order(worker: Worker) -> None:
+    rng = np.random.default_rng(0)
+    data = [[rng.standard_normal(sizes).astype(np.float32) for sizes in ((2, 1, 9, 16), (3, 3, 16, 8))]]
+    texts = [CONVOLVED.replace("READ", f"copy({name})") for name in ("c", "dilated", "reversed")]
+    found = [worker.run(prepare(parse(text), "m"), data, engine="xla")[0][0] for text in texts]
+    assert all(not np.array_equal(found[0], each) for each in found[1:])
+    assert all(np.allclose(found[0], each, atol=1e-4) for each in found[1:])
+
+
+MOVED = """HloModule m
+ENTRY e {
+  x = f32[64,32] parameter(0)
+  y = f32[64,16] parameter(1)
+  t = f32[32,64] transpose(x), dimensions={1,0}
+  MADE
+  d = f32[32,16] dot(t, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  o = f32[32,16] dot(z, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = f32[32,16] READ
+}
+"""
+MADE = [
+    "z = f32[32,64] opt-barrier(t)",
+    "u = f32[32,64] opt-barrier(t)\n  v = f32[32,64] negate(u)\n  z = f32[32,64] negate(v)",
+    "u = f32[1,64,32] reshape(x)\n  v = f32[1,32,64] transpose(u), dimensions={0,2,1}\n  z = f32[32,64] reshape(v)",
+]
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_an_engine_may_fold_a_transposition_before_a_sum(made: str, worker: Worker) -> None:
+    texts = [MOVED.replace("MADE", made).replace("READ", each) for each in ("copy(d)", "copy(o)")]
+    found = prove([parse(each) for each in texts])
+    assert found.answer == "equal"
+    assert "order of sums" in choices_of(found.outputs)
+    rng = np.random.default_rng(0)
+    data = [[rng.standard_normal(sizes).astype(np.float32) for sizes in ((64, 32), (64, 16))]]
+    one, other = (worker.run(prepare(parse(each), "m"), data, engine="xla")[0][0] for each in texts)
+    assert not np.array_equal(one, other)
+    twice, once = (MOVED.replace("MADE", made).replace("READ", f"subtract(d, {each})") for each in "od")
+    assert prove([parse(twice), parse(once)]).answer == "unknown"
+    assert choices_of(prove([parse(once), parse(once)]).outputs) == ()

@@ -15,6 +15,7 @@ from dialect_utils.hlo.text.attributes import reversed_dimensions
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType, OpaqueShape
 from dialect_utils.ops import ALL_OPERANDS, Attribute, Trait, attributes_of, has, named, opcode_of, split_asynchronous
+from dialect_utils.ops.control import CALLS_OF_BYTES
 from dialect_utils.ops.declaration import AttributeKind
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.groups import device_text, try_groups, written_groups
@@ -238,10 +239,12 @@ def _contents(operation: Operation) -> Hashable:
 
 
 def _written_shapes(operation: Operation) -> Hashable:
-    """Returns the layouts of a bitcast, which no attribute holds."""
+    """Returns the layouts that no attribute holds: of a bitcast, and of a custom call that reads and writes bytes."""
     values = [*operation.results, *operation.operands]
-    if operation.opcode == "bitcast":
+    if operation.opcode == "bitcast" or operation.callee in CALLS_OF_BYTES:
         return tuple(str(value.shape) for value in values)
+    if operation.attribute("operand_layout_constraints") is not None:
+        return tuple(str(value.shape.in_default_memory) for value in operation.results)
     if any(isinstance(value.shape, OpaqueShape) for value in values):
         raise UndefinedError(f"{operation.opcode} has types that XLA has no name for")
     return None

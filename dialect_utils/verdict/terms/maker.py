@@ -16,6 +16,7 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.domain import Domain, UndefinedError
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.terms.exchanges import Exchange
+from dialect_utils.verdict.terms.orders import order_of
 from dialect_utils.verdict.terms.primitives import Kind, TreeOf, V
 
 if TYPE_CHECKING:
@@ -68,6 +69,10 @@ class Maker(Domain[V]):
     @abstractmethod
     def in_any_order(self, array: V, order: Hashable) -> V:
         """Returns a result in the order that the engine chooses for `order`, given the result in the written order."""
+
+    def sum_of(self, operation: Operation, array: V) -> V:
+        found, order = super().sum_of(operation, array), order_of(operation)
+        return found if order is None else self.in_any_order(found, order)
 
     @abstractmethod
     def select(self, selector: V, results: Sequence[V]) -> V:

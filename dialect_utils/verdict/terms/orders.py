@@ -6,15 +6,19 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import groupby
 from math import prod
 
-from dialect_utils.ir import Function, Operation
+from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.ir.elementwise import is_elementwise
 from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.choices import USES, Choice
-from dialect_utils.ops.factors import Factor, Kind
+from dialect_utils.ops.factors import Factor, Kind, sizes_at
+from dialect_utils.ops.structured import convolution_window, group_counts, labels, reduction_window
 from dialect_utils.verdict.terms.labels import key_of
 
 # A scatter combines its updates in the order of the array of updates.
 _SUMS = USES[Choice.COMBINATION_ORDER] - USES[Choice.UPDATE_ORDER]
+# Operations whose results take over the layout of an operand.
+_LAID_OUT = Trait.ELEMENTWISE, Trait.MOVES_DATA, Trait.FORWARDS
 # Float operations that do not round, so that a scan may apply them in any order.
 _UNROUNDED = named("maximum minimum select constant and or not")
 
@@ -22,9 +26,9 @@ _UNROUNDED = named("maximum minimum select constant and or not")
 def order_of(operation: Operation) -> Hashable:
     """Returns all that an engine's order of a sum of floats may depend on; None where the order changes nothing.
 
-    An engine chooses the order for the opcode, the types, the dimensions of the operands in memory, and the role of
-    each. Equal orders of equal arrays are equal sums. Dimensions of size 1 play no role, and neighbours that the sum
-    keeps count as one. For example, rows of f32[4,8]{0,1} are summed as columns of f32[8,4].
+    An engine chooses the order for the opcode, the types, the windows, the dimensions of the operands in memory, and
+    the role of each. Equal orders of equal arrays are equal sums. Dimensions of size 1 play no role, and neighbours
+    that the sum keeps count as one. For example, rows of f32[4,8]{0,1} are summed as columns of f32[8,4].
     """
     is_sum = operation.opcode in _SUMS and any(value.shape.is_inexact for value in operation.results)
     if not is_sum or (operation.called and not any(map(rounds, operation.called))):
@@ -40,7 +44,45 @@ def order_of(operation: Operation) -> Hashable:
         for position, shapes in enumerate(arrays[len(operation.results) :])
         for shape in shapes
     ]
-    return operation.opcode, types, tuple(roles), None if callable(rule) else key_of(operation)[:3]
+    rest = _windows(operation) if callable(rule) else key_of(operation)[:3]
+    return operation.opcode, types, tuple(roles), tuple(map(_turns, operation.operands)), rest
+
+
+# The nearest operations before a sum that may decide about the layout of its operand.
+_NEAREST = 64
+
+
+def _turns(value: Value) -> frozenset[Hashable]:
+    """Returns the movement that makes an operand, where a transposition is part of it, else nothing.
+
+    An engine may give the result of a transposition the layout of its operand, and elementwise operations keep it. So
+    two sums of equal arrays have equal orders only if equal movement makes their operands. XLA:CPU, for example, sums
+    the products of transpose(x) in another order than those of opt-barrier(transpose(x)).
+    """
+    found: dict[Operation, None] = {}
+    pending = [value]
+    while pending and len(found) < _NEAREST:
+        operation = pending.pop().operation
+        if operation is not None and operation not in found and any(has(operation.opcode, each) for each in _LAID_OUT):
+            found[operation] = None
+            pending += operation.operands
+    moved = [each for each in found if each.opcode != "copy" and not is_elementwise(each)]
+    is_turned = any(each.opcode == "transpose" for each in moved)
+    return frozenset(key_of(each)[:3] for each in moved) if is_turned else frozenset()
+
+
+def _windows(operation: Operation) -> Hashable:
+    """Returns the groups of a convolution, and the windows of an operation that are more than single elements.
+
+    For example, XLA:CPU sums a reversed or dilated window in another order than the plain one of the same elements.
+    """
+    if operation.opcode == "convolution":
+        kernel = sizes_at(operation, 1)
+        found = convolution_window(operation, [kernel[i] for i in labels(operation).rhs_spatial])
+        return *group_counts(operation), *(each for each in found if not each.is_trivial)
+    if operation.opcode == "reduce-window":
+        return tuple(each for each in reduction_window(operation, len(sizes_at(operation, 0))) if not each.is_trivial)
+    return None
 
 
 def _roles(

@@ -172,7 +172,8 @@ class Walker(Generic[V]):
             return None
         if is_norm:
             self.maker.note(BATCH_NORM)
-        order = order_of(operation)
+        # Each sum of a batch normalization is in an order of its own.
+        order = None if is_norm else order_of(operation)
         if order is not None:
             found = [self.maker.in_any_order(each, order) for each in found]
         return self.trees(operation, found)

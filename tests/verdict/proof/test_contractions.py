@@ -79,7 +79,7 @@ PAIRS = {
            ROOT r = f32[2,8,5] convolution(p0, k), window={size=3 pad=2_2}, dim_labels=b0f_0oi->b0f""",
         "ROOT r = f32[2,8,5] convolution(p0, p1), window={size=3 pad=2_2 rhs_reversal=1}, dim_labels=b0f_0oi->b0f",
         ("pad=2_2 -> pad=3_1", " rhs_reversal=1 -> "),
-        (),
+        ("order of sums", "NaN bits"),
     ),
     "batches in another order": Pair(
         "f32[3,2,5,4] f32[3,2,6,5]",

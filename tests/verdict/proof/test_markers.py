@@ -105,3 +105,27 @@ def test_two_calls_that_allocate_memory_have_contents_of_their_own() -> None:
     assert answer(first, second) == "unknown"
     written = "  i = s32[] constant(0)\n  ROOT r = f32[4] dynamic-update-slice(c1, x, i)"
     assert answer(module(lines[0] + written), module("  ROOT r = f32[4] copy(x)")) == "equal"
+
+
+@pytest.mark.parametrize(
+    ("line", "others"),
+    [
+        (
+            'ROOT r = f32[4,4]{1,0} custom-call(x), custom_call_target="f", operand_layout_constraints={f32[4,4]{1,0}}',
+            (),
+        ),
+        ('ROOT r = f32[4,4]{1,0} custom-call(x), custom_call_target="ConcatBitcast"', ()),
+        ('ROOT r = f32[4,4]{1,0} custom-call(x), custom_call_target="f"', ("equal",)),
+    ],
+)
+def test_the_layout_of_a_result_counts_where_a_call_prescribes_layouts(line: str, others: tuple[str, ...]) -> None:
+    """A program that reads and writes bytes gives another array where its result has another layout."""
+    first, same, other = (
+        line,
+        line.replace("r = f32[4,4]{1,0}", "r = f32[4,4]"),
+        line.replace("{1,0} cust", "{0,1} cust"),
+    )
+    found = [answer(module(first, "f32[4,4]"), module(each, "f32[4,4]")) for each in (first, other)]
+    assert found == ["equal", *(others or ("unknown",))]
+    if "Concat" not in line:
+        assert answer(module(first, "f32[4,4]"), module(same, "f32[4,4]")) == "equal"
