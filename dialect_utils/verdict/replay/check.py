@@ -120,37 +120,64 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
     except (UndefinedError, RefusedError, *_UNREADABLE) as error:
         return Replayed((None,) * len(results), None, refused=str(error) or type(error).__name__)
     merges += [_Merge(Level.BITS, *pair) for pair in (*first.folds, *last.folds, *elements.equal)]
-    pairs = [*zip(expected, found, strict=True)]
-    outputs: list[Level | None] = [None] * len(pairs)
-    told: Level | None = None
-    equality: Equality | None = None
+    decision = _Decision(graph, merges, first, last)
     programs = [*expected, *effects], [*found, *other_effects]
-    choices = [(merge.first, merge.second) for merge in merges if merge.level > Level.NAN]
-    for level in [*Level][: Level.UNOBSERVED]:
-        equality = Equality(graph, level, equality, programs, choices)
-        _close(equality, merges)
-        if not (_holds(equality, first) and _holds(equality, last)):
-            continue
-        equal = [i for i, pair in enumerate(pairs) if outputs[i] is None and equality.same(*pair)]
-        unclear = not all(graph.is_specified[pairs[i][0]] for i in equal)
-        specified = equality.without(frozenset([last.unspecified()])) if unclear else frozenset()
-        for i in equal:
-            if graph.is_specified[pairs[i][0]] or equality.find(pairs[i][0]) in specified:
-                outputs[i] = level
-        if told is None and len(effects) == len(other_effects):
-            told = level if all(map(equality.same, effects, other_effects)) else None
-        if told is not None and None not in outputs:
-            break
+    outputs, told, equality = decision.levels(expected, found, effects, other_effects)
+    obstacle = "" if told is not None and None not in outputs else _obstacle(equality, merges, programs)
+    if obstacle == TWICE and told is not None and len(outputs) > 1:
+        # Each output is compared by itself, so a value that another output reads may be its equal.
+        for i in (i for i, level in enumerate(outputs) if level is None):
+            (outputs[i],), *_ = decision.levels(expected[i : i + 1], found[i : i + 1], effects, other_effects)
+        obstacle = obstacle if None in outputs else ""
     open_ = [step for step, merge in zip(steps, merges, strict=False) if merge.level > Level.NAN]
     used = tuple(dict.fromkeys(CHOICES.get(step.rule, ORDER_OF_SUMS) for step in open_))
-    is_proved = told is not None and None not in outputs
-    return Replayed(tuple(outputs), told, used, obstacle="" if is_proved else _obstacle(equality, merges, programs))
+    return Replayed(tuple(outputs), told, used, obstacle=obstacle)
 
 
-def _obstacle(equality: Equality | None, merges: Sequence[_Merge], programs: Sequence[Sequence[int]]) -> str:
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """The steps of a certificate about the nodes of two programs, which `first` and `last` made."""
+
+    graph: Graph
+    merges: Sequence[_Merge]
+    first: Nodes
+    last: Nodes
+
+    def levels(
+        self, expected: Sequence[int], found: Sequence[int], effects: Sequence[int], other_effects: Sequence[int]
+    ) -> tuple[list[Level | None], Level | None, Equality]:
+        """Returns the finest equality of each output and of the effects, and the last equality that was closed."""
+        outputs: list[Level | None] = [None] * len(expected)
+        told: Level | None = None
+        programs = [*expected, *effects], [*found, *other_effects]
+        choices = [(merge.first, merge.second) for merge in self.merges if merge.level > Level.NAN]
+        equality: Equality | None = None
+        for level in [*Level][: Level.UNOBSERVED]:
+            equality = Equality(self.graph, level, equality, programs, choices)
+            _close(equality, self.merges)
+            if not (_holds(equality, self.first) and _holds(equality, self.last)):
+                continue
+            for i in self._equal(equality, [*zip(expected, found, strict=True)]):
+                outputs[i] = level if outputs[i] is None else outputs[i]
+            if told is None and len(effects) == len(other_effects):
+                told = level if all(map(equality.same, effects, other_effects)) else None
+            if told is not None and None not in outputs:
+                break
+        assert equality is not None  # made for each level
+        return outputs, told, equality
+
+    def _equal(self, equality: Equality, pairs: Sequence[tuple[int, int]]) -> list[int]:
+        """Returns the numbers of the pairs that are equal and specified."""
+        equal = [i for i, pair in enumerate(pairs) if equality.same(*pair)]
+        unclear = [i for i in equal if not self.graph.is_specified[pairs[i][0]]]
+        specified = equality.without(frozenset([self.last.unspecified()])) if unclear else frozenset()
+        return [i for i in equal if i not in unclear or equality.find(pairs[i][0]) in specified]
+
+
+def _obstacle(equality: Equality, merges: Sequence[_Merge], programs: Sequence[Sequence[int]]) -> str:
     """Returns the reason why results are not equal that would be if programs could not read a choice, or empty text."""
-    exact = None if equality is None else equality.at(Level.NAN)
-    assert exact is not None  # made for each level
+    exact = equality.at(Level.NAN)
+    assert exact is not None  # the first two levels are always closed
     for level, reason in ((Level.ENGINE, TWICE), (Level.UNOBSERVED, OBSERVED)):
         free = Equality(exact.graph, level, exact)
         _close(free, merges)

@@ -126,8 +126,11 @@ class Equality:
                 check_deadline()
                 found.add(node)
                 pending += [*self._read(node), *arrays.get(self.find(node), ())]
-        is_order = self.level is Level.ORDER
-        return {self.find(node): orders[node] if is_order else self._name(node) for node in sorted(found)}
+        if self.level is Level.ORDER:
+            return {self.find(node): orders[node] for node in sorted(found)}
+        # One name for a class: that of a movement, if it has one.
+        moves_last = sorted(found, key=lambda node: (self._source(node) != node, node))
+        return {self.find(node): self._name(node) for node in moves_last}
 
     def _name(self, node: int) -> Hashable:
         """Returns the class of a node, or of what it moves with the movement."""
