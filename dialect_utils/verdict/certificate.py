@@ -156,7 +156,7 @@ class _Table:
         if isinstance(value, tuple):
             return [*map(self.plain, value)]
         if isinstance(value, frozenset):
-            return {"set": sorted(value)}
+            return {"set": sorted(map(self.plain, value), key=str)}
         name = type(value).__name__
         if name not in _CLASSES:
             return {"term": self.number(value)}
@@ -205,7 +205,7 @@ def _value(plain: Any, terms: Sequence[ReadTerm]) -> Any:
         case {"bytes": str(text)}:
             return base64.b64decode(text, validate=True)
         case {"set": list(items)}:
-            return frozenset(items)
+            return frozenset(_value(each, terms) for each in items)
         case {"term": int(number)}:
             return terms[number]
         case {"is": str(name), "of": list(parts)}:

@@ -145,7 +145,6 @@ class _Execution:
 
     def run(self, stages: Sequence[Module], prepared: _Prepared) -> Verdict:
         """Executes the prepared forms; raises DiagnosticError where the entries of the modules do not fit."""
-        read = [stage for stage, form in zip((stages[0], stages[-1]), prepared.forms, strict=True) if stage is form]
         kept = computed_outputs(*prepared.forms)
         if kept is not None:
             stages = [with_outputs(stage, kept) for stage in stages]
@@ -156,8 +155,6 @@ class _Execution:
             worker = self.worker
             if worker is None or worker.devices != devices:
                 worker = stack.enter_context(Worker(devices=devices, memory=self.options.memory))
-            for module in read:
-                _check_read(module, worker)
             examination = Examination.of([first, *stages, last], programs, checks, self.options, worker)
             if self.is_proved:
                 examination = examination.of_proved()
@@ -204,17 +201,6 @@ class _Execution:
         except DiagnosticError:
             return False
         return True
-
-
-def _check_read(module: Module, worker: Worker) -> None:
-    """Raises ExecutionError where XLA's parser refuses the text of a module, which is executed without layouts."""
-    if module.dialect != "hlo" or not module.name:
-        return
-    try:
-        worker.convert("text-to-proto", module.text().encode("utf-8", "replace"))
-    except ExecutionError as error:
-        if error.is_refusal:
-            raise
 
 
 def _file_name(module: Module) -> str:
