@@ -165,7 +165,7 @@ def _is_flushed(finding: Finding) -> bool:
     """Is true where the element that a finding shows is 0, -0 or a subnormal number of 32 bits in both programs."""
     values = finding.counterexample.values if finding.counterexample else ()
     try:
-        return bool(values) and all(abs(complex(value)) < np.finfo(np.float32).tiny for value in values)
+        return bool(values) and all(abs(complex(value)) < float(np.finfo(np.float32).tiny) for value in values)
     except ValueError:
         # A truth value.
         return False

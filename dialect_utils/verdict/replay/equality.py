@@ -7,7 +7,8 @@ of a sum. Their results are equal only if their operands are equal in a finer eq
 
 The engine chooses once for each value. So `ENGINE` relates the values of two programs one to one: values of one program
 that differ but for choices stay distinct. For example, `((3t - u) - u) - u` of the sum t of x and the sum u of x
-reversed may be 3 (t - u), so it is not equal to `((3t - t) - t) - t`, which has one sum.
+reversed may be 3 (t - u), so it is not equal to `((3t - t) - t) - t`, which has one sum. What a value is but for a
+choice, such as x for 0 + x, is no value of its own unless something else reads it, and neither is an identity movement.
 """
 
 from __future__ import annotations
