@@ -143,7 +143,7 @@ def covers(first: Program, second: Program, rng: np.random.Generator) -> bool:
     if first.reader == second.reader == "two results":
         # Each output is compared by itself.
         alone = [[Program("negate", (each, each)) for each in program.sums] for program in (first, second)]
-        return all(covers(*pair, rng) for pair in zip(*alone, strict=True))
+        return all(covers(one, other, rng) for one, other in zip(*alone, strict=True))
     ours, theirs = first.values, second.values
     if len(ours) != len(theirs):
         return False

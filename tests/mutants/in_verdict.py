@@ -579,9 +579,9 @@ MUTANTS = (
         ("tests/verdict/rounding/test_closeness.py::test_a_counterexample_shows_numbers_rather_than_zeros",),
     ),
     Mutant(
-        "replay",
-        "_holds(equality, first) and _holds(equality, last)",
-        "_holds(equality, last)",
+        "_Decision.levels",
+        "_holds(equality, self.first) and _holds(equality, self.last)",
+        "_holds(equality, self.last)",
         ("tests/verdict/replay/test_malicious.py",),
     ),
     Mutant(
