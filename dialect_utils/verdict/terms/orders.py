@@ -7,8 +7,10 @@ from itertools import groupby
 from math import prod
 
 from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.ir.chains import Chain, chain_to, step_of
 from dialect_utils.ir.elementwise import is_elementwise
-from dialect_utils.layout import ArrayShape
+from dialect_utils.layout import ArrayShape, Step, Transpose
+from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.choices import USES, Choice
 from dialect_utils.ops.factors import Factor, Kind, sizes_at
@@ -59,16 +61,35 @@ def _turns(value: Value) -> frozenset[Hashable]:
     two sums of equal arrays have equal orders only if equal movement makes their operands. XLA:CPU, for example, sums
     the products of transpose(x) in another order than those of opt-barrier(transpose(x)).
     """
-    found: dict[Operation, None] = {}
-    pending = [value]
+    found: dict[Value, Hashable] = {}
+    pending, is_turned = [value], False
     while pending and len(found) < _NEAREST:
-        operation = pending.pop().operation
-        if operation is not None and operation not in found and any(has(operation.opcode, each) for each in _LAID_OUT):
-            found[operation] = None
-            pending += operation.operands
-    moved = [each for each in found if each.opcode != "copy" and not is_elementwise(each)]
-    is_turned = any(each.opcode == "transpose" for each in moved)
-    return frozenset(key_of(each)[:3] for each in moved) if is_turned else frozenset()
+        value = pending.pop()
+        chain, operation = chain_to(value, _NEAREST), value.operation
+        if value in found or operation is None:
+            continue
+        if chain.operations:
+            steps = _not_undone(chain)
+            found[value], pending = steps or None, [*pending, chain.source]
+            is_turned |= any(isinstance(step, Transpose) for step in steps)
+        elif any(has(operation.opcode, each) for each in _LAID_OUT):
+            is_kept = operation.opcode == "copy" or is_elementwise(operation)
+            found[value], pending = None if is_kept else key_of(operation)[:3], [*pending, *operation.operands]
+            is_turned |= operation.opcode == "transpose"
+    return frozenset(each for each in found.values() if each is not None) if is_turned else frozenset()
+
+
+def _not_undone(chain: Chain) -> tuple[Step, ...]:
+    """Returns the steps of a chain without those that move elements there and back, as through a tiling."""
+    operations, source = chain.operations, chain.source
+    moved = [Chain(source, operations[:i]).plan(lambda _: None) for i in range(len(operations) + 1)]
+    forms = [*map(normal_form, moved)]
+    steps: list[Step] = []
+    position = 0
+    while (position := max(i for i, form in enumerate(forms) if form == forms[position])) < len(operations):
+        steps.append(step_of(operations[position]))
+        position += 1
+    return tuple(steps)
 
 
 def _windows(operation: Operation) -> Hashable:
