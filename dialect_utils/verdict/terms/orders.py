@@ -9,7 +9,7 @@ from math import prod
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.ir.chains import Chain, chain_to, step_of
 from dialect_utils.ir.elementwise import is_elementwise
-from dialect_utils.layout import ArrayShape, Step, Transpose
+from dialect_utils.layout import ArrayShape, Step
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.choices import USES, Choice
@@ -71,7 +71,7 @@ def _turns(value: Value) -> frozenset[Hashable]:
         if chain.operations:
             steps = _not_undone(chain)
             found[value], pending = steps or None, [*pending, chain.source]
-            is_turned |= any(isinstance(step, Transpose) for step in steps)
+            is_turned |= any(step.opcode == "transpose" for step in steps)
         elif any(has(operation.opcode, each) for each in _LAID_OUT):
             is_kept = operation.opcode == "copy" or is_elementwise(operation)
             found[value], pending = None if is_kept else key_of(operation)[:3], [*pending, *operation.operands]
