@@ -85,7 +85,7 @@ class Comparator:
     nan_made: frozenset[int] = frozenset()
     # Outputs that compare or round the result of a sum of floats, which rounding may flip.
     thresholds: frozenset[int] = frozenset()
-    # Outputs that are not compared, because one engine alone differs.
+    # Outputs that are not compared: one engine alone differs, or they are not executed.
     excused: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:

@@ -28,7 +28,7 @@ from dialect_utils.verdict.certified import choices_of, prove
 from dialect_utils.verdict.differences import Counterexample
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
-from dialect_utils.verdict.executable_part import computed_outputs, with_outputs
+from dialect_utils.verdict.executable_part import computed_outputs, output_count, with_outputs
 from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.options import Options
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer
@@ -145,8 +145,9 @@ class _Execution:
 
     def run(self, stages: Sequence[Module], prepared: _Prepared) -> Verdict:
         """Executes the prepared forms; raises DiagnosticError where the entries of the modules do not fit."""
-        kept = computed_outputs(*prepared.forms)
+        kept, excused = computed_outputs(*prepared.forms), frozenset[int]()
         if kept is not None:
+            excused = frozenset(range(output_count(stages[0]))) - {*kept}
             stages = [with_outputs(stage, kept) for stage in stages]
             prepared = self._of_forms(*(with_outputs(form, kept) for form in prepared.forms))
         (first, last), programs, checks, devices = prepared
@@ -155,7 +156,7 @@ class _Execution:
             worker = self.worker
             if worker is None or worker.devices != devices:
                 worker = stack.enter_context(Worker(devices=devices, memory=self.options.memory))
-            examination = Examination.of([first, *stages, last], programs, checks, self.options, worker)
+            examination = Examination.of([first, *stages, last], programs, checks, self.options, worker, excused)
             if self.is_proved:
                 examination = examination.of_proved()
             elif self.proved is not None:
@@ -273,8 +274,9 @@ def combined(proved: ProofResult | None, run: Verdict | None) -> Verdict:
 def _combined(proved: ProofResult, run: Verdict | None) -> Verdict:
     if proved.answer == "unknown":
         found = replace(run or Verdict("unknown"), proof=proved.reason)
-        is_unexplained = proved.reason.startswith(TWICE) and NOT_GUARANTEED in found.reason
-        return replace(found, verdict="unknown") if is_unexplained and found.found_no_difference else found
+        twice = {each.output for each in proved.outputs if each.reason == TWICE}
+        is_unexplained = not twice.isdisjoint(found.differing) and found.found_no_difference
+        return replace(found, verdict="unknown") if is_unexplained else found
     if proved.answer == "different":
         return _different(proved, run)
     used = "; ".join(filter(None, ["terms of all results", proved.reason]))

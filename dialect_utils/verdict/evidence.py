@@ -32,14 +32,15 @@ class Verdict:
     `equal`: proved, or executed on data that leaves nothing open. `agrees`: executed, no difference found. `close`:
     some bits differ by a few units in the last place, as `closeness` states, and both are equal over the reals.
     `methods` are the methods that decided (`proof`, `xla`, `interpreter`), `compared` says how outputs were compared,
-    `reason` adds remarks, `proof` names what a proof used or why there is none. `data` describes the data, `power`
-    the injected faults that it detects. `outputs` says for each executed output whether all of its bits were equal,
-    `unreached` lists values that the data lacks. `proved` has the result of the proof for each output, `rules` the
-    rules that it applied, with locations. `choices` lists what a proof leaves to the engine: the verdict is `equal up
-    to` these. `certificate` holds the steps of the proof. `cause` is the cause of the difference that an engine or a
-    proof found, which a reduction keeps. `rounding` names the operands that the original rounded to bf16, as its dump
-    does; `elided` counts the constants that both texts elide and that were assumed to be equal. `remarks` name
-    differences that an engine computes by a choice of its own, or as the only one of several engines.
+    `reason` adds remarks, `proof` names what a proof used or why there is none. `data` describes the data, `power` the
+    injected faults that it detects. `outputs` says for each executed output whether all of its bits were equal,
+    `differing` has the numbers of the others, `unreached` lists values that the data lacks. `proved` has the result of
+    the proof for each output, `rules` the rules that it applied, with locations. `choices` lists what a proof leaves to
+    the engine: the verdict is `equal up to` these. `certificate` holds the steps of the proof. `cause` is the cause of
+    the difference that an engine or a proof found, which a reduction keeps. `rounding` names the operands that the
+    original rounded to bf16, as its dump does; `elided` counts the constants that both texts elide and that were
+    assumed to be equal. `remarks` name differences that an engine computes by a choice of its own, or as the only one
+    of several engines.
 
     >>> verdict = relayout.check("examples/negate.hlo", passes="expand-tiling")
     >>> verdict.verdict, verdict.methods
@@ -55,6 +56,7 @@ class Verdict:
     power: Power | None = field(default=None, compare=False)
     proof: str = field(default="", compare=False)
     outputs: tuple[str, ...] = field(default=(), compare=False)
+    differing: frozenset[int] = field(default=frozenset(), compare=False)
     unreached: tuple[str, ...] = field(default=(), compare=False)
     proved: tuple[OutputProof, ...] = field(default=(), compare=False)
     rules: tuple[RuleUse, ...] = field(default=(), compare=False)

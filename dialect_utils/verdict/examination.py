@@ -75,8 +75,9 @@ class Examination:
         checks: list[SelfCheck],
         options: Options,
         worker: Worker,
+        excused: frozenset[int] = frozenset(),
     ) -> Examination:
-        """Prepares the comparison of the first and the last of several forms of a module."""
+        """Prepares the comparison of the first and the last of several forms of a module, without excused outputs."""
         parameters, results = entry_interface(stages)
         first, last = stages[0], stages[-1]
         # The operands of a self-check are compared, too; no layout packs them.
@@ -100,6 +101,7 @@ class Examination:
             nan_made=outputs_with(makers_of(arrays, steered=False), makes_nan)
             | outputs_with(makers_of(compared_arrays(last), steered=False), makes_nan),
             thresholds=outputs_with(makers, analysis.is_threshold),
+            excused=excused,
         )
         sums = any(guarantee is not Guarantee.ALWAYS for guarantee in guarantees)
         shapes = [each.of_devices(worker.devices) for each in parameters]
@@ -147,6 +149,7 @@ class Examination:
             reason="; ".join(reasons),
             data=self._described(),
             outputs=self._outputs(differing),
+            differing=differing,
             unreached=self.unreached,
             remarks=tuple(remarks.values()),
         )
