@@ -61,22 +61,29 @@ def _turns(value: Value) -> frozenset[Hashable]:
     two sums of equal arrays have equal orders only if equal movement makes their operands. XLA:CPU, for example, sums
     the products of transpose(x) in another order than those of opt-barrier(transpose(x)).
     """
-    found: dict[Value, Hashable] = {}
-    pending, is_turned = [value], False
-    while pending and len(found) < _NEAREST:
+    seen: set[Value] = set()
+    chains: list[Chain] = []
+    others: list[Operation] = []
+    pending = [value]
+    while pending and len(seen) < _NEAREST:
         value = pending.pop()
-        chain, operation = chain_to(value, _NEAREST), value.operation
-        if value in found or operation is None:
+        operation = value.operation
+        if value in seen or operation is None:
             continue
+        seen.add(value)
+        chain = chain_to(value, _NEAREST)
         if chain.operations:
-            steps = _not_undone(chain)
-            found[value], pending = steps or None, [*pending, chain.source]
-            is_turned |= any(step.opcode == "transpose" for step in steps)
+            chains.append(chain)
+            pending.append(chain.source)
         elif any(has(operation.opcode, each) for each in _LAID_OUT):
-            is_kept = operation.opcode == "copy" or is_elementwise(operation)
-            found[value], pending = None if is_kept else key_of(operation)[:3], [*pending, *operation.operands]
-            is_turned |= operation.opcode == "transpose"
-    return frozenset(each for each in found.values() if each is not None) if is_turned else frozenset()
+            others += [] if operation.opcode == "copy" or is_elementwise(operation) else [operation]
+            pending += operation.operands
+    moved = [*others, *(operation for chain in chains for operation in chain.operations)]
+    if not any(operation.opcode == "transpose" for operation in moved):
+        return frozenset()
+    kept = [steps for chain in chains if (steps := _not_undone(chain))]
+    opcodes = {*(each.opcode for each in others), *(step.opcode for steps in kept for step in steps)}
+    return frozenset([*kept, *(key_of(each)[:3] for each in others)]) if "transpose" in opcodes else frozenset()
 
 
 def _not_undone(chain: Chain) -> tuple[Step, ...]:
