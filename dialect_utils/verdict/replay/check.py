@@ -117,12 +117,13 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
         found = [last.unpacked(node, each.layouts) for node, each in zip(found, results, strict=True)]
         elements = Elements(last)
         merges = [_of_one_shape(graph, _checked(graph, elements, step)) for step in steps]
+        merges += [_Merge(Level.BITS, *pair) for pair in (*first.folds, *last.folds, *elements.equal)]
+        decision = _Decision(graph, merges, first, last)
+        # An equality reads the labels of a certificate, too.
+        outputs, told, equality = decision.levels(expected, found, effects, other_effects)
     except (UndefinedError, RefusedError, *_UNREADABLE) as error:
         return Replayed((None,) * len(results), None, refused=str(error) or type(error).__name__)
-    merges += [_Merge(Level.BITS, *pair) for pair in (*first.folds, *last.folds, *elements.equal)]
-    decision = _Decision(graph, merges, first, last)
     programs = [*expected, *effects], [*found, *other_effects]
-    outputs, told, equality = decision.levels(expected, found, effects, other_effects)
     obstacle = "" if told is not None and None not in outputs else _obstacle(equality, merges, programs)
     if obstacle == TWICE and told is not None and len(outputs) > 1:
         # Each output is compared by itself, so a value that another output reads may be its equal.
