@@ -157,9 +157,9 @@ class Attribute:
         """Returns the names that it has in a text of either dialect."""
         return (self.name, *(each.partition(".")[0] for each in self.mlir.split()))
 
-    def is_default(self, operation: Any, value: str) -> bool:
-        """Is true where a value, in the spelling of labels, means the same as an absent attribute."""
-        return value == self.default(operation) if callable(self.default) else value in self.default
+    def meanings(self, operation: Any) -> tuple[str, ...]:
+        """Returns the values, in the spelling of labels, that mean the same as an absent attribute of an operation."""
+        return (self.default(operation),) if callable(self.default) else self.default
 
     @property
     def is_integers(self) -> bool:

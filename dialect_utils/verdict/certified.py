@@ -28,7 +28,8 @@ def prove(
 ) -> ProofResult:
     """Decides whether modules are equal, as `try_prove` does, and keeps only results that a replay confirms.
 
-    The replay shares no code with the proof but the definitions of operations, the layout algebra and the rules.
+    The replay shares with the proof only the walk from modules to terms, the definitions of operations, the layout
+    algebra and the rules.
     The answer is `unknown` if search and replay together take more than `seconds` of this process's CPU time.
     """
     try:

@@ -146,7 +146,7 @@ class Equality:
         return self.find(source) if is_identity(plan) else (self.find(source), plan)
 
     def _source(self, node: int) -> int:
-        """Returns what a node moves, or the node itself."""
+        """Returns the array that a node moves, or the node itself."""
         while self.graph.symbols[node][0] == "moved" and len(self.graph.operands[node]) == 1:
             (node,) = self.graph.operands[node]
         return node

@@ -190,7 +190,7 @@ def _pairs(
     if _RESOURCE in text and operation.string(name) is None:
         raise UndefinedError("what a resource holds is not in the text")
     value = _READERS.get(attribute.kind, _plain)(operation, attribute, name)
-    if attribute.is_default(operation, value):
+    if value in attribute.meanings(operation):
         return []
     is_field = " " in attribute.mlir and name != attribute.name and attribute.kind == "text"
     shared = "type" if attribute.kind == "comparison" else attribute.name
@@ -301,15 +301,10 @@ def _precision(operation: Operation, attribute: Attribute, name: str) -> str:
 
 def _comparison(operation: Operation, attribute: Attribute, name: str) -> str:
     """Returns the type of a comparison, also in jaxlib's spelling since 0.12; integers have but one order."""
-    word, implied = _words(_plain(operation, attribute, name))[-1], str(operation_default(operation, attribute))
+    word, implied = _words(_plain(operation, attribute, name))[-1], attribute.meanings(operation)[0]
     if word == "TOTAL":
         return TOTAL_ORDER if implied == "FLOAT" else implied
     return implied if word in ("NOTYPE", "PARTIAL") else word
-
-
-def operation_default(operation: Operation, attribute: Attribute) -> str:
-    """Returns what an absent attribute means for an operation."""
-    return attribute.default(operation) if callable(attribute.default) else attribute.default[0]
 
 
 def _number(operation: Operation, attribute: Attribute, name: str) -> str:

@@ -16,6 +16,7 @@ from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import BITWISE, EXTREMES, OPCODES, Trait, has, opcode_of
+from dialect_utils.ops.domain import DIRECTIONS
 from dialect_utils.ops.window import positions
 from dialect_utils.verdict.terms.primitives import ANY_ORDER, Term
 
@@ -26,7 +27,6 @@ _PRED = ELEMENT_TYPES["pred"]
 _HIGHEST_POWER = 1000
 # Operations on any number of operands, which steps flatten.
 _OF_ANY_NUMBER = EXTREMES | BITWISE
-_DIRECTIONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
 _KEY = ("opcode", "integers", "texts", "contents", "shapes")
 
 
@@ -155,7 +155,7 @@ def _operand_count(opcode: str) -> int | None:
 def _compare(label: Sequence[Any], shape: ArrayShape, operands: Sequence[ArrayShape]) -> bool:
     direction, is_total = label
     left, right = operands
-    return direction in _DIRECTIONS and type(is_total) is bool and left == right and shape.element_type == _PRED
+    return direction in DIRECTIONS and type(is_total) is bool and left == right and shape.element_type == _PRED
 
 
 def _reread(label: Sequence[Any], shape: ArrayShape, operands: Sequence[ArrayShape]) -> bool:
