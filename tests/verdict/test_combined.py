@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dialect_utils.execution import Worker
 from dialect_utils.verdict import Options, Verdict, compare_modules
 from dialect_utils.verdict.compare import combined
 from dialect_utils.verdict.differences import Counterexample, MovedElement, Place
+from dialect_utils.verdict.outcome import OutputProof
 from dialect_utils.verdict.proof import ProofResult
+from dialect_utils.verdict.terms.primitives import TWICE
 from tests.verdict.test_compare import FORMS, PLANTED, edited, parse
 
 MOVED = MovedElement(0, (1,), (Place("parameter 0", (1,)), Place("parameter 0", (0,))))
@@ -96,3 +100,11 @@ ENTRY e {
         parse(text), parse(text.replace("p = f32", "q = f32", 1).replace("(p)", "(q)")), worker=worker
     )
     assert (found.verdict, found.methods) == ("equal", ("proof", "xla"))
+
+
+def test_a_choice_made_twice_leaves_the_verdict_open_for_its_output_only() -> None:
+    outputs = (OutputProof(0, is_equal=True), OutputProof(1, is_equal=False, reason=TWICE))
+    proved = ProofResult("unknown", "output 1: other sums", outputs=outputs)
+    run = Verdict("agrees", ("xla",), "bits", reason=TOLERATED)
+    assert combined(proved, replace(run, differing=frozenset([0]))).verdict == "agrees"
+    assert combined(proved, replace(run, differing=frozenset([1]))).verdict == "unknown"

@@ -242,3 +242,22 @@ def test_the_outputs_are_found_by_halves() -> None:
     assert part.origin(5) == 0
     assert len(asked) <= 10
     assert executable_part([module], lambda stages: False) is None
+
+
+LARGE = """HloModule m
+ENTRY e {
+  x = f32[4] parameter(0)
+  c = f32[] constant(2)
+  b = f32[2097152] broadcast(c), dimensions={}
+  y = f32[4] OPCODE(x)
+  ROOT t = (f32[2097152], f32[4]) tuple(b, y)
+}
+"""
+
+
+def test_a_difference_beside_an_output_that_is_not_executed_has_its_own_number(worker: Worker) -> None:
+    first, second = (parse_bytes(LARGE.replace("OPCODE", each).encode(), "m") for each in ("negate", "abs"))
+    found = compare_modules(first, second, worker=worker)
+    assert found.verdict == "different"
+    assert isinstance(found.counterexample, Counterexample)
+    assert found.counterexample.output == 1
