@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 from math import prod
 
 from dialect_utils.ir import Function, Operation, Value
-from dialect_utils.ir.chains import Chain, chain_to, step_of
+from dialect_utils.ir.chains import Chain, chain_to
 from dialect_utils.ir.elementwise import is_elementwise
 from dialect_utils.layout import ArrayShape, Step
 from dialect_utils.layout.moves.normal_form import normal_form
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.choices import USES, Choice
 from dialect_utils.ops.factors import Factor, Kind, sizes_at
@@ -81,22 +83,21 @@ def _turns(value: Value) -> frozenset[Hashable]:
     moved = [*others, *(operation for chain in chains for operation in chain.operations)]
     if not any(operation.opcode == "transpose" for operation in moved):
         return frozenset()
-    kept = [steps for chain in chains if (steps := _not_undone(chain))]
+    kept = [steps for chain in chains if (steps := _not_undone(chain.plan(lambda _: None)))]
     opcodes = {*(each.opcode for each in others), *(step.opcode for steps in kept for step in steps)}
     return frozenset([*kept, *(key_of(each)[:3] for each in others)]) if "transpose" in opcodes else frozenset()
 
 
-def _not_undone(chain: Chain) -> tuple[Step, ...]:
-    """Returns the steps of a chain without those that move elements there and back, as through a tiling."""
-    operations, source = chain.operations, chain.source
-    moved = [Chain(source, operations[:i]).plan(lambda _: None) for i in range(len(operations) + 1)]
-    forms = [*map(normal_form, moved)]
-    steps: list[Step] = []
+@lru_cache(maxsize=1 << 10)
+def _not_undone(plan: Plan) -> tuple[Step, ...]:
+    """Returns the steps of a plan without those that move elements there and back, as through a tiling."""
+    forms = [normal_form(plan.part(0, i)) for i in range(len(plan.steps) + 1)]
+    kept: list[Step] = []
     position = 0
-    while (position := max(i for i, form in enumerate(forms) if form == forms[position])) < len(operations):
-        steps.append(step_of(operations[position]))
+    while (position := max(i for i, form in enumerate(forms) if form == forms[position])) < len(plan.steps):
+        kept.append(plan.steps[position])
         position += 1
-    return tuple(steps)
+    return tuple(kept)
 
 
 def _windows(operation: Operation) -> Hashable:
