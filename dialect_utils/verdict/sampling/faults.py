@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import isfinite, isinf
@@ -66,16 +66,17 @@ def choose_mutants(module: Module, count: int) -> list[Mutant]:
     ends = values_behind(value for function in conditions for value in function.results)
     # A loop that ends at one number alone may pass it by.
     is_ordered = not any(_is_symmetric(operation) for function in conditions for operation in function.operations)
+
+    def edits(operation: Operation) -> Iterable[tuple[str, _Edit]]:
+        if ends.isdisjoint(operation.results):
+            return _edits(operation)
+        is_limit = is_ordered and (operation.function.is_entry or operation.function in conditions)
+        return _edits_of_limit(operation) if is_limit else ()
+
     found = [
         Mutant(number, edit, Planted(f"{kind} of {operation.opcode}", place_of(operation)))
         for number, operation in enumerate(module.operations())
-        for kind, edit in (
-            _edits(operation)
-            if ends.isdisjoint(operation.results)
-            else _edits_of_limit(operation)
-            if is_ordered and (operation.function.is_entry or operation.function in conditions)
-            else ()
-        )
+        for kind, edit in edits(operation)
     ]
     random.Random(_SEED).shuffle(found)
     return found[:count]

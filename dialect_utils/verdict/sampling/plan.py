@@ -353,8 +353,11 @@ def _near_range(draw: _Draw, element_type: ElementType) -> Array:
     limit = min([*use.limits, *use.widths, *([use.branches] if use.branches else []), *([8] if use.counts else [])])
     # The sets together hold all indices of a small dimension.
     is_small = 0 < limit <= _MANY_ELEMENTS
-    every = _cycled(replace(draw, run=draw.number), np.arange(limit)) if is_small else None
-    values = draw.rng.integers(0, max(1, limit), draw.size) if every is None else every
+    values = (
+        _cycled(replace(draw, run=draw.number), np.arange(limit))
+        if is_small
+        else draw.rng.integers(0, max(1, limit), draw.size)
+    )
     if draw.kind not in ("whole", "random"):
         outside = draw.rng.integers(-reach, 2 * reach + 1, draw.size)
         values = np.where(draw.rng.integers(0, 6, draw.size) == 0, outside, values)
