@@ -296,7 +296,7 @@ MUTANTS = (
     ),
     Mutant(
         "terms:_pairs",
-        "attribute.is_default(operation, value)",
+        "value in attribute.meanings(operation)",
         "False",
         ("tests/verdict/proof/test_attributes.py",),
     ),
