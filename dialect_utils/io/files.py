@@ -152,7 +152,6 @@ def _parse_mlir(data: bytes, name: str) -> Module:
     # Each dialect is imported where a file holds it: work on HLO text must not load MLIR.
     from dialect_utils import stablehlo
 
-    # A builder of StableHLO takes values of StableHLO only, so the type is narrower than the interface.
     return stablehlo.parse_module(data if text is None else text, name)
 
 

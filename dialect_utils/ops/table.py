@@ -198,7 +198,6 @@ _LEGACY = "programs have other operations in its place"
 _REPEATED = "the ranks of its operands say how it repeats them"
 
 
-# StableHLO's and CHLO's operations without an HLO instruction of the same meaning.
 # The attributes that the operations of dynamic sizes share with the static ones.
 _KNOWN = tuple(note(f"known_{each}_dimensions", "a promise about sizes") for each in ("expanding", "nonexpanding"))
 _CONVOLVED = tuple(each for each in CONVOLUTION if each.name != "window")
@@ -212,6 +211,7 @@ _REPEATING = (integers("broadcast_dimensions"),)
 _SPREAD = (*_REPEATING, *_KNOWN)
 _SCANNED = texts("dimension is_associative is_reverse scan_dim_size operandSegmentSizes resultSegmentSizes", "number")
 
+# StableHLO's and CHLO's operations without an HLO instruction of the same meaning.
 OTHER_OPERATIONS: tuple[Opcode, ...] = (
     *only_in("stablehlo", Trait.PURE, "dynamic_broadcast_in_dim", define_broadcast_to, _SIZED, _SPREAD, 1),
     *only_in("stablehlo", CONTRACTED, "dynamic_conv", define_dynamic_convolution, _SIZED, _CONVOLVED),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import isfinite
 
 from dialect_utils.hlo.text.literals import decode_float
@@ -19,25 +19,54 @@ def array_sources(value: Value) -> list[tuple[Value, ArrayShape]]:
     return [(value, array) for array in value.shape.arrays()]
 
 
-def operations_behind(roots: Iterable[Value], *, steered: bool = True) -> set[Operation]:
-    """Returns the operations that the given values depend on, as `values_behind` does."""
-    return {value.operation for value in values_behind(roots, steered=steered) if value.operation is not None}
+def operations_behind(roots: Iterable[Value]) -> set[Operation]:
+    """Returns the operations that the given values depend on, through calls in both directions."""
+    return {value.operation for value in values_behind(roots) if value.operation is not None}
 
 
-def values_behind(roots: Iterable[Value], *, steered: bool = True) -> set[Value]:
-    """Returns all values that the given values depend on, through calls in both directions.
+def values_behind(roots: Iterable[Value]) -> set[Value]:
+    """Returns all values that the given values depend on, through calls in both directions."""
+    return {*_sources_behind(roots, steered=True)}
 
-    `steered`: also those that only choose elements, the predicate of a `select`.
+
+class Dependence:
+    """What each of some arrays depends on, found for all of them at once.
+
+    `steered`: also on values that only choose elements, the predicate of a `select`.
     """
-    reached: set[Value] = set()
+
+    def __init__(self, arrays: Iterable[tuple[Value, ArrayShape]], *, steered: bool = True) -> None:
+        """Takes the arrays with their sources, as `array_sources` returns them."""
+        self._roots = [value for value, _ in arrays]
+        self._readers: dict[Value, list[Value]] = {}
+        for value, sources in _sources_behind(self._roots, steered=steered).items():
+            self._readers.setdefault(value, [])
+            for source in sources:
+                self._readers.setdefault(source, []).append(value)
+
+    def on(self, holds: Callable[[Operation], bool]) -> frozenset[int]:
+        """Returns the numbers of the arrays that depend on an operation for which `holds` is true."""
+        reached: set[Value] = set()
+        pending = [value for value in self._readers if value.operation is not None and holds(value.operation)]
+        while pending:
+            value = pending.pop()
+            if value not in reached:
+                reached.add(value)
+                pending += self._readers[value]
+        return frozenset(number for number, root in enumerate(self._roots) if root in reached)
+
+
+def _sources_behind(roots: Iterable[Value], *, steered: bool) -> dict[Value, list[Value]]:
+    """Returns the direct sources of all values that the given values depend on."""
+    found: dict[Value, list[Value]] = {}
     pending = list(roots)
     while pending:
         value = pending.pop()
-        if value not in reached:
-            reached.add(value)
+        if value not in found:
             is_chosen = not steered and value.operation is not None and value.operation.opcode == "select"
-            pending += _sources(value)[1:] if is_chosen else _sources(value)
-    return reached
+            found[value] = _sources(value)[1:] if is_chosen else _sources(value)
+            pending += found[value]
+    return found
 
 
 def _sources(value: Value) -> list[Value]:

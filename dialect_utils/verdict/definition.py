@@ -19,7 +19,7 @@ from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.choices import USES, Choice
 from dialect_utils.verdict.comparator import Comparator, Finding
-from dialect_utils.verdict.dataflow import operations_behind
+from dialect_utils.verdict.dataflow import Dependence, operations_behind
 from dialect_utils.verdict.differences import Tolerance, different_elements
 from dialect_utils.verdict.examination import Examination
 from dialect_utils.verdict.judge import compared_arrays, self_checks
@@ -144,10 +144,9 @@ def _sorted(data: Sequence[DataSet]) -> list[DataSet]:
 
 def _rounded(comparator: Comparator, module: Module) -> Comparator:
     """Returns a comparator that allows for the rounding of functions, which two engines round in their own ways."""
-    sources = zip(comparator.guarantees, compared_arrays(module), strict=True)
+    rounded = Dependence(compared_arrays(module)).on(_rounds)
     guarantees = [
-        Guarantee.NEVER if any(map(_rounds, operations_behind([value]))) else guarantee
-        for guarantee, (value, _) in sources
+        Guarantee.NEVER if number in rounded else guarantee for number, guarantee in enumerate(comparator.guarantees)
     ]
     return replace(comparator, guarantees=tuple(guarantees))
 

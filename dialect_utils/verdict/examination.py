@@ -10,6 +10,7 @@ from dialect_utils.execution import Array, Engine, ExecutionError, Program, Work
 from dialect_utils.ir import Module
 from dialect_utils.ops import Trait, has
 from dialect_utils.verdict.comparator import NAN, Comparator, Finding
+from dialect_utils.verdict.dataflow import Dependence
 from dialect_utils.verdict.entry import EntryArray, entry_interface
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.judge import Judge, SelfCheck, also, compared_arrays
@@ -21,9 +22,7 @@ from dialect_utils.verdict.rounding.guarantees import (
     RoundingAnalysis,
     computes_floats,
     expanded_opcodes,
-    makers_of,
     makes_nan,
-    outputs_with,
     result_guarantees,
 )
 from dialect_utils.verdict.runs import Code, Runs
@@ -83,11 +82,10 @@ class Examination:
         # The operands of a self-check are compared, too; no layout packs them.
         results += [EntryArray(check.shape) for check in checks for _ in check.operands]
         types = tuple(each.shape.element_type for each in results)
-        analysis, arrays = RoundingAnalysis(first), compared_arrays(first)
-        makers = makers_of(arrays)
-        of_both = [x | y for x, y in zip(makers, makers_of(compared_arrays(last)), strict=True)]
+        analysis, arrays, others = RoundingAnalysis(first), compared_arrays(first), compared_arrays(last)
+        ours, theirs = Dependence(arrays), Dependence(others)
         opcodes = expanded_opcodes(first, last)
-        expanded = outputs_with(of_both, lambda each: each.opcode in opcodes)
+        expanded = ours.on(lambda each: each.opcode in opcodes) | theirs.on(lambda each: each.opcode in opcodes)
         guarantees = tuple(
             Guarantee.NEVER if number in expanded else guarantee
             for number, guarantee in enumerate(analysis.guarantees(arrays))
@@ -96,11 +94,10 @@ class Examination:
             types,
             guarantees,
             options.compare,
-            open_signs=outputs_with(makers, lambda each: each.opcode in SIGN_OF_ZERO),
-            computed=outputs_with(of_both, computes_floats),
-            nan_made=outputs_with(makers_of(arrays, steered=False), makes_nan)
-            | outputs_with(makers_of(compared_arrays(last), steered=False), makes_nan),
-            thresholds=outputs_with(makers, analysis.is_threshold),
+            open_signs=ours.on(lambda each: each.opcode in SIGN_OF_ZERO),
+            computed=ours.on(computes_floats) | theirs.on(computes_floats),
+            nan_made=Dependence(arrays, steered=False).on(makes_nan) | Dependence(others, steered=False).on(makes_nan),
+            thresholds=ours.on(analysis.is_threshold),
             excused=excused,
         )
         sums = any(guarantee is not Guarantee.ALWAYS for guarantee in guarantees)

@@ -252,7 +252,7 @@ def _read(graph: Graph, node: int) -> Sequence[int]:
         while graph.symbols[operands[0]][0] in ("moved", "out"):
             operands = graph.operands[operands[0]]
         return graph.operands[operands[0]]
-    if label == graph.symbols[operands[0]][1] == "convert" if operands else False:
+    if operands and label == graph.symbols[operands[0]][1] == "convert":
         (inner,) = graph.operands[operands[0]]
         return graph.operands[inner] if graph.shape(inner) == graph.shape(node) else operands
     return operands

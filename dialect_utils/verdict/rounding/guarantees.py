@@ -17,7 +17,7 @@ from math import prod
 from dialect_utils.ir import Function, Module, Operand, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import DONE, UPDATE, Trait, has, named, split_asynchronous, with_trait
-from dialect_utils.verdict.dataflow import array_sources, operations_behind, splat_number
+from dialect_utils.verdict.dataflow import array_sources, splat_number
 from dialect_utils.verdict.sampling import LARGEST_INTEGER
 
 
@@ -70,16 +70,6 @@ def computes_floats(operation: Operation) -> bool:
 def makes_nan(operation: Operation) -> bool:
     """Is true for an operation that may make a NaN, whose bits the engine chooses."""
     return computes_floats(operation) and _is_inexact(operation.results)
-
-
-def makers_of(arrays: Sequence[tuple[Value, ArrayShape]], *, steered: bool = True) -> list[set[Operation]]:
-    """Returns the operations that each array depends on, with its source, as `values_behind` does."""
-    return [operations_behind([value], steered=steered) for value, _ in arrays]
-
-
-def outputs_with(makers: Sequence[set[Operation]], holds: Callable[[Operation], bool]) -> frozenset[int]:
-    """Returns the numbers of the arrays that depend on an operation for which `holds` is true."""
-    return frozenset(number for number, operations in enumerate(makers) if any(map(holds, operations)))
 
 
 def expanded_opcodes(first: Module, last: Module) -> set[str]:

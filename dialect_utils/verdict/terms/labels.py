@@ -220,8 +220,7 @@ def elementwise_label(operation: Operation) -> Hashable:
         return key
     if opcode == "compare":
         found = dict(texts)
-        is_known = "direction" in found and found.keys() <= {"direction", "type"}
-        is_known = is_known and found.get("type", TOTAL_ORDER) == TOTAL_ORDER
+        is_known = found.keys() - {"type"} == {"direction"} and found.get("type", TOTAL_ORDER) == TOTAL_ORDER
         return (opcode, found["direction"], "type" in found) if is_known else key
     return key if texts else opcode
 
