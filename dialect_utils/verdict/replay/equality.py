@@ -242,20 +242,13 @@ class Equality:
 
 
 def _read(graph: Graph, node: int) -> Sequence[int]:
-    """Returns the values that a node reads.
-
-    A sum in the engine's order is one value with the written sum, and so is a float that is rounded to a narrower type
-    and back with the float, which the engine may keep in the wider type.
-    """
-    label, operands = graph.symbols[node][1], graph.operands[node]
-    if is_ordered(label):
-        while graph.symbols[operands[0]][0] in ("moved", "out"):
-            operands = graph.operands[operands[0]]
-        return graph.operands[operands[0]]
-    if operands and label == graph.symbols[operands[0]][1] == "convert":
-        (inner,) = graph.operands[operands[0]]
-        return graph.operands[inner] if graph.shape(inner) == graph.shape(node) else operands
-    return operands
+    """Returns the values that a node reads; a sum in the engine's order is one value with the written sum."""
+    operands = graph.operands[node]
+    if not is_ordered(graph.symbols[node][1]):
+        return operands
+    while graph.symbols[operands[0]][0] in ("moved", "out"):
+        operands = graph.operands[operands[0]]
+    return graph.operands[operands[0]]
 
 
 def _is_function(symbol: Symbol) -> bool:

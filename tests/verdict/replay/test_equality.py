@@ -108,7 +108,7 @@ def test_a_float_kept_in_a_wider_type_is_one_value_unless_it_is_read_otherwise()
     nothing = graph.make("each", "subtract", F32, [wide, wide])
     for result, other, are_equal in ((again, wide, True), (error, nothing, False)):
         exact = Equality(graph, Level.NAN, Equality(graph, Level.BITS, None))
-        equality = Equality(graph, Level.ENGINE, exact, ([result], [other]))
+        equality = Equality(graph, Level.ENGINE, exact, ([result], [other]), [(again, wide)])
         equality.merge([(again, wide)])
         assert equality.same(result, other) == are_equal
 
