@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -29,7 +28,7 @@ from dialect_utils.verdict.rules import all_rules
 from dialect_utils.verdict.terms.graph import Graph, Nodes
 from dialect_utils.verdict.terms.primitives import Term
 from dialect_utils.verdict.terms.wellformed import RefusedError
-from tests.campaign_replay import proved as proved_by, unsound
+from tests.campaign_replay import Tally, proved as proved_by, unsound
 from tests.rules.array_instances import INSTANCES, differing_inputs
 from tests.verdict.proof.dialects import parse
 from tests.verdict.replay.evaluated import differ
@@ -44,18 +43,6 @@ _RULES = sorted({*(rule.name for rule in all_rules()), *CHECKS, "reduce", "windo
 # Two programs, and the steps of a certificate that they are equal.
 Pair = tuple[Module, Module, list[Step]]
 Way = Callable[[], "list[Step] | Pair"]
-
-
-@dataclass
-class Tally:
-    """The forged certificates by attack and by what became of them, and those that prove what is wrong."""
-
-    found: Counter[tuple[str, str]] = field(default_factory=Counter)
-    wrong: list[str] = field(default_factory=list)
-
-    @property
-    def total(self) -> int:
-        return self.found.total()
 
 
 # Proved pairs of terms
@@ -264,12 +251,7 @@ def campaign(count: int, seed: int, rules: Sequence[str] = ()) -> Tally:
 
 def main(count: int) -> int:
     start = time.process_time()
-    tally = campaign(count, 11)
-    for (attack, said), number in sorted(tally.found.items()):
-        print(f"{attack}: {said} {number}")
-    print(*tally.wrong, sep="\n")
-    print(f"{tally.total} certificates, {len(tally.wrong)} wrong, {time.process_time() - start:.0f} CPU seconds")
-    return int(bool(tally.wrong))
+    return campaign(count, 11).report(start)
 
 
 if __name__ == "__main__":

@@ -24,13 +24,16 @@ from tests.verdict.proof.dialects import parse
 
 _COUNT = 1000
 _ORDER = "order of sums"
-_HEAD = """HloModule m
+# The begin of a module that sums with `plus`.
+HEAD = """HloModule m
 plus {
   a = f32[] parameter(0)
   b = f32[] parameter(1)
   ROOT s = f32[] add(a, b)
 }
 ENTRY e {
+"""
+_VALUES = """\
   x = f32[4,6,8] parameter(0)
   z = f32[] constant(0)
   one = f32[] constant(1)
@@ -124,7 +127,7 @@ class Program:
         used = ["t", "t" if self.sums[0] == self.sums[1] else "u"]
         lines = [SUMS[each].replace("@", name) for each, name in dict(zip(self.sums, used, strict=True)).items()]
         read = READERS[self.reader][0].replace("@0", used[0]).replace("@1", used[1])
-        return parse(_HEAD + "  t3 = f32[] constant(3)\n" + "\n".join([*lines, read]) + "\n}\n")
+        return parse(HEAD + _VALUES + "  t3 = f32[] constant(3)\n" + "\n".join([*lines, read]) + "\n}\n")
 
     @property
     def values(self) -> tuple[str, ...]:

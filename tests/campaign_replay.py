@@ -66,6 +66,16 @@ class Tally:
     def total(self) -> int:
         return self.found.total()
 
+    def report(self, start: float) -> int:
+        """Prints the counts and the CPU time since `start`; returns the exit code."""
+        for (name, said), number in sorted(self.found.items()):
+            print(f"{name}: {said} {number}")
+        if self.kinds:
+            print(f"kinds of changes: {dict(self.kinds.most_common(12))}")
+        print(*self.wrong, sep="\n")
+        print(f"{self.total} certificates, {len(self.wrong)} wrong, {time.process_time() - start:.0f} CPU seconds")
+        return int(bool(self.wrong))
+
 
 # Programs
 
@@ -363,13 +373,7 @@ def campaign(count: int, number: int, sources: Callable[[random.Random, int], It
 
 def main(count: int) -> int:
     start = time.process_time()
-    tally = campaign(count, 7)
-    for (pair, said), number in sorted(tally.found.items()):
-        print(f"programs that are {pair}: {said} {number}")
-    print(f"kinds of changes: {dict(tally.kinds.most_common(12))}")
-    print(*tally.wrong, sep="\n")
-    print(f"{tally.total} certificates, {len(tally.wrong)} wrong, {time.process_time() - start:.0f} CPU seconds")
-    return int(bool(tally.wrong))
+    return campaign(count, 7).report(start)
 
 
 if __name__ == "__main__":

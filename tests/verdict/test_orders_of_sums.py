@@ -14,7 +14,7 @@ from dialect_utils.verdict import Options, compare_stages
 from dialect_utils.verdict.certified import choices_of, prove
 from dialect_utils.verdict.terms.orders import order_of
 from tests import campaign_itself
-from tests.campaign_orders import SUMS, Program, Tally, covers, differs, judge, pairs
+from tests.campaign_orders import HEAD, SUMS, Program, Tally, covers, differs, judge, pairs
 from tests.paths import OWN_CORPUS
 from tests.verdict.proof.dialects import parse
 
@@ -76,19 +76,16 @@ def test_bits_that_no_order_explains_leave_the_verdict_open(worker: Worker, read
     assert "is not guaranteed to be equal" in found.reason or found.counterexample is not None
 
 
-TURNED = """HloModule m
-plus {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT s = f32[] add(a, b)
-}
-ENTRY e {
+TURNED = (
+    HEAD
+    + """\
   x = TYPE parameter(0)
   z = f32[] constant(0)
   s = f32[4] reduce(x, z), dimensions={KEPT}, to_apply=plus
   ROOT r = f32[4] floor(s)
 }
 """
+)
 
 
 def _turned(kind: str, reduced: int) -> Module:
@@ -237,13 +234,9 @@ def test_an_engine_may_fold_a_transposition_before_a_sum(made: str, worker: Work
     assert choices_of(prove([parse(once), parse(once)]).outputs) == ()
 
 
-PARTS = """HloModule m
-plus {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT s = f32[] add(a, b)
-}
-ENTRY e {
+PARTS = (
+    HEAD
+    + """\
   x = f32[8,4] parameter(0)
   z = f32[] constant(0)
   s = f32[4] reduce(x, z), dimensions={0}, to_apply=plus
@@ -254,6 +247,7 @@ ENTRY e {
   ROOT r = f32[4] multiply(READ)
 }
 """
+)
 
 
 def test_a_sum_of_one_element_is_no_second_value_of_its_program() -> None:
