@@ -26,7 +26,7 @@ def entry(body: str) -> str:
 
 X = "x = f32[8] parameter(0)\n zero = f32[] constant(0)\n zeros = f32[8] broadcast(zero), dimensions={}\n"
 BITS = (
-    "i = s32[8] bitcast-convert(x)\n m = s32[] constant(2147483647)\n mb = s32[8] broadcast(m), dimensions={}\n"
+    "i = s32[8] bitcast-convert(x)\n m = s32[] constant(2147483647)\n mb = s32[8] broadcast(m), dimensions={{}}\n"
     " a = s32[8] and(i, mb)\n o = s32[] constant({least})\n ob = s32[8] broadcast(o), dimensions={{}}\n"
     " ROOT r = pred[8] compare(a, ob), direction={direction}"
 )
@@ -34,13 +34,11 @@ BITS = (
 
 def test_a_truth_value_of_a_flushed_number_is_a_choice(worker: Worker) -> None:
     by_value = entry(X + "ROOT r = pred[8] compare(x, zeros), direction=EQ")
-    found = compared(
-        worker, by_value, entry(X + BITS.replace("dimensions={}", "dimensions={{}}").format(least=0, direction="EQ"))
-    )
+    found = compared(worker, by_value, entry(X + BITS.format(least=0, direction="EQ")))
     assert found.verdict == "agrees"
     assert any("subnormal numbers, which XLA counts as zeros" in line for line in found.lines())
     # A subnormal number that one program alone takes for zero is a difference on every engine.
-    wrong = entry(X + BITS.replace("dimensions={}", "dimensions={{}}").format(least=100000, direction="LT"))
+    wrong = entry(X + BITS.format(least=100000, direction="LT"))
     assert compared(worker, by_value, wrong).verdict == "different"
 
 

@@ -91,7 +91,6 @@ WELL_FORMED = {
     "the first part": each(("part", 0), array("u8"), AT),
     "the last part": each(("part", 3), array("u8"), AT),
     "an operation": op((KEY, 1, (4, 1), None), TUPLE, Y),
-    "an operation with attributes": op((KEY, 1, (4, 1), None), TUPLE, Y),
     "an unknown operation": op(("unknown", 3), F2, Y),
     "a function": op(("function", 0, (F32,), 1), TUPLE, BODY),
     "a function with more operands": op(("function", 1, (F32,), 1), TUPLE, BODY, BODY),
