@@ -30,7 +30,7 @@ def values_behind(roots: Iterable[Value]) -> set[Value]:
 
 
 class Dependence:
-    """What each of some arrays depends on, found for all of them at once.
+    """The operations that several arrays depend on, found for all of the arrays at once.
 
     `steered`: also on values that only choose elements, the predicate of a `select`.
     """

@@ -1,4 +1,4 @@
-"""Which arrays depend on which operations, through tuples, calls, loops and selections."""
+"""The operations that arrays depend on, through tuples, calls, loops and selections."""
 
 from __future__ import annotations
 
