@@ -49,5 +49,13 @@ EQUIVALENTS: tuple[tuple[Edit, str], ...] = (
         Edit("polynomials:_joined", "power > 1", "power > 0"),
         "the first power of abs(x) stays, and the power of x grows by 0",
     ),
+    (
+        Edit(
+            "replay.contractions:_orders",
+            "prod(split[start:end]) < size and end < len(split)",
+            "prod(split[start:end]) < size and end <= len(split)",
+        ),
+        "parts that are too few are refused, wherever they end",
+    ),
     (Edit("Elements.reread", "old.bits > new.bits", "old.bits >= new.bits"), "equal widths are read above"),
 )

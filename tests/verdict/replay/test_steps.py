@@ -115,14 +115,30 @@ def of_kept(kind: str) -> Step:
     return step("reduction-order", total(kind, "add", matrix), in_order(inner, (3, 2), (1, 0)))
 
 
-def as_sum(kind: str, opcode: str = "add", rows: tuple[int, ...] = (24, 6), start: int = 0) -> Step:
-    """Returns a dot as a sum of products, reduced from rows of some sizes."""
+def of_three_parts(kind: str) -> Step:
+    """Returns a sum whose kept dimension has three parts of different sizes in another order."""
+    matrix, zero = parameter(0, kind, 30, 6), ZEROS[kind]
+    whole, inner = (
+        term("op", ("reduce", "add"), array(kind, 30), each_, zero)
+        for each_ in (matrix, in_order(matrix, (2, 3, 5, 6), (1, 2, 0, 3)))
+    )
+    return step("reduction-order", whole, in_order(inner, (3, 5, 2), (2, 0, 1)))
+
+
+def as_sum(
+    kind: str,
+    opcode: str = "add",
+    rows: tuple[int, ...] = (24, 6),
+    start: int = 0,
+    last: tuple[Reshape | Transpose, ...] = (Reshape((1, 6, 4)),),
+) -> Step:
+    """Returns a dot as a sum of products, reduced from rows of some sizes and moved by the last steps."""
     left, right = sides(kind)
     wide = array(kind, 1, 6, 4, 6)
     factors = [term("op", ("broadcast", to), wide, part) for part, to in ((left, (0, 1, 3)), (right, (0, 2, 3)))]
     flat = moved(each("multiply", wide, *factors), Reshape(rows))
     made = term("op", ("reduce", opcode), array(kind, rows[0]), flat, constant(start, kind))
-    return step("dot-as-sum", dot(kind, left, right), moved(made, Reshape((1, 6, 4))))
+    return step("dot-as-sum", dot(kind, left, right), moved(made, *last))
 
 
 def scatter_columns(*, is_result: bool = True) -> Step:
@@ -304,10 +320,12 @@ STEPS: dict[str, tuple[Step, Level | None]] = {
     "another order in a maximum": (reduced("f32", "maximum", HALVES, ORDER), NAN),
     "another order of kept floats": (of_kept("f32"), NAN),
     "another order of kept integers": (of_kept("s32"), BITS),
+    "another order of three parts of kept integers": (of_three_parts("s32"), BITS),
     "a dot of integers as a sum": (as_sum("s32"), BITS),
     "a dot of floats as a sum": (as_sum("f32"), ENGINE),
     "a dot as a product of products": (as_sum("s32", "multiply"), None),
     "a dot as a sum that begins with 1": (as_sum("s32", start=1), None),
+    "a dot as a sum that is transposed": (as_sum("s32", last=(Reshape((1, 4, 6)), Transpose(ORDER))), None),
 }
 
 
