@@ -128,9 +128,9 @@ MUTANTS = (
         (f"{_TESTS}/moves/test_physical.py",),
     ),
     Mutant(
-        "moves:_merged",
-        "merged[-1].stride == digit.stride * digit.size",
-        "merged[-1].stride > digit.stride",
+        "moves:merged",
+        "found[-1].stride == digit.stride * digit.size",
+        "found[-1].stride > digit.stride",
         (f"{_TESTS}/moves/test_relabel.py",),
     ),
     Mutant(

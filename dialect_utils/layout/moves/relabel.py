@@ -6,6 +6,7 @@ dimension (a visible tile) is a relabelling only if the result has those parts a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
@@ -25,8 +26,8 @@ _SHORTEST = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Digit:
-    """A digit of the row-major index: index // stride % size."""
+class Digit:
+    """A digit of the row-major index: index // stride % size; with the stride 0 a repetition of size elements."""
 
     stride: int
     size: int
@@ -83,10 +84,10 @@ def _relabel(dims: tuple[int, ...], result: tuple[int, ...], run: Plan) -> tuple
     if digits is None:
         return None
     sources, targets = _glued(dims, _by_stride(digits)), _glued(result, digits)
-    pieces = _cut([part for digit in digits for part in _at_ends(digit, dims, sources)], _sizes(result, targets))
+    pieces = cut([part for digit in digits for part in _at_ends(digit, dims, sources)], _sizes(result, targets))
     if pieces is None:
         return None
-    origin = _cut(_by_stride([part for piece in pieces for part in piece]), _sizes(dims, sources))
+    origin = cut(_by_stride([part for piece in pieces for part in piece]), _sizes(dims, sources))
     assert origin is not None  # the pieces end where the groups end
     orders = _chains(origin, pieces)
     if orders is None:
@@ -101,16 +102,16 @@ class _Side:
 
     dims: tuple[int, ...]
     groups: list[list[int]]
-    digits: list[list[_Digit]]
+    digits: list[list[Digit]]
 
 
-def _follow(dims: tuple[int, ...], run: Plan) -> list[_Digit] | None:
+def _follow(dims: tuple[int, ...], run: Plan) -> list[Digit] | None:
     """Returns the coarsest digits of the start's index in the order after the run, or None."""
     stride = prod(dims)
-    groups: list[list[_Digit]] = []
+    groups: list[list[Digit]] = []
     for size in dims:
         stride //= size
-        groups.append([_Digit(stride, size)] if size != 1 else [])
+        groups.append([Digit(stride, size)] if size != 1 else [])
     for position, step in enumerate(run.steps):
         if step.order is not None:
             groups = [groups[i] for i in step.order]
@@ -118,18 +119,18 @@ def _follow(dims: tuple[int, ...], run: Plan) -> list[_Digit] | None:
         if position == len(run.steps) - 1:
             # A reshape at the end changes no order, even one that splits digits unevenly.
             break
-        regrouped = _cut(_merged([digit for group in groups for digit in group]), list(run.stages[position + 1][1]))
+        regrouped = cut(merged([digit for group in groups for digit in group]), run.stages[position + 1][1])
         if regrouped is None:
             return None
         groups = regrouped
-    return _merged([digit for group in groups for digit in group])
+    return merged([digit for group in groups for digit in group])
 
 
-def _by_stride(digits: list[_Digit]) -> list[_Digit]:
+def _by_stride(digits: list[Digit]) -> list[Digit]:
     return sorted(digits, key=lambda digit: -digit.stride)
 
 
-def _glued(dims: tuple[int, ...], digits: list[_Digit]) -> list[list[int]]:
+def _glued(dims: tuple[int, ...], digits: list[Digit]) -> list[list[int]]:
     """Returns the dimensions in groups that no cut of this sequence of digits separates."""
     ends = [1]
     for digit in reversed(digits):
@@ -152,34 +153,35 @@ def _sizes(dims: tuple[int, ...], groups: list[list[int]]) -> list[int]:
     return [prod(dims[i] for i in group) for group in groups]
 
 
-def _at_ends(digit: _Digit, dims: tuple[int, ...], groups: list[list[int]]) -> list[_Digit]:
+def _at_ends(digit: Digit, dims: tuple[int, ...], groups: list[list[int]]) -> list[Digit]:
     """Returns a digit, cut where groups of the start's dimensions begin."""
-    parts: list[_Digit] = []
+    parts: list[Digit] = []
     stride = 1
     for size in reversed(_sizes(dims, groups)):
         low, high = max(stride, digit.stride), min(stride * size, digit.stride * digit.size)
         if low < high:
-            parts.insert(0, _Digit(low, high // low))
+            parts.insert(0, Digit(low, high // low))
         stride *= size
     return parts
 
 
-def _merged(digits: list[_Digit]) -> list[_Digit]:
-    merged: list[_Digit] = []
+def merged(digits: Sequence[Digit]) -> list[Digit]:
+    """Returns digits, most major first, with neighbours that are one digit as one."""
+    found: list[Digit] = []
     for digit in digits:
-        if merged and merged[-1].stride == digit.stride * digit.size:
-            merged[-1] = _Digit(digit.stride, merged[-1].size * digit.size)
+        if found and found[-1].stride == digit.stride * digit.size:
+            found[-1] = Digit(digit.stride, found[-1].size * digit.size)
         else:
-            merged.append(digit)
-    return merged
+            found.append(digit)
+    return found
 
 
-def _cut(digits: list[_Digit], sizes: list[int]) -> list[list[_Digit]] | None:
+def cut(digits: Sequence[Digit], sizes: Sequence[int]) -> list[list[Digit]] | None:
     """Returns the digits grouped into sizes, cut where a size ends, or None where a cut is no whole factor."""
     rest = list(digits)
     groups = []
     for size in sizes:
-        group: list[_Digit] = []
+        group: list[Digit] = []
         need = size
         while need > 1:
             digit = rest.pop(0)
@@ -187,30 +189,30 @@ def _cut(digits: list[_Digit], sizes: list[int]) -> list[list[_Digit]] | None:
                 if digit.size % need:
                     return None
                 inner = digit.size // need
-                rest.insert(0, _Digit(digit.stride, inner))
-                digit = _Digit(digit.stride * inner, need)
+                rest.insert(0, Digit(digit.stride, inner))
+                digit = Digit(digit.stride * inner, need)
             group.append(digit)
             need //= digit.size
         groups.append(group)
     return groups
 
 
-def _chains(source: list[list[_Digit]], target: list[list[_Digit]]) -> list[list[_Digit]] | None:
+def _chains(source: list[list[Digit]], target: list[list[Digit]]) -> list[list[Digit]] | None:
     """Returns orders of all digits that keep every group of both sides contiguous, or None.
 
     Each digit must be followed by the next one of its group, on both sides.
     """
-    following: dict[_Digit, _Digit] = {}
-    preceding: dict[_Digit, _Digit] = {}
+    following: dict[Digit, Digit] = {}
+    preceding: dict[Digit, Digit] = {}
     for group in source + target:
         for first, second in pairwise(group):
             if following.setdefault(first, second) != second or preceding.setdefault(second, first) != first:
                 return None
     orders = []
     for groups in (source, target):
-        order: list[_Digit] = []
+        order: list[Digit] = []
         for head in (digit for group in groups for digit in group if digit not in preceding):
-            digit: _Digit | None = head
+            digit: Digit | None = head
             while digit is not None:
                 order.append(digit)
                 digit = following.get(digit)
@@ -220,14 +222,14 @@ def _chains(source: list[list[_Digit]], target: list[list[_Digit]]) -> list[list
     return orders
 
 
-def _steps(source: _Side, target: _Side, order: list[_Digit]) -> tuple[Step, ...]:
+def _steps(source: _Side, target: _Side, order: list[Digit]) -> tuple[Step, ...]:
     """Returns transpose, reshape, transpose for an order of the digits."""
     first, last = _by_position(source, order), _by_position(target, order)
     middle = Reshape(tuple(target.dims[i] for i in last))
     return (Transpose(first), middle, Transpose(inverse_permutation(last)))
 
 
-def _by_position(side: _Side, order: list[_Digit]) -> tuple[int, ...]:
+def _by_position(side: _Side, order: list[Digit]) -> tuple[int, ...]:
     """Returns the dimensions in the order of their digits; a group without digits follows the one before."""
     position = {digit: i for i, digit in enumerate(order)}
     keys: list[tuple[int, int]] = []

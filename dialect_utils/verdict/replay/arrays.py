@@ -11,6 +11,7 @@ from typing import Any
 
 from dialect_utils.layout import ElementType, Pad, Slice
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.moves.relabel import Digit, cut, merged
 from dialect_utils.ops import named
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
@@ -77,69 +78,49 @@ def _is_same_move(first: Hashable, second: Hashable) -> bool:
     return not first.regroups_bits and (first.dimensions, first.steps) == (second.dimensions, second.steps)
 
 
-Origins = list[int | None]
+Digits = list[list[Digit]]
 
 
-def _origins(term: Term) -> tuple[Term, Origins]:
-    """Returns the array below nested broadcasts, and for each dimension of the result its dimension.
+def _repeated(size: int) -> list[Digit]:
+    """Returns the digits of a dimension that repeats an array."""
+    return [] if size == 1 else [Digit(0, size)]
 
-    None is a dimension that repeats the array. Dimensions of size 1 are left out on both sides.
-    """
+
+def _origins(term: Term) -> tuple[Term, Digits]:
+    """Returns the array below nested broadcasts, and the digits of its row-major index in each dimension of a term."""
     sizes = array_of(term).dimensions
-    large = [i for i, size in enumerate(sizes) if size != 1]
     if term.kind == "splat":
-        return _origins(term.operands[0])[0], [None for _ in large]
+        return _origins(term.operands[0])[0], [*map(_repeated, sizes)]
     if is_op(term, "broadcast"):
-        (operand,), targets = term.operands, label_of(term)[1]
-        base, inner = _origins(operand)
-        kept = [i for i, size in enumerate(array_of(operand).dimensions) if size != 1]
-        found = dict(zip((targets[i] for i in kept), inner, strict=True))
-        return base, [found.get(i) for i in large]
+        (base, inner), targets = _origins(term.operands[0]), label_of(term)[1]
+        found = dict(zip(targets, inner, strict=True))
+        return base, [found.get(i) or _repeated(size) for i, size in enumerate(sizes)]
     if term.kind == "moved" and isinstance(term.label, Plan) and len(term.operands) == 1:
         base, origins = _origins(term.operands[0])
         moved = _rearranged(term.label, origins)
         if moved is not None:
             return base, moved
-    return term, [*range(len(large))]
+    return term, [[Digit(prod(sizes[i + 1 :]), size)] if size != 1 else [] for i, size in enumerate(sizes)]
 
 
-def _rearranged(plan: Plan, origins: Origins) -> Origins | None:
-    """Returns origins after transposes and reshapes that keep, split or join dimensions; None for other plans."""
+def _rearranged(plan: Plan, digits: Digits) -> Digits | None:
+    """Returns the digits after transposes and reshapes that cut no digit unevenly; None for other plans."""
     for step, (_, before), (_, after) in zip(plan.steps, plan.stages, plan.stages[1:], strict=False):
-        large = [i for i, size in enumerate(before) if size != 1]
-        found: Origins | None = None
+        found: Digits | None = None
         if step.order is not None:
-            found = [origins[large.index(i)] for i in step.order if i in large]
+            found = [digits[i] for i in step.order]
         elif step.opcode == "reshape" and 0 not in before:
-            found = _after_reshape([before[i] for i in large], [size for size in after if size != 1], origins)
+            found = cut(merged([digit for group in digits for digit in group]), after)
         if found is None:
             return None
-        origins = found
-    return origins
-
-
-def _after_reshape(before: list[int], after: list[int], origins: Origins) -> Origins | None:
-    """Returns origins after a reshape that splits or joins only dimensions that repeat the array; None for another."""
-    found: Origins = []
-    first = last = 0
-    while first < len(before) and last < len(after):
-        ends, sizes = [first + 1, last + 1], [before[first], after[last]]
-        while sizes[0] != sizes[1]:
-            side = int(sizes[0] > sizes[1])
-            sizes[side] *= (before, after)[side][ends[side]]
-            ends[side] += 1
-        counts, group = (ends[0] - first, ends[1] - last), origins[first : ends[0]]
-        if counts != (1, 1) and group != [None] * counts[0]:
-            return None
-        found += group if counts == (1, 1) else [None] * counts[1]
-        first, last = ends
-    return found
+        digits = found
+    return digits
 
 
 def _broadcast(step: Step) -> Level:
     """Checks that both sides repeat one array along the same dimensions."""
     (base, origins), (other, found) = _origins(step.before), _origins(step.after)
-    demand(base is other and origins == found, "the broadcasts differ")
+    demand(base is other and [*map(merged, origins)] == [*map(merged, found)], "the broadcasts differ")
     return Level.BITS
 
 

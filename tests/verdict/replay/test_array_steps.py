@@ -49,7 +49,7 @@ def joined(dimension: int, *arrays: ReadTerm) -> ReadTerm:
     return term("op", ("concatenate", dimension), array("s32", *sizes), *arrays)
 
 
-PAIR = parameter(0, "s32", 2, 6)
+PAIR, SQUARE = parameter(0, "s32", 2, 6), parameter(0, "s32", 4, 9)
 LINE, ONE, COLUMN = parameter(0, "s32", 3), parameter(1, "s32", 3), parameter(2, "s32", 3, 1)
 TRUE_STEPS: dict[str, Step] = {
     "movement of a sum": step("through", turned(SUM), added(turned(X), turned(Y))),
@@ -74,6 +74,16 @@ TRUE_STEPS: dict[str, Step] = {
     ),
     "a broadcast that is transposed": step(
         "broadcast", moved(spread(LINE, (1,), 4, 3), TURN), spread(LINE, (0,), 3, 4)
+    ),
+    "dimensions of an array that are joined and split before a repeated one": step(
+        "broadcast",
+        moved(spread(X, (0, 1), 4, 6, 8), Reshape((24, 2, 4)), Transpose((2, 1, 0)), Reshape((8, 4, 6))),
+        moved(spread(X, (0, 1), 4, 6, 8), Transpose((2, 0, 1))),
+    ),
+    "parts of a dimension, with a repeated one between them": step(
+        "broadcast",
+        moved(spread(X, (0, 2), 4, 5, 6), Reshape((4, 5, 2, 3)), Transpose((0, 2, 1, 3))),
+        moved(spread(X, (0, 1), 4, 6, 5), Reshape((4, 2, 3, 5)), Transpose((0, 1, 3, 2))),
     ),
     "two reversals": step("reverse", reversed_(reversed_(X, 0), 0, 1), reversed_(X, 1)),
     "a reversal of two elements, twice": step("reverse", reversed_(reversed_(PAIR, 0), 0), PAIR),
@@ -106,6 +116,16 @@ FALSE_STEPS: dict[str, Step] = {
     "a broadcast of another array": step("broadcast", spread(LINE, (0,), 3, 4), spread(ONE, (0,), 3, 4)),
     "a dimension joined with a repeated one": step(
         "broadcast", moved(spread(LINE, (1,), 4, 3), Reshape((12,))), moved(spread(LINE, (0,), 3, 4), Reshape((12,)))
+    ),
+    "parts of a dimension in another order": step(
+        "broadcast",
+        moved(spread(SQUARE, (0, 2), 4, 5, 9), Reshape((4, 5, 3, 3)), Transpose((0, 3, 1, 2))),
+        moved(spread(SQUARE, (0, 1), 4, 9, 5), Reshape((4, 3, 3, 5)), Transpose((0, 1, 3, 2))),
+    ),
+    "a dimension that is cut unevenly": step(
+        "broadcast",
+        moved(spread(X, (0, 1), 4, 6, 5), Reshape((8, 15))),
+        moved(spread(X, (0, 2), 4, 5, 6), Reshape((8, 15))),
     ),
     "dimensions of an array that are joined and split": step("broadcast", moved(X, Reshape((6, 4))), turned(X)),
     "a reversal of another dimension": step("reverse", reversed_(X, 0), reversed_(X, 1)),
