@@ -57,5 +57,56 @@ EQUIVALENTS: tuple[tuple[Edit, str], ...] = (
         ),
         "parts that are too few are refused, wherever they end",
     ),
+    (
+        Edit(
+            "replay.arrays:_is_same_move",
+            "not isinstance(first, Plan) or not isinstance(second, Plan)",
+            "not isinstance(first, Plan) and not isinstance(second, Plan)",
+        ),
+        "something else than a plan has none of its fields, and a step whose check fails with an error is refused, too",
+    ),
+    (
+        Edit("replay.arrays:_rearranged", "0 not in before", "-1 not in before"),
+        "arrays without elements are equal, and a step whose check fails with an error is refused, too",
+    ),
+    (
+        Edit(
+            "replay.arrays:_reads_part",
+            "Plan(*inner.result, (Pad(lows, highs),), (-1,))",
+            "Plan(*inner.result, (Pad(lows, highs),), (-2,))",
+        ),
+        "no plan uses a number below 0",
+    ),
+    (
+        Edit(
+            "replay.arrays:_cut_of",
+            'demand([step.opcode for step in plan.steps] == ["reshape", "slice", "reshape"], "no cut")',
+            "pass",
+        ),
+        "a plan of other steps has no slice in its place, or is not the plan of its cut",
+    ),
+    *(
+        (
+            Edit("replay.arrays:_cut_of", *edit),
+            "more slices do not fit into a cut, and a cut before the first dimension has another plan",
+        )
+        for edit in (
+            ('demand(len(changed) == 1 and changed[0] > 0, "several dimensions are cut")', "pass"),
+            ("len(changed) == 1 and changed[0] > 0", "len(changed) == 1 or changed[0] > 0"),
+            ("changed[0] > 0", "changed[0] >= 0"),
+        )
+    ),
+    (
+        Edit("replay.arrays:_regrouped", 'demand(opcode is not None, "no combination")', "pass"),
+        "no term is a combination by no operation",
+    ),
+    (
+        Edit(
+            "replay.arrays:_regrouped",
+            'demand(all(try_combination(term, opcode) for term in (before, after)), "no combination")',
+            "pass",
+        ),
+        "what is no combination is compared by its elements, too; the limit of terms saves time only",
+    ),
     (Edit("Elements.reread", "old.bits > new.bits", "old.bits >= new.bits"), "equal widths are read above"),
 )

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from math import prod
 
 from dialect_utils.layout import Reshape, Transpose
-from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.contractions import summed_in
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.arrays import nan_level
 from dialect_utils.verdict.replay.equality import Level
-from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of
+from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of, plan_of
 from dialect_utils.verdict.rules.formats import value_of
 from dialect_utils.verdict.rules.matching import constant_bits
 from dialect_utils.verdict.terms.combinations import is_exact
@@ -47,9 +46,8 @@ def _orders(array: Term, moved: Term) -> list[_Order | None]:
     sizes = array_of(array).dimensions
     if moved is array:
         return [None] * len(sizes)
-    demand(moved.kind == "moved" and moved.operands == (array,), "another array is moved")
-    assert isinstance(moved.label, Plan)  # moved terms have plans as labels
-    plan = moved.label
+    plan = plan_of(moved)
+    demand(moved.operands == (array,), "another array is moved")
     is_order = [step.opcode for step in plan.steps] == ["reshape", "transpose", "reshape"]
     demand(is_order and plan.result[1] == sizes, "other movement")
     (_, split), turned = plan.stages[1], plan.steps[1].order
@@ -136,7 +134,7 @@ def _is_zero(term: Term) -> bool:
 
 def _reshaped(term: Term, sizes: tuple[int, ...]) -> Term:
     """Returns the array that is reshaped to some sizes."""
-    demand(isinstance(term.label, Plan) and term.label.steps == (Reshape(sizes),), "no reshape")
+    demand(plan_of(term).steps == (Reshape(sizes),), "no reshape")
     return term.operands[0]
 
 

@@ -50,6 +50,13 @@ def level_of_function(function: Term, kind: ElementType) -> int:
     return int(level)
 
 
+def plan_of(term: Term) -> Plan:
+    """Returns the plan of movement; raises RefusedError for other terms."""
+    if term.kind != "moved" or not isinstance(term.label, Plan):
+        raise RefusedError(f"{term.kind} is no movement")
+    return term.label
+
+
 def chain_of(term: Term) -> tuple[Term, list[tuple[Plan, tuple[Term, ...]]]]:
     """Returns the array below nested movement, and the plans from first to last, with padding values."""
     plans: list[tuple[Plan, tuple[Term, ...]]] = []

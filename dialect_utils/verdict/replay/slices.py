@@ -14,6 +14,7 @@ from dialect_utils.verdict.replay.moving import (
     chain_of,
     is_op,
     label_of,
+    plan_of,
     repeats,
     same_reads,
     transposition,
@@ -191,9 +192,8 @@ def _gather_of_padding(step: Step) -> Level:
     before, (inner, _) = step.before, chain_of(step.after)
     demand(is_op(before, "gather") and is_op(inner, "gather") and before.label == inner.label, "no two gathers")
     (array, *columns), (flat, *others) = before.operands, inner.operands
-    plan, count = array.label, len(columns)
-    demand(columns == others and isinstance(plan, Plan), "other positions")
-    assert isinstance(plan, Plan)  # demanded above
+    plan, count = plan_of(array), len(columns)
+    demand(columns == others, "other positions")
     source, *scalars = array.operands
     after = try_with_leading(plan, count, array_of(inner).dimensions[: count + 1])
     if after is None:

@@ -6,10 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dialect_utils.layout import ArrayShape, ElementType
-from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
-from dialect_utils.verdict.replay.moving import is_converted, label_of, level_of_function, type_of, without_conversion
+from dialect_utils.verdict.replay.moving import (
+    is_converted,
+    label_of,
+    level_of_function,
+    plan_of,
+    type_of,
+    without_conversion,
+)
 from dialect_utils.verdict.rules import Level as NamedLevel
 from dialect_utils.verdict.rules.arrays import REDUCTIONS, promotion_level
 from dialect_utils.verdict.terms.combinations import is_exact
@@ -45,9 +51,7 @@ def converted_movement(step: Step) -> Level:
     wide, narrow = _pair(step)
     demand(is_converted(step.after, narrow), "the result is not converted")
     if wide.kind == "moved":
-        first, second = wide.label, narrow.label
-        assert isinstance(first, Plan)  # moved terms have plans as labels
-        assert isinstance(second, Plan)
+        first, second = plan_of(wide), plan_of(narrow)
         is_same = (first.dimensions, first.steps, first.paddings) == (second.dimensions, second.steps, second.paddings)
         demand(is_same, "another movement")
         count = len(wide.operands)

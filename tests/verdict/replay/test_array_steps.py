@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dialect_utils.layout import Reshape, Slice, Transpose
+from dialect_utils.layout import Pad, Reshape, Slice, Transpose
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import ReadTerm, Step
 from tests.verdict.replay.forging import TRUE, array, each, moved, parameter, step, term, told
 from tests.verdict.replay.test_forged_arrays import splat
@@ -51,6 +52,10 @@ def joined(dimension: int, *arrays: ReadTerm) -> ReadTerm:
 
 PAIR, SQUARE = parameter(0, "s32", 2, 6), parameter(0, "s32", 4, 9)
 LINE, ONE, COLUMN = parameter(0, "s32", 3), parameter(1, "s32", 3), parameter(2, "s32", 3, 1)
+NOTHING, EQUAL, S32 = parameter(3, "s32", 0, 6), parameter(3, "s32", 4, 4), array("s32")
+WITH_ONE, WITH_MANY = (Plan(S32.element_type, (size, 6), (Pad((0, 0), (9 - size, 0)),), (True,)) for size in (8, 4))
+NO_PADDING = Plan(S32.element_type, (), (Pad((), ()),), (True,))
+NEGATED = each("negate", LINE.shape, LINE)
 TRUE_STEPS: dict[str, Step] = {
     "movement of a sum": step("through", turned(SUM), added(turned(X), turned(Y))),
     "movement of a choice": step("through", turned(chosen(P, X, Y)), chosen(P, turned(X), turned(Y))),
@@ -75,6 +80,17 @@ TRUE_STEPS: dict[str, Step] = {
     "a broadcast that is transposed": step(
         "broadcast", moved(spread(LINE, (1,), 4, 3), TURN), spread(LINE, (0,), 3, 4)
     ),
+    "a broadcast to one element": step("broadcast", spread(LINE, (0,), 3, 1), moved(LINE, Reshape((3, 1)))),
+    "a broadcast of a negation": step(
+        "broadcast",
+        moved(spread(NEGATED, (1,), 4, 3), TURN),
+        spread(NEGATED, (0,), 3, 4),
+    ),
+    "other parts of dimensions that are joined": step(
+        "broadcast",
+        moved(spread(X, (0, 1), 4, 6, 5), Reshape((3, 8, 5))),
+        spread(moved(X, Reshape((3, 8))), (0, 1), 3, 8, 5),
+    ),
     "dimensions of an array that are joined and split before a repeated one": step(
         "broadcast",
         moved(spread(X, (0, 1), 4, 6, 8), Reshape((24, 2, 4)), Transpose((2, 1, 0)), Reshape((8, 4, 6))),
@@ -85,6 +101,7 @@ TRUE_STEPS: dict[str, Step] = {
         moved(spread(X, (0, 2), 4, 5, 6), Reshape((4, 5, 2, 3)), Transpose((0, 2, 1, 3))),
         moved(spread(X, (0, 1), 4, 6, 5), Reshape((4, 2, 3, 5)), Transpose((0, 1, 3, 2))),
     ),
+    "a reversal of no elements": step("reverse", reversed_(NOTHING, 1), NOTHING),
     "two reversals": step("reverse", reversed_(reversed_(X, 0), 0, 1), reversed_(X, 1)),
     "a reversal of two elements, twice": step("reverse", reversed_(reversed_(PAIR, 0), 0), PAIR),
     "a reversal before a transpose": step("reverse", turned(reversed_(X, 0)), reversed_(turned(X), 1)),
@@ -128,6 +145,19 @@ FALSE_STEPS: dict[str, Step] = {
         moved(spread(X, (0, 2), 4, 5, 6), Reshape((8, 15))),
     ),
     "dimensions of an array that are joined and split": step("broadcast", moved(X, Reshape((6, 4))), turned(X)),
+    "a broadcast of the transposed array": step(
+        "broadcast", spread(EQUAL, (0, 1), 4, 4, 5), spread(EQUAL, (1, 0), 4, 4, 5)
+    ),
+    "padding instead of another part": step(
+        "concatenate",
+        term("moved", WITH_ONE, array("s32", 9, 6), joined(0, X, Y), AT),
+        term("moved", WITH_MANY, array("s32", 9, 6), X, AT),
+    ),
+    "a choice with the plan of a broadcast's movement": step(
+        "broadcast-moved",
+        spread(term("moved", NO_PADDING, S32, AT, BEHIND), ()),
+        term("choice", NO_PADDING, S32, spread(AT, ()), BEHIND),
+    ),
     "a reversal of another dimension": step("reverse", reversed_(X, 0), reversed_(X, 1)),
     "a reversal of another array": step("reverse", reversed_(X, 0), reversed_(Y, 0)),
     "a reversal of two elements": step("reverse", reversed_(PAIR, 0), PAIR),

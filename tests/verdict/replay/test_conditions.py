@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from dialect_utils.layout import TupleShape
+from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.certificate import ReadTerm, Step
 from dialect_utils.verdict.replay.check import _checked, _close, _of_one_shape
 from dialect_utils.verdict.replay.elements import Elements
@@ -73,6 +74,16 @@ def reduced(function_: ReadTerm, opcode: str = "add") -> Step:
 SUM = [bound(0, "s32"), bound(1, "s32")]
 
 
+def in_windows(size: int, around: int, initial: int, flags: tuple[bool, bool]) -> Step:
+    """Returns the step of sums of windows, whose padding is combined or skipped before and after it."""
+    window, count = (WindowDimension(size, 1, around, around, 1, 1),), 6 + 2 * around - size + 1
+    line, start, shape = parameter(0, "s32", 6), constant(initial, "s32"), array("s32", count)
+    function_ = by("s32", each("add", S32, *SUM))
+    made = term("op", ("reduce-window", None, window, flags[0]), TupleShape((shape,)), line, start, function_)
+    after = term("op", ("reduce-window", "add", window, flags[1]), shape, line, start)
+    return step("window", term("out", 0, shape, made), after)
+
+
 def converted_function(*results: tuple[ReadTerm, ReadTerm]) -> Step:
     """Returns the step of a reduction of s8 in s32 by functions with pairs of wide and narrow results."""
     rows, zero = parameter(0, "s8", 4, 6), constant(0, "s8")
@@ -118,6 +129,10 @@ CONDITIONS: dict[str, tuple[list[Step], Level | None]] = {
         [reduced(by("s32", each("add", S32, *(bound(i, "s32", 2) for i in range(2))), level=2))],
         Level.BITS,
     ),
+    "sums of windows by a function": ([in_windows(3, 1, 5, (True, True))], Level.BITS),
+    "sums of windows whose padding is zeros": ([in_windows(3, 1, 0, (True, False))], Level.BITS),
+    "sums of windows whose padding was skipped": ([in_windows(3, 1, 0, (False, True))], Level.BITS),
+    "sums of windows without padding": ([in_windows(3, 0, 5, (True, False))], Level.BITS),
     "a product by a function": ([reduced(by("s32", each("multiply", S32, *SUM)), "multiply")], Level.BITS),
     "a product by the function of a sum": ([reduced(by("s32", each("add", S32, *SUM)), "multiply")], None),
     "a sum by a function of one number": ([reduced(by("s32", each("add", S32, *[SUM[0]] * 2)))], None),

@@ -10,6 +10,7 @@ from dialect_utils.verdict.replay.moving import (
     array_of,
     chain_of,
     is_converted,
+    plan_of,
     same_reads,
     transposition,
     without_conversion,
@@ -65,6 +66,10 @@ def test_only_movement_moves() -> None:
     odd = term("choice", Plan(F32, (2, 3), (Transpose((1, 0)),)), array("f32", 2, 3), parameter(1, "pred"), X, X)
     assert chain_of(odd) == (odd, [])
     assert transposition(odd) is None
+    for other in (odd, each("negate", X.shape, X)):
+        with pytest.raises(RefusedError, match="is no movement"):
+            plan_of(other)
+    assert plan_of(moved(X, Transpose((1, 0)))).steps == (Transpose((1, 0)),)
     assert not is_converted(term("choice", "convert", X.shape, X), X)
     for other in (term("choice", "convert", X.shape, X), each("negate", X.shape, X)):
         assert without_conversion(other) is other

@@ -33,7 +33,7 @@ from tests.verdict.replay.test_forged_arrays import (
 
 X, Y, LINE = parameter(0, "s32", 4, 6), parameter(1, "s32", 4, 6), parameter(0, "s32", 6)
 AT, BEHIND, ORIGIN = parameter(2, "s32"), parameter(3, "s32"), constant(0, "s32")
-ZEROS = {kind: constant(0, kind) for kind in ("s32", "f32")}
+ZEROS = {kind: constant(0, kind) for kind in ("s32", "f32", "pred")}
 WIDE = each("convert", array("s64"), AT)
 NARROW = each("convert", array("s8"), AT)
 ORDER, HALVES = (0, 2, 1), (6, 2, 3)
@@ -178,6 +178,33 @@ def scatter_of_two(updates: ReadTerm = UPDATES, function: ReadTerm = ADDED_ONE) 
     return term("out", 0, TABLE.shape, term("op", ONE, shape, TABLE, ROWS, COLUMNS, updates, function))
 
 
+FIRST_ROWS = Reshape((1, 1, 6, 1, 4)), Slice((0,) * 5, (1, 1, 2, 1, 4)), Reshape((1, 2, 4))
+
+
+def part_of_dot(kind: str) -> Step:
+    """Returns the first rows of a dot as the dot of the first rows."""
+    left, right = sides(kind)
+    first = moved(left, Reshape((1, 1, 6, 1, 6)), Slice((0,) * 5, (1, 1, 2, 1, 6)), Reshape((1, 2, 6)))
+    return step("part", moved(dot(kind, left, right), *FIRST_ROWS), dot(kind, first, right))
+
+
+def part_of_rows() -> Step:
+    """Returns the first of repeated rows as rows that are repeated less often."""
+    row = parameter(0, "f32", 4)
+    whole, first = (term("op", ("broadcast", (1,)), array("f32", count, 4), row) for count in (6, 2))
+    cut_ = Reshape((1, 6, 1, 4)), Slice((0,) * 4, (1, 2, 1, 4)), Reshape((2, 4))
+    return step("part", moved(whole, *cut_), first)
+
+
+def one_by_one(kind: str, opcode: str = "add") -> Step:
+    """Returns the combination of two columns by a reduction, and by an elementwise operation."""
+    matrix, zero = parameter(0, kind, 6, 2), ZEROS[kind]
+    columns = [moved(matrix, Slice((0, i), (6, i + 1)), Reshape((6,))) for i in range(2)]
+    repeated = term("splat", None, array(kind, 6), zero)
+    both = each(opcode, array(kind, 6), each(opcode, array(kind, 6), *columns), repeated)
+    return step("regrouped", term("op", ("reduce", opcode), array(kind, 6), matrix, zero), both)
+
+
 OTHER_FUNCTION = term("op", *(ADDED_ONE.label, ADDED_ONE.shape), constant(1, "s32"))
 PICKED = picked(TABLE, ROWS, COLUMNS)
 PARTS = parameter(1, "s32", 4, 2)
@@ -317,6 +344,13 @@ STEPS: dict[str, tuple[Step, Level | None]] = {
     "another order of rows of floats": (of_rows("f32"), NAN),
     "another order of reduced integers": (reduced("s32", "add", HALVES, ORDER), BITS),
     "another order of reduced floats": (reduced("f32", "add", HALVES, ORDER), ENGINE),
+    "another order of truth values": (reduced("pred", "or", HALVES, ORDER), BITS),
+    "a part of a broadcast of floats": (part_of_rows(), BITS),
+    "a part of a dot of integers": (part_of_dot("s32"), BITS),
+    "a part of a dot of floats": (part_of_dot("f32"), NAN),
+    "two integers summed one by one": (one_by_one("s32"), BITS),
+    "two floats summed one by one": (one_by_one("f32"), ENGINE),
+    "a maximum of two floats": (one_by_one("f32", "maximum"), NAN),
     "another order in a maximum": (reduced("f32", "maximum", HALVES, ORDER), NAN),
     "another order of kept floats": (of_kept("f32"), NAN),
     "another order of kept integers": (of_kept("s32"), BITS),
