@@ -96,6 +96,10 @@ ELEMENTS: dict[str, tuple[ReadTerm, list[ReadTerm]]] = {
     "bytes": (term("constant", b"\x01\x02", array("u8", 2)), [constant(1, "u8"), constant(2, "u8")]),
     "a splat": (term("splat", None, array("s32", 2), Z), [Z, Z]),
     "an array": (term("array", None, array("s32", 2), Z, X0), [Z, X0]),
+    "an element of an array": (
+        moved(term("array", None, array("s32", 2), Z, X0), Slice((1,), (2,)), Reshape(())),
+        [X0],
+    ),
     "a sum": (each("add", array("s32", 2), X, Y), [each("add", S32, X0, Y0), each("add", S32, X1, Y1)]),
     "a choice": (
         term("choice", None, array("s32", 2), P, X, Y),

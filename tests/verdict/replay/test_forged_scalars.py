@@ -70,7 +70,11 @@ TRUE_STEPS: dict[str, Step] = {
     ),
     "the square of an absolute value": step("integer-ring", square(each("abs", array("s32"), NUMBER)), square(NUMBER)),
 }
+LONG = [
+    each(("sum", "add"), array("s32"), *(parameter(i, "s32") for i in range(first, first + 150))) for first in (10, 200)
+]
 FORGED: dict[str, Step] = {
+    "a product that is too long to expand": step("integer-ring", each("multiply", array("s32"), *LONG), NUMBER),
     "half of the range": step(
         "integer-ring", each("multiply", array("s8"), SMALL, constant(128, "s8")), constant(0, "s8")
     ),
