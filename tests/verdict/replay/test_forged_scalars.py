@@ -32,8 +32,17 @@ def added(first: ReadTerm, second: ReadTerm, kind: str) -> ReadTerm:
     return each("add", array(kind), first, second)
 
 
+def product(first: ReadTerm, second: ReadTerm) -> ReadTerm:
+    return each("multiply", array("s32"), first, second)
+
+
 def square(operand: ReadTerm) -> ReadTerm:
-    return each("multiply", array("s32"), operand, operand)
+    return product(operand, operand)
+
+
+def times(number: int) -> ReadTerm:
+    """Returns the product of a small number and a constant, given by its bits."""
+    return each("multiply", array("s8"), SMALL, constant(number, "s8"))
 
 
 def below(operand: ReadTerm) -> ReadTerm:
@@ -42,6 +51,9 @@ def below(operand: ReadTerm) -> ReadTerm:
     return term("moved", plan, array("f32", 4), operand, term("leaf", UNSPECIFIED, NOTHING))
 
 
+ABS = each("abs", array("s32"), NUMBER)
+TWICE = each("abs", array("s32"), ABS)
+CUBE = product(ABS, product(TWICE, TWICE))
 SQUARED, NARROW = narrowed(SQUARE, NUMBER)
 UNDEFINED, LINE = below(parameter(0, "f32", 3)), parameter(1, "f32", 4)
 SUMS = [each("add", array("f32", 4), *pair) for pair in ((UNDEFINED, LINE), (LINE, UNDEFINED))]
@@ -53,6 +65,17 @@ TRUE_STEPS: dict[str, Step] = {
         converted(SQUARED.operands[0], "u32"),
         each(SQUARE, array("u32"), converted(NUMBER, "u32")),
     ),
+    "a difference and what it lacks": step(
+        "integer-ring", added(each("subtract", array("s32"), NUMBER, OTHER), OTHER, "s32"), NUMBER
+    ),
+    "a negation in a sum": step(
+        "integer-ring",
+        added(each("negate", array("s32"), NUMBER), OTHER, "s32"),
+        each("subtract", array("s32"), OTHER, NUMBER),
+    ),
+    "coefficients whose sum is too large": step("integer-ring", added(times(200), times(100), "s8"), times(300 % 256)),
+    "a square as a polynomial": step("integer-ring", each(SQUARE, array("s32"), NUMBER), square(NUMBER)),
+    "the third power of an absolute value": step("integer-ring", CUBE, product(ABS, square(NUMBER))),
     "a sum of terms": step(
         "integer-ring",
         each(("sum", "add"), array("s32"), NUMBER, OTHER, NUMBER),
@@ -78,6 +101,8 @@ FORGED: dict[str, Step] = {
     "half of the range": step(
         "integer-ring", each("multiply", array("s8"), SMALL, constant(128, "s8")), constant(0, "s8")
     ),
+    "the product of an absolute value": step("integer-ring", product(ABS, OTHER), product(NUMBER, OTHER)),
+    "the third power of an absolute value as a square": step("integer-ring", CUBE, square(NUMBER)),
     "an absolute value": step("integer-ring", each("abs", array("s32"), NUMBER), NUMBER),
     "an unknown operation with the label of a polynomial": step(
         "convert-narrower", converted(term("op", SQUARE, array("s32"), NUMBER), "s8"), NARROW
