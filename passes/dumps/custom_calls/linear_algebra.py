@@ -23,7 +23,7 @@ from dialect_utils.hlo.ops import PRED, Ops, tuple_elements
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from passes.dumps.custom_calls.call_config import check_operands, refused
-from passes.dumps.emitter.arrays import compare
+from passes.dumps.emitter.arrays import compare, transpose
 from passes.dumps.emitter.code import S32, Code, Val, constant, index, while_loop
 from passes.dumps.emitter.expressions import Expr, joined, module_text
 from passes.dumps.inline_fusions import splice
@@ -113,8 +113,6 @@ def _eliminated(k: Expr, state: Exprs) -> Exprs:
     row_k = a.at(0, k, 0).reshape(whole[0], whole[2]).broadcast(whole, 0, 2)
     row_pivot = is_pivot.broadcast(whole, 0, 1).where(a, 0).sum(1).broadcast(whole, 0, 2)
     swapped = is_k.broadcast(whole, 0, 1).where(row_pivot, is_pivot.broadcast(whole, 0, 1).where(row_k, a))
-    at_k = order.at(0, k).reshape(whole[0]).broadcast(some, 0)
-    at_pivot = is_pivot.where(order, 0).sum(1).broadcast(some, 0)
     pivot = swapped.at(0, k, k).reshape(whole[0]).broadcast(some, 0)
     column = swapped.at(0, 0, k).reshape(*some)
     factors = (row.compare("GT", here) & pivot.compare("NE", 0)).where(column / pivot, column)
@@ -122,8 +120,31 @@ def _eliminated(k: Expr, state: Exprs) -> Exprs:
     here = k.broadcast(whole)
     is_trailing = a.iota(1).compare("GT", here) & a.iota(2).compare("GT", here)
     changed = is_trailing.where(factors.broadcast(whole, 0, 1) * row_pivot, 0)
-    exchanged = is_k.where(at_pivot, is_pivot.where(at_k, order))
-    return [divided - changed, pivots.update(pivot_row.reshape(whole[0], 1), 0, k), exchanged]
+    order = _with_exchange(order, k, is_pivot)
+    return [divided - changed, pivots.update(pivot_row.reshape(whole[0], 1), 0, k), order]
+
+
+def _with_exchange(order: Expr, k: Expr, is_pivot: Expr) -> Expr:
+    """Returns rows of numbers with the element of number k and the one that `is_pivot` marks exchanged."""
+    whole = order.dims
+    at_k = order.at(0, k).reshape(whole[0]).broadcast(whole, 0)
+    at_pivot = is_pivot.where(order, 0).sum(1).broadcast(whole, 0)
+    return order.iota(1).compare("EQ", k.broadcast(whole)).where(at_pivot, is_pivot.where(at_k, order))
+
+
+def exchanged(pivots: Expr, size: int) -> Expr:
+    """Returns the numbers up to `size` after the exchange of each with that of its pivot, for pivots[..., k]."""
+    *batch, steps = pivots.dims
+    count = prod(batch)
+    given = pivots.reshape(count, steps)
+
+    def step(k: Expr, state: Exprs) -> Exprs:
+        order, rows = state
+        pivot = rows.at(0, k).reshape(count).broadcast(order.dims, 0)
+        return [_with_exchange(order, k, order.iota(1).compare("EQ", pivot)), rows]
+
+    order = Expr(given.code, constant(S32, 0, (count, size))).iota(1)
+    return _counted(steps, [order, given], step)[0].reshape(*batch, size)
 
 
 def _magnitude(a: Expr) -> Expr:
@@ -182,6 +203,13 @@ def _reflected(k: Expr, state: Exprs) -> Exprs:
     updated = a - a.iota(2).compare("GT", k.broadcast(whole)).where(outer, 0)
     packed = is_below.where(reflected, is_k.where(beta.broadcast(some, 0), column))
     return [updated.update(packed.reshape(*some, 1), 0, 0, k), scales.update(tau.reshape(batch, 1), 0, k)]
+
+
+def adjoint(a: Expr) -> Expr:
+    """Returns the conjugates of transposed matrices a[..., m, n]."""
+    rank = len(a.dims)
+    permutation = (*range(rank - 2), rank - 1, rank - 2)
+    return _conjugate(Expr(a.code, transpose(a.code, a.value, permutation)))
 
 
 def _conjugate(a: Expr) -> Expr:
@@ -276,7 +304,7 @@ class Block:
         parts = len(call.operands) // self.takes
         kind = self.types[parts]
         joined = [_joined(ops, call.operands[i : i + parts], kind) for i in range(0, len(call.operands), parts)]
-        result = self._spliced(ops, call, joined)
+        result = spliced(ops, call, joined, self.program)
         if parts == 1:
             return result
         return ops.tuple([part for value in _values(ops, result) for part in _parts(ops, value)])
@@ -286,9 +314,13 @@ class Block:
         if len(shapes) != 1 or min(shape.rank for shape in shapes) < _MATRIX_RANK:
             raise refused(call, "its operands are not matrices of one shape")
 
-    def _spliced(self, ops: Ops, call: Instruction, operands: Sequence[Instruction]) -> Instruction:
-        text = module_text([array_shape(operand) for operand in operands], self.program)
-        return splice(ops, parse_module(text, call.callee or ""), operands)
+
+def spliced(
+    ops: Ops, call: Instruction, operands: Sequence[Instruction], program: Callable[..., Expr | Exprs]
+) -> Instruction:
+    """Builds the instructions of a program on the operands of a call."""
+    text = module_text([array_shape(operand) for operand in operands], program)
+    return splice(ops, parse_module(text, call.callee or ""), operands)
 
 
 def _values(ops: Ops, result: Instruction) -> list[Instruction]:
