@@ -13,7 +13,7 @@ from dialect_utils.mosaic.decode import TARGET
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest, read_input
 from passes.dumps.custom_calls.call_config import refused
 from passes.dumps.custom_calls.gpu_calls import GPU_EXPANSIONS
-from passes.dumps.custom_calls.lapack import is_portable
+from passes.dumps.custom_calls.lapack import CPU_EXPANSIONS, is_portable
 from passes.dumps.custom_calls.tpu_calls import TPU_EXPANSIONS, Expansion, hold_arrays_in_place_of_buffers
 from passes.dumps.inline_fusions import inline_body, is_call_of, splice, use_elements
 from passes.dumps.mosaic.expand import decode_kernels, expand_kernel
@@ -166,4 +166,4 @@ def _signature(parameters: list[Shape], result: Shape) -> str:
     return f"({', '.join(map(str, parameters))}) -> {result}"
 
 
-EXPANSIONS: dict[str, Expansion] = {**TPU_EXPANSIONS, **GPU_EXPANSIONS}
+EXPANSIONS: dict[str, Expansion] = {**TPU_EXPANSIONS, **GPU_EXPANSIONS, **CPU_EXPANSIONS}

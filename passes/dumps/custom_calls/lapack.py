@@ -29,21 +29,23 @@ _LETTERS = {"f32": "s", "f64": "d", "c64": "c", "c128": "z"}
 _ALL_VECTORS, _SOME_VECTORS, _NO_VECTORS, _VECTORS = map(ord, "ASNV")
 
 
-def _routine(first: Exprs, real: str, of_complex: str, attributes: Attributes, results: Sequence[Val]) -> Exprs:
-    """Returns the results of a routine of LAPACK, which reads and writes arrays of the largest rank by columns."""
-    code, kind = first[0].code, first[0].kind
-    letter = _LETTERS.get(kind.name)
-    if letter is None:
-        raise ValueError(f"LAPACK has no {real} of {kind}")
-    rank = max(len(each.dims) for each in first)
-    given = [_by_columns(each) if len(each.dims) == rank else each for each in first]
-    target = f"lapack_{letter}{of_complex if kind.is_complex else real}_ffi"
+def _routine(of: Exprs, real: str, of_complex: str, attributes: Attributes, results: Sequence[Val]) -> Exprs:
+    """Returns the results of a routine for the type of the first operand."""
+    kind = of[0].kind
+    target = f"lapack_{_LETTERS[kind.name]}{of_complex if kind.is_complex else real}_ffi"
     config = ", ".join(f"{name} = {_written(value)}" for name, value in attributes.items())
-    text = f', custom_call_target="{target}", api_version=API_VERSION_TYPED_FFI, backend_config={{{config}}}'
+    return _called(target, f"{{{config}}}", of, results)
+
+
+def _called(target: str, config: str, operands: Exprs, results: Sequence[Val]) -> Exprs:
+    """Returns the results of a call that reads and writes arrays of the operands' largest rank by columns."""
+    code, rank = operands[0].code, max(len(each.dims) for each in operands)
+    given = [(_by_columns(each) if len(each.dims) == rank else each).value for each in operands]
+    text = f', custom_call_target="{target}", api_version=API_VERSION_TYPED_FFI, backend_config={config}'
     if len(results) == 1:
-        made = [code.emit("custom-call", results[0].kind, results[0].dims, [each.value for each in given], text)]
+        made = [code.emit("custom-call", results[0].kind, results[0].dims, given, text)]
     else:
-        made = code.emit_tuple("custom-call", results, code.names(each.value for each in given), text)
+        made = code.emit_tuple("custom-call", results, code.names(given), text)
     found = [Expr(code, each) for each in made]
     return [_from_columns(each) if len(each.dims) == rank else each for each in found]
 
@@ -104,6 +106,12 @@ def _same(
 ) -> Exprs:
     """Returns the results of a routine that has the operands and results of the call."""
     return _routine(of, real, of_complex, attributes(given.config), given.results)
+
+
+def _itself(given: _Given, *operands: Expr) -> Exprs:
+    """Returns the results of a call of LAPACK, without the layouts of the call."""
+    call = given.config.call
+    return _called(call.callee or "", call.attribute("backend_config") or "{}", operands, given.results)
 
 
 def _no_attributes(config: CallConfig) -> Attributes:
@@ -212,3 +220,10 @@ _PROGRAMS: dict[str, Program] = {
     "cu_cholesky_update_ffi": _updated_factor,
 }
 LAPACK_EXPANSIONS = {target: partial(_expand, program) for target, program in _PROGRAMS.items()}
+# The routines of JAX on CPUs, in dumps that XLA:CPU has optimized.
+_OF_CPUS = (
+    "potrf getrf geqrf geqp3 orgqr ungqr ormqr unmqr gesdd gesvd syevd heevd geev gees gehrd sytrd hetrd gtsv trsm"
+)
+CPU_EXPANSIONS = {
+    f"lapack_{letter}{name}_ffi": partial(_expand, _itself) for letter in _LETTERS.values() for name in _OF_CPUS.split()
+}
