@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.ops import Ops
@@ -18,7 +19,7 @@ from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape
 from passes.dumps.custom_calls.arithmetic import result_shapes
 from passes.dumps.custom_calls.call_config import CallConfig, refused
-from passes.dumps.custom_calls.linear_algebra import Exprs, adjoint, cholesky, exchanged, spliced
+from passes.dumps.custom_calls.linear_algebra import Exprs, cholesky, conjugate, counted, spliced, with_exchange
 from passes.dumps.emitter import arrays
 from passes.dumps.emitter.code import S32, Val, constant
 from passes.dumps.emitter.expressions import Expr
@@ -147,7 +148,7 @@ def _singular_values(given: _Given, a: Expr) -> Exprs:
     if not has_vectors:
         first, second = (Expr(a.code, given.zeros(number)) for number in (2, 3))
     elif "transposed" not in config.fields:
-        second = adjoint(second)
+        second = conjugate(_transposed(second))
     elif config.flag("transposed"):
         first, second = second, first
     return [*made[:2], first, second, made[4]]
@@ -195,7 +196,16 @@ def _updated_factor(given: _Given, factor: Expr, row: Expr) -> Exprs:
 
 def _order_of_rows(given: _Given, pivots: Expr) -> Exprs:
     """Returns the order of the rows after the exchanges of each row with that of its pivot, one after another."""
-    return [exchanged(pivots, given.results[0].dims[-1])]
+    *batch, steps = pivots.dims
+    count, size = prod(batch), given.results[0].dims[-1]
+    order = Expr(pivots.code, constant(S32, 0, (count, size))).iota(1)
+
+    def step(k: Expr, state: Exprs) -> Exprs:
+        order, rows = state
+        pivot = rows.at(0, k).reshape(count).broadcast(order.dims, 0)
+        return [with_exchange(order, k, order.iota(1).compare("EQ", pivot)), rows]
+
+    return [counted(steps, [order, pivots.reshape(count, steps)], step)[0].reshape(*batch, size)]
 
 
 _SAME = {

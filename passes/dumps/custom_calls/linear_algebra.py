@@ -23,7 +23,7 @@ from dialect_utils.hlo.ops import PRED, Ops, tuple_elements
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from passes.dumps.custom_calls.call_config import check_operands, refused
-from passes.dumps.emitter.arrays import compare, transpose
+from passes.dumps.emitter.arrays import compare
 from passes.dumps.emitter.code import S32, Code, Val, constant, index, while_loop
 from passes.dumps.emitter.expressions import Expr, joined, module_text
 from passes.dumps.inline_fusions import splice
@@ -73,7 +73,7 @@ def _solution(a: Expr, b: Expr, attributes: str) -> Expr:
     return Expr(a.code, a.code.emit("triangular-solve", b.kind, b.dims, [a.value, b.value], text))
 
 
-def _counted(count: int, initial: Exprs, step: Callable[[Expr, Exprs], Exprs]) -> Exprs:
+def counted(count: int, initial: Exprs, step: Callable[[Expr, Exprs], Exprs]) -> Exprs:
     """Returns the final state of a loop of `count` iterations; `step` gets their number."""
     code = initial[0].code
 
@@ -98,7 +98,7 @@ def lu(given: Expr) -> Exprs:
     a = given.reshape(count, rows, columns)
     pivots = Expr(a.code, constant(S32, 0, (count, least)))
     order = Expr(a.code, constant(S32, 0, (count, rows))).iota(1)
-    a, pivots, order = _counted(least, [a, pivots, order], _eliminated)
+    a, pivots, order = counted(least, [a, pivots, order], _eliminated)
     return [a.reshape(*given.dims), pivots.reshape(*batch, least), order.reshape(*batch, rows)]
 
 
@@ -120,31 +120,16 @@ def _eliminated(k: Expr, state: Exprs) -> Exprs:
     here = k.broadcast(whole)
     is_trailing = a.iota(1).compare("GT", here) & a.iota(2).compare("GT", here)
     changed = is_trailing.where(factors.broadcast(whole, 0, 1) * row_pivot, 0)
-    order = _with_exchange(order, k, is_pivot)
+    order = with_exchange(order, k, is_pivot)
     return [divided - changed, pivots.update(pivot_row.reshape(whole[0], 1), 0, k), order]
 
 
-def _with_exchange(order: Expr, k: Expr, is_pivot: Expr) -> Expr:
+def with_exchange(order: Expr, k: Expr, is_pivot: Expr) -> Expr:
     """Returns rows of numbers with the element of number k and the one that `is_pivot` marks exchanged."""
     whole = order.dims
     at_k = order.at(0, k).reshape(whole[0]).broadcast(whole, 0)
     at_pivot = is_pivot.where(order, 0).sum(1).broadcast(whole, 0)
     return order.iota(1).compare("EQ", k.broadcast(whole)).where(at_pivot, is_pivot.where(at_k, order))
-
-
-def exchanged(pivots: Expr, size: int) -> Expr:
-    """Returns the numbers up to `size` after the exchange of each with that of its pivot, for pivots[..., k]."""
-    *batch, steps = pivots.dims
-    count = prod(batch)
-    given = pivots.reshape(count, steps)
-
-    def step(k: Expr, state: Exprs) -> Exprs:
-        order, rows = state
-        pivot = rows.at(0, k).reshape(count).broadcast(order.dims, 0)
-        return [_with_exchange(order, k, order.iota(1).compare("EQ", pivot)), rows]
-
-    order = Expr(given.code, constant(S32, 0, (count, size))).iota(1)
-    return _counted(steps, [order, given], step)[0].reshape(*batch, size)
 
 
 def _magnitude(a: Expr) -> Expr:
@@ -173,7 +158,7 @@ def qr(given: Expr) -> Exprs:
     *batch, rows, columns = given.dims
     count, least = prod(batch), min(rows, columns)
     scales = Expr(given.code, constant(given.kind, 0, (count, least)))
-    a, scales = _counted(least, [given.reshape(count, rows, columns), scales], _reflected)
+    a, scales = counted(least, [given.reshape(count, rows, columns), scales], _reflected)
     return [a.reshape(*given.dims), scales.reshape(*batch, least)]
 
 
@@ -190,29 +175,23 @@ def _reflected(k: Expr, state: Exprs) -> Exprs:
     tail = is_below.where(column, 0)
     alpha = a.at(0, k, k).reshape(batch)
     real, imaginary = (alpha.unary(part, a.kind.part) for part in ("real", "imag"))
-    rest = (tail * _conjugate(tail)).unary("real", a.kind.part).sum(1) + imaginary * imaginary
+    rest = (tail * conjugate(tail)).unary("real", a.kind.part).sum(1) + imaginary * imaginary
     norm = (real * real + rest).unary("sqrt")
     is_done = rest.compare("EQ", 0)
     beta = is_done.where(real, real.compare("LT", 0).where(norm, -norm)).convert(a.kind)
     tau = is_done.where(0, (beta - alpha) / beta)
     reflected = tail / is_done.where(1, alpha - beta).broadcast(some, 0)
     v = is_k.where(1, reflected)
-    projection = (_conjugate(v).broadcast(whole, 0, 1) * a).sum(1)
-    scaled = projection * _conjugate(tau).broadcast((batch, whole[2]), 0)
+    projection = (conjugate(v).broadcast(whole, 0, 1) * a).sum(1)
+    scaled = projection * conjugate(tau).broadcast((batch, whole[2]), 0)
     outer = v.broadcast(whole, 0, 1) * scaled.broadcast(whole, 0, 2)
     updated = a - a.iota(2).compare("GT", k.broadcast(whole)).where(outer, 0)
     packed = is_below.where(reflected, is_k.where(beta.broadcast(some, 0), column))
     return [updated.update(packed.reshape(*some, 1), 0, 0, k), scales.update(tau.reshape(batch, 1), 0, k)]
 
 
-def adjoint(a: Expr) -> Expr:
-    """Returns the conjugates of transposed matrices a[..., m, n]."""
-    rank = len(a.dims)
-    permutation = (*range(rank - 2), rank - 1, rank - 2)
-    return _conjugate(Expr(a.code, transpose(a.code, a.value, permutation)))
-
-
-def _conjugate(a: Expr) -> Expr:
+def conjugate(a: Expr) -> Expr:
+    """Returns the complex conjugates of an array, which may be real."""
     if not a.kind.is_complex:
         return a
     parts = a.unary("real", a.kind.part), -a.unary("imag", a.kind.part)
@@ -235,7 +214,7 @@ def eigh(*operands: Expr) -> Exprs:
     *batch, _, n = given.dims
     blocks = [each.reshape(prod(batch), n, n) for each in operands]
     identity, zeros = _is_diagonal(blocks[0]).convert(given.kind), blocks[0].number(0)
-    made = _counted(_SWEEPS * (2 * n - 1), [*blocks, identity, zeros, zeros, identity], _rotated)
+    made = counted(_SWEEPS * (2 * n - 1), [*blocks, identity, zeros, zeros, identity], _rotated)
     values = [_diagonal(made[i]).reshape(*batch, n) for i in (0, 3)]
     return [*values, *(each.reshape(*given.dims) for each in made[4:])]
 
