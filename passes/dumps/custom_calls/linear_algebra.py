@@ -29,6 +29,7 @@ from passes.dumps.emitter.expressions import Expr, joined, module_text
 from passes.dumps.inline_fusions import splice
 
 Exprs = Sequence[Expr]
+Making = Callable[..., Expr | Sequence[Expr]]
 # Jacobi's method converges quadratically: f32 needs six to eight sweeps up to n = 256.
 _SWEEPS = 10
 _NEGLIGIBLE = 1e-8
@@ -272,7 +273,7 @@ _MATRIX_RANK = 2
 class Block:
     """A custom call on matrices: the program, the number of matrices, and their type by the number of parts of each."""
 
-    program: Callable[..., Expr | Sequence[Expr]]
+    program: Making
     takes: int = 1
     types: Mapping[int, ElementType] = field(default_factory=lambda: {1: _F32, 2: _C64})
 
@@ -294,9 +295,7 @@ class Block:
             raise refused(call, "its operands are not matrices of one shape")
 
 
-def spliced(
-    ops: Ops, call: Instruction, operands: Sequence[Instruction], program: Callable[..., Expr | Exprs]
-) -> Instruction:
+def spliced(ops: Ops, call: Instruction, operands: Sequence[Instruction], program: Making) -> Instruction:
     """Builds the instructions of a program on the operands of a call."""
     text = module_text([array_shape(operand) for operand in operands], program)
     return splice(ops, parse_module(text, call.callee or ""), operands)
