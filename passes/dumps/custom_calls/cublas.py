@@ -16,11 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dialect_utils.hlo import Instruction
-from dialect_utils.hlo.ops import AttributeValue, Ops, add_scalar_computation
+from dialect_utils.hlo.ops import Ops
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from passes.dumps.custom_calls.arithmetic import (
     approximate_gelu,
+    largest_magnitude,
     outputs,
     plain,
     plus,
@@ -152,20 +153,11 @@ def _results(
     elif "GELU" in steps:
         value = approximate_gelu(ops, value)
     if wants_largest:
-        extra.append(ops.convert(_largest(ops, value), shapes[-1].element_type))
+        extra.append(ops.convert(largest_magnitude(ops, value), shapes[-1].element_type))
     # The library scales only results of 8 bits.
     if result_scale is not None and shapes[0].element_type.bits == array_shape(call.operands[0]).element_type.bits:
         value = scaled(ops, value, result_scale)
     return outputs(ops, call, [rounded(ops, value, shapes[0].element_type), *extra])
-
-
-def _largest(ops: Ops, value: Instruction) -> Instruction:
-    """Builds the largest magnitude of an array."""
-    shape, kind = array_shape(value), array_shape(value).element_type
-    body = add_scalar_computation(ops.computation.module, "larger", "maximum", kind)
-    operands = (ops.like("abs", value), ops.constant(kind, "0"))
-    attributes: dict[str, AttributeValue] = {"dimensions": tuple(range(shape.rank)), "to_apply": f"%{body}"}
-    return ops.array("reduce", (), operands, attributes, element_type=kind)
 
 
 _F32 = ELEMENT_TYPES["f32"]

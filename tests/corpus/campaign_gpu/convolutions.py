@@ -10,6 +10,7 @@ from jax import lax
 from tests.corpus.campaign_gpu.registry import on_gpu
 from tests.corpus.programs.registry import A, arg
 
+e4m3 = jnp.float8_e4m3fn
 bf16, f16, f32, f64, c64, s8, s32 = (
     jnp.bfloat16, jnp.float16, jnp.float32, jnp.float64, jnp.complex64, jnp.int8, jnp.int32
 )  # fmt: skip
@@ -108,7 +109,7 @@ def convolution_of_bytes_in_floats(x: A, w: A) -> Any:
 )
 def convolution_of_bytes_in_vectors(x: A, w: A, b: A) -> Any:
     sums = conv(x, w, (1, 1), "SAME", dimension_numbers=NHWC, preferred_element_type=s32)
-    return jnp.clip(sums.astype(f32) - 9 * b, -128, 127).astype(s8)
+    return jnp.clip(sums.astype(f32) - jnp.round(9 * b), -128, 127).astype(s8)
 
 
 @on_gpu(arg(2, 7, 7, 3, dtype=f64), arg(3, 3, 3, 4, dtype=f64), x64=True)
@@ -151,3 +152,30 @@ def gradient_of_a_filter_in_halves(w: A, x: A, y: A) -> Any:
     wide = x.astype(f16), w.astype(f16)
     _, back = jax.vjp(lambda x, w: conv(x, w, (1, 1), "VALID", dimension_numbers=NHWC), *wide)
     return back(y.astype(f16))
+
+
+@on_gpu(arg(2, 8, 8, 16, dtype=e4m3), arg(3, 3, 16, 16, dtype=e4m3, fill="small"), arg(fill="positive"))
+def convolutions_of_eighths(x: A, w: A, scale: A) -> Any:
+    y = conv(x.astype(f32) * scale, w.astype(f32), (1, 1), "SAME", dimension_numbers=NHWC)
+    largest = jnp.abs(y).max()
+    return jnp.clip(y / scale, -448, 448).astype(e4m3), largest
+
+
+def leaky(y: A) -> A:
+    return jnp.where(y > 0, y, 0.125 * y)
+
+
+@on_gpu(arg(2, 8, 8, 16, dtype=e4m3), arg(3, 3, 16, 16, dtype=e4m3, fill="small"), arg(), arg(2, 8, 8, 16))
+def layers_of_eighths(x: A, w: A, scale: A, side: A) -> Any:
+    found = []
+    ways: tuple[Any, ...] = (jax.nn.relu, lambda y: jnp.clip(y, 0, 6), jax.nn.elu, leaky)
+    for number, activated in enumerate(ways):
+        y = conv(jnp.roll(x, number, 1).astype(f32), w.astype(f32) * scale, (1, 1), "SAME", dimension_numbers=NHWC)
+        y = activated(y + side)
+        found.append((jnp.clip(y * scale, -448, 448).astype(e4m3), jnp.abs(y).max()))
+    return found
+
+
+@on_gpu(arg(2, 8, 8, 16, dtype=e4m3), arg(3, 3, 16, 16, dtype=e4m3, fill="small"))
+def convolution_of_eighths_in_halves(x: A, w: A) -> Any:
+    return conv(x.astype(bf16), w.astype(bf16), (2, 1), "SAME", dimension_numbers=NHWC)

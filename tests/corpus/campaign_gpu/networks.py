@@ -136,3 +136,51 @@ def solver_in_a_loop(x: A, b: A) -> Any:
 @on_gpu(arg(6, 5), arg(dtype=s32, fill="below:3"))
 def branches_by_number(x: A, which: A) -> Any:
     return lax.switch(which, [jnp.sin, jnp.cos, lambda y: y @ y.T @ y], x)
+
+
+# Fused attention, and the same on a CPU.
+_CUDNN, _XLA = (partial(jax.nn.dot_product_attention, implementation=each) for each in ("cudnn", "xla"))
+
+
+def several_attentions(call: Any, q: A, k: A, v: A, bias: A) -> Any:
+    return call(q, k, v), call(q, k, v, is_causal=True), call(q, k, v, bias), call(q, k, v, local_window_size=(4, 0))
+
+
+@on_gpu(
+    arg(2, 16, 4, 32, dtype=bf16), arg(2, 16, 4, 32, dtype=bf16), arg(2, 16, 4, 32, dtype=bf16),
+    arg(1, 4, 16, 16, dtype=bf16), reference=partial(several_attentions, _XLA),
+)  # fmt: skip
+def fused_attention(q: A, k: A, v: A, bias: A) -> Any:
+    return several_attentions(_CUDNN, q, k, v, bias)
+
+
+def attention_gradients(call: Any, q: A, k: A, v: A, bias: A) -> Any:
+    def loss(q: A, k: A, v: A, bias: A) -> Any:
+        found = call(q, k, v, bias), call(q, k, v, is_causal=True)
+        return sum((each.astype(f32) ** 2).sum() for each in found)
+
+    return jax.value_and_grad(loss, (0, 1, 2, 3))(q, k, v, bias)
+
+
+@on_gpu(
+    arg(2, 16, 4, 32, dtype=f16), arg(2, 24, 2, 32, dtype=f16), arg(2, 24, 2, 32, dtype=f16),
+    arg(1, 4, 16, 24, dtype=f16), reference=partial(attention_gradients, _XLA),
+)  # fmt: skip
+def fused_attention_gradient(q: A, k: A, v: A, bias: A) -> Any:
+    return attention_gradients(_CUDNN, q, k, v, bias)
+
+
+def attention_with_lengths(call: Any, q: A, k: A, v: A, lengths: A) -> Any:
+    def loss(q: A, k: A, v: A) -> Any:
+        found = call(q, k, v, query_seq_lengths=lengths + 4, key_value_seq_lengths=lengths + 8, is_causal=True)
+        return (found.astype(f32) ** 2).sum(), found
+
+    return jax.value_and_grad(loss, (0, 1, 2), has_aux=True)(q, k, v)
+
+
+@on_gpu(
+    arg(2, 16, 4, 32, dtype=bf16), arg(2, 16, 4, 32, dtype=bf16), arg(2, 16, 4, 32, dtype=bf16),
+    arg(2, dtype=s32, fill="below:8"), reference=partial(attention_with_lengths, _XLA),
+)  # fmt: skip
+def fused_attention_with_lengths(q: A, k: A, v: A, lengths: A) -> Any:
+    return attention_with_lengths(_CUDNN, q, k, v, lengths)

@@ -72,7 +72,7 @@ def collectives_of_groups(mesh: Mesh, x: A, y: A) -> Any:
 
 @on_gpu(arg(16, 24, sharding=("x", None)), arg(24, 16, sharding=(None, "x")), mesh=LINE)
 def changes_of_sharding(mesh: Mesh, x: A, y: A) -> Any:
-    def put(a: A, *axes: str | None) -> A:
+    def put(a: A, *axes: str | None) -> Any:
         return lax.with_sharding_constraint(a, NamedSharding(mesh, P(*axes)))
 
     return put(x * 2, None, "x"), put(y + 1), put(x @ y, "x", None), put(jnp.sort(x, 0), "x", None), x.T @ x
