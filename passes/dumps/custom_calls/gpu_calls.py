@@ -168,6 +168,7 @@ GPU_EXPANSIONS: dict[str, Callable[[Ops, Instruction], Instruction]] = {
     "__cublas$lt$matmul": expand_gemm,
     "__cublas$lt$matmul$f8": expand_gemm,
     "__op$block_scaled_dot": expand_scaled_dot,
+    "__cudnn$blockScaledDot": expand_scaled_dot,
     "__op$dequantize": expand_dequantize,
     "__cudnn$convForward": expand_forward,
     "__cudnn$convBackwardInput": expand_backward_input,
