@@ -24,7 +24,7 @@ from dialect_utils.layout import (
     parse_shape as shape_of_text,
 )
 from dialect_utils.layout.index.index_map import linear_index as index_of
-from dialect_utils.layout.targets.tpu import Target
+from dialect_utils.layout.targets.target import Target
 from dialect_utils.layout.text.foreign import read_shape
 from dialect_utils.text import Diagnostic, DiagnosticError, kind_of
 from passes.framework.base import Pass

@@ -25,7 +25,7 @@ from dialect_utils.layout import layout, parse_shape, shape
 from dialect_utils.layout.element_type import parse_element_type
 from dialect_utils.layout.layout import Layout, SplitConfig, Tile
 from dialect_utils.layout.shape import ArrayShape, BufferShape, TupleShape
-from dialect_utils.layout.targets.tpu import TARGETS, TargetName, parse_target
+from dialect_utils.layout.targets.known import TARGETS, TargetName, parse_target
 from dialect_utils.ops import HLO_NAMES, Attribute, attributes_of, hlo_opcode, opcode_of
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.rules import try_rule
@@ -88,7 +88,7 @@ def test_every_list_of_targets_is_complete() -> None:
     assert incomplete_lists(codes, TARGETS) == []
     assert {name for name, code in codes.items() if any(target_lists(code))} == {
         "dialect_utils.execution.tpu_compiler",
-        "dialect_utils.layout.targets.tpu",
+        "dialect_utils.layout.targets.known",
     }
     assert tuple(TOPOLOGIES) == tuple(TARGETS) == get_args(TargetName)
     assert get_args(annotate_layouts.Target) == ("row-major", *TARGETS)

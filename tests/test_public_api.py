@@ -135,7 +135,7 @@ def test_what_is_no_module_is_said() -> None:
 
 
 def test_a_target_is_taken_where_its_name_is() -> None:
-    from dialect_utils.layout.targets.tpu import TARGETS
+    from dialect_utils.layout.targets.known import TARGETS
     from passes.layouts.annotate_layouts import annotate_layouts
 
     target = TARGETS["tpu-v2"]

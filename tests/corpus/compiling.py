@@ -18,7 +18,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceShardin
 from jaxlib._hlo import HloPrintOptions
 from numpy.typing import NDArray
 
-from dialect_utils.execution.tpu_compiler import topology_devices
+from dialect_utils.execution.compiling import topology_devices
 from tests.corpus.programs.registry import Program
 
 Array = NDArray[Any]

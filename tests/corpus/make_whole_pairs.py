@@ -104,7 +104,7 @@ def main() -> int:
         os.environ["XLA_FLAGS"] = f"--xla_dump_to={texts} --xla_dump_hlo_as_text"
         import jax
 
-        from dialect_utils.execution.tpu_compiler import topology_devices
+        from dialect_utils.execution.compiling import topology_devices
         from tests.corpus.compiling import configure_jax
 
         configure_jax()

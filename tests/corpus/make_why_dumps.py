@@ -18,8 +18,8 @@ import jax.numpy as jnp
 from jax import lax
 from jax.experimental.layout import Format, Layout
 
-from dialect_utils.execution.pass_dumps import dump_passes
-from dialect_utils.execution.tpu_compiler import topology_devices
+from dialect_utils.execution.compilers import dump_passes
+from dialect_utils.execution.compiling import topology_devices
 from tests.corpus.make_pass_dumps import keep
 from tests.paths import ROOT
 

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from dialect_utils.execution.messages import Message, read_message, write_message
-from dialect_utils.execution.tpu_figures import Figures
+from dialect_utils.execution.compilers import Figures
 
 
 def _answered(text: str) -> Figures:

@@ -15,7 +15,7 @@ from pathlib import Path
 import jax
 from jax.sharding import SingleDeviceSharding
 
-from dialect_utils.execution.tpu_compiler import memory_figures, topology_devices
+from dialect_utils.execution.compiling import memory_figures, topology_devices
 from tests.corpus.compiling import configure_jax, make_each, parse_arguments
 from tests.corpus.programs.registry import TOPOLOGIES
 from tests.memory.programs import PROGRAMS, MemoryProgram

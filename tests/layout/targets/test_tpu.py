@@ -4,7 +4,7 @@ import re
 import pytest
 
 from dialect_utils.layout import ArrayShape, parse_array_shape, parse_element_type
-from dialect_utils.layout.targets.tpu import (
+from dialect_utils.layout.targets.known import (
     TARGETS,
     allocation_bytes,
     default_layout,
