@@ -26,7 +26,7 @@ from dialect_utils.io.files import parse_bytes
 from dialect_utils.text import format_bytes
 from relayout.tuning.changes import as_stablehlo
 from relayout.tuning.search import Search, Tuning, model_changes
-from relayout.tuning.trials import OBJECTIVES, Measured, figure, read_trials
+from relayout.tuning.trials import OBJECTIVES, Measured, figure, figure_compiler, read_trials
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "tuning.md"
 MARKERS = ("<!-- programs: begin -->\n", "<!-- programs: end -->\n")

@@ -20,12 +20,12 @@ from typing import Any, get_args
 
 import pytest
 
-from dialect_utils.execution.tpu_compiler import TOPOLOGIES
 from dialect_utils.layout import layout, parse_shape, shape
 from dialect_utils.layout.element_type import parse_element_type
 from dialect_utils.layout.layout import Layout, SplitConfig, Tile
 from dialect_utils.layout.shape import ArrayShape, BufferShape, TupleShape
-from dialect_utils.layout.targets.known import TARGETS, TargetName, parse_target
+from dialect_utils.layout.targets.known import TARGETS, TargetName, TpuName, parse_target
+from dialect_utils.layout.targets.tpu import TPUS
 from dialect_utils.ops import HLO_NAMES, Attribute, attributes_of, hlo_opcode, opcode_of
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.rules import try_rule
@@ -87,10 +87,10 @@ def test_every_list_of_targets_is_complete() -> None:
     codes = sources()
     assert incomplete_lists(codes, TARGETS) == []
     assert {name for name, code in codes.items() if any(target_lists(code))} == {
-        "dialect_utils.execution.tpu_compiler",
         "dialect_utils.layout.targets.known",
     }
-    assert tuple(TOPOLOGIES) == tuple(TARGETS) == get_args(TargetName)
+    assert tuple(TARGETS) == get_args(TargetName)
+    assert tuple(each.name for each in TPUS) == get_args(TpuName)
     assert get_args(annotate_layouts.Target) == ("row-major", *TARGETS)
 
 

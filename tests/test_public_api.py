@@ -57,7 +57,7 @@ def test_every_name_is_documented_with_an_example() -> None:
     shown = {each.name for each in EXAMPLES}
     assert all(inspect.getdoc(getattr(relayout, name)) for name in PUBLIC)
     assert set(PUBLIC) - shown == set()
-    assert set(relayout.jax.__all__) - shown == {"Applied", "TpuDump", "Tuned", "tpu_dump", "tune"}
+    assert set(relayout.jax.__all__) - shown == {"Applied", "Dump", "Tuned", "dump", "tune"}
 
 
 @pytest.mark.parametrize("shown", EXAMPLES, ids=lambda each: each.name)

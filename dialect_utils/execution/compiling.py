@@ -54,13 +54,9 @@ def add_flags(flags: str) -> None:
 
 
 def memory_figures(stats: Any) -> dict[str, int]:
-    """Returns XLA's memory figures of a compiled module in bytes: its arguments, outputs, aliases and so on.
-
-    `peak` is missing where this jaxlib has none.
-    """
+    """Returns XLA's memory figures of a compiled module in bytes: its peak, arguments, outputs, aliases and so on."""
     found = {each: int(getattr(stats, f"{each}_size_in_bytes")) for each in _FIGURES}
-    peak = getattr(stats, "peak_memory_in_bytes", None)
-    return found if peak is None else {**found, "peak": int(peak)}
+    return {**found, "peak": int(stats.peak_memory_in_bytes)}
 
 
 def compile_module(text: str, target: Target | None) -> Any:
@@ -75,7 +71,9 @@ def compile_module(text: str, target: Target | None) -> Any:
 
     module = ir.Module.parse(text, context(allow_unregistered=False))
     replicas, partitions = (_count(module, f"mhlo.num_{each}") for each in ("replicas", "partitions"))
-    devices = _host_devices(replicas * partitions) if target is None else topology_devices(target, replicas * partitions)
+    devices = (
+        _host_devices(replicas * partitions) if target is None else topology_devices(target, replicas * partitions)
+    )
     options = xla_client.CompileOptions()
     build = options.executable_build_options
     options.num_replicas = build.num_replicas = replicas
@@ -110,17 +108,17 @@ def _answer(request: Message) -> Message:
         compiled = compile_module(text, target)
     except Exception as error:  # jaxlib raises errors of several kinds, and MLIR its own
         return Message(asdict(Figures(error=str(error) or type(error).__name__)), [b""])
-    memory = memory_figures(compiled.get_compiled_memory_stats())
+    # XLA:GPU has no analysis of costs without a device.
     costs = compiled.cost_analysis() if target is None or target.has_costs else {}
-    figures = Figures(
-        **{"peak": sum(memory.values()) - 2 * memory["alias"], **memory},
-        accessed=round(costs.get("bytes accessed", 0.0)),
-        seconds=float(costs.get("optimal_seconds", 0.0)),
-        parameters=tuple(map(str, compiled.get_parameter_layouts())),
-        results=tuple(map(str, compiled.get_output_layouts())),
-    )
+    found = {
+        **memory_figures(compiled.get_compiled_memory_stats()),
+        "accessed": round(costs.get("bytes accessed", 0.0)),
+        "seconds": float(costs.get("optimal_seconds", 0.0)),
+        "parameters": tuple(map(str, compiled.get_parameter_layouts())),
+        "results": tuple(map(str, compiled.get_output_layouts())),
+    }
     # jaxlib cannot print some modules of TPUs.
-    return Message(asdict(figures), [_text(compiled) if request.header["dump"] else b""])
+    return Message(found, [_text(compiled) if request.header["dump"] else b""])
 
 
 def _text(compiled: Any) -> bytes:

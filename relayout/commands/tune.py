@@ -52,7 +52,9 @@ class Tune(Command):
 
     files: tuple[str, ...] = argument("PROGRAM", "StableHLO in any format; - is standard input", 1)
     selection: InputOptions = group(InputOptions)
-    target: str | None = option("TARGET", "the chip to compile for: tpu-v5e, gpu-h100, FILE.txtpb (a GPU's description)")
+    target: str | None = option(
+        "TARGET", "the chip to compile for: tpu-v5e, gpu-h100, FILE.txtpb (a GPU's description)"
+    )
     objective: Objective = option(
         "OBJECTIVE",
         "make smaller: peak memory, bytes accessed, or the estimated time (default peak)",

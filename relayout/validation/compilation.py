@@ -20,7 +20,7 @@ NEEDS_TARGET = needs(("dump",), "target", reason="without --target")
 
 
 def dump_module(module: Module, target: str, folder: str) -> None:
-    """Compiles a module for `cpu`, a TPU or a GPU: the modules of all passes are then in a folder. Raises DiagnosticError."""
+    """Compiles a module for a target: the modules of all passes are then in a folder. Raises DiagnosticError."""
     # Imported here: the modules of a directory are compiled already.
     from dialect_utils.execution.compilers import dump_passes
     from dialect_utils.tools.conversion import in_dialect_of
@@ -33,7 +33,9 @@ def dump_module(module: Module, target: str, folder: str) -> None:
 class CompilationOptions:
     """The programs of a compilation."""
 
-    target: str | None = option("TARGET", "compile a FILE, StableHLO or HLO, for cpu, tpu-v5e, gpu-h100 or another chip")
+    target: str | None = option(
+        "TARGET", "compile a FILE, StableHLO or HLO, for cpu, tpu-v5e, gpu-h100 or another chip"
+    )
     dump: str | None = option("DIR", "with --target: keep the modules that the compiler writes")
     module: tuple[str, ...] = repeated("NAME", "only these programs: jit_f, module_0003")
 

@@ -243,11 +243,11 @@ def test_an_error_of_jax_that_no_pass_made_stays_as_it_is() -> None:
 
 
 def test_without_libtpu_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dialect_utils.execution.tpu_compiler.find_spec", lambda name: None)
+    monkeypatch.setattr("dialect_utils.execution.compilers.find_spec", lambda name: None)
     with pytest.raises(DiagnosticError, match=r"libtpu, is not installed\n.*relayout\[tpu\]"):
-        rj.tpu_dump(model, *ARGUMENTS)
+        rj.dump(model, *ARGUMENTS)
     with pytest.raises(DiagnosticError, match="unknown target 'tpu-v9'"):
-        rj.tpu_dump(model, *ARGUMENTS, target="tpu-v9")
+        rj.dump(model, *ARGUMENTS, target="tpu-v9")
 
 
 def test_every_name_is_documented() -> None:
@@ -263,9 +263,9 @@ def test_a_dump_of_the_tpu_compiler_runs_here(tmp_path: Any) -> None:
     # In a separate process: libtpu stays loaded, and only one process at a time can use it.
     code = (
         "import jax.numpy as jnp, relayout.jax as rj\n"
-        "dump = rj.tpu_dump(lambda x, w: jnp.tanh(x @ w), jnp.ones((6, 10)), jnp.ones((10, 7)))\n"
+        "dump = rj.dump(lambda x, w: jnp.tanh(x @ w), jnp.ones((6, 10)), jnp.ones((10, 7)))\n"
         f"open({str(tmp_path / 'dump.hlo')!r}, 'w').write(dump.module.text())\n"
-        "print(dump.target, dump.memory['argument'])\n"
+        "print(dump.target, dump.figures.argument)\n"
     )
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=300)
     if "lockfile" in made.stderr or "already in use" in made.stderr:

@@ -37,9 +37,7 @@ class Gpu(Target):
     def order(self, element_type: ElementType, dimensions: tuple[int, ...]) -> tuple[int, ...]:
         return Layout.descending(len(dimensions)).minor_to_major
 
-    def layout(
-        self, element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...]
-    ) -> Layout:
+    def layout(self, element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...]) -> Layout:
         is_packed = element_type.name != "pred" and element_type.bits < _BYTE
         return Layout(minor_to_major, element_size_in_bits=element_type.bits if is_packed else 0)
 

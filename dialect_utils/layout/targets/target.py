@@ -1,4 +1,4 @@
-"""What a target is: the properties of a chip on which layouts, memory and compilation depend."""
+"""The properties of a chip on which layouts, memory and compilation depend, as one interface."""
 
 from __future__ import annotations
 
@@ -34,9 +34,7 @@ class Target(ABC):
         """Returns the minor_to_major that the compiler gives an entry array of rank 2 or more."""
 
     @abstractmethod
-    def layout(
-        self, element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...]
-    ) -> Layout:
+    def layout(self, element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...]) -> Layout:
         """Returns the whole layout of an array whose minor_to_major is given."""
 
     @abstractmethod

@@ -58,9 +58,7 @@ class Tpu(Target):
 
         return min(sorted(_orders(len(dimensions)), reverse=True), key=cost)
 
-    def layout(
-        self, element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...]
-    ) -> Layout:
+    def layout(self, element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...]) -> Layout:
         """Returns the layout of an array; one without elements has no tile."""
         bits = self._storage_bits(element_type)
         tiles = self._tiles(element_type, dimensions, minor_to_major) if 0 not in dimensions else ()
