@@ -343,10 +343,11 @@ def test_a_function_is_tuned_and_its_formats_have_the_structure_of_its_arguments
     from tests.relayout.tuning.compilers import Compiler
 
     class Fake(Compiler):
-        def __init__(self, target: str, jobs: int) -> None:
+        def __init__(self, target: str, objective: str, jobs: int) -> None:
             super().__init__({("{0,1}",): 900}, layouts=("{0,1}", "{0}", "{1,0}"))
             self.target = target
-            assert jobs == 3
+            self.version = "compiler 1"
+            assert (objective, jobs) == ("peak", 3)
 
         def __enter__(self) -> Fake:
             return self
@@ -354,8 +355,7 @@ def test_a_function_is_tuned_and_its_formats_have_the_structure_of_its_arguments
         def __exit__(self, *_: object) -> None:
             return
 
-    monkeypatch.setattr(functions, "FigureCompiler", Fake)
-    monkeypatch.setattr(functions, "compiler_version", lambda: "compiler 1")
+    monkeypatch.setattr(functions, "figure_compiler", Fake)
     x, y = jax.ShapeDtypeStruct((40, 300), "float32"), jax.ShapeDtypeStruct((300,), "float32")
     tuned = rj.tune(lambda pair, unused: {"sum": pair[0] + pair[1]}, (x, y), x, jobs=3)
     (first, second), third = tuned.arguments

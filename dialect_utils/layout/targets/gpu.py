@@ -50,7 +50,9 @@ class Gpu(Target):
 
 def described_gpu(name: str, text: str) -> Gpu:
     """Returns the GPU that a description is about; raises DiagnosticError where it lacks a fact."""
-    major, minor = _fact(name, text, "major"), _fact(name, text, "minor", "0")
+    capability = re.search(r"cuda_compute_capability\s*\{[^}]*", text)
+    inside = capability[0] if capability is not None else ""
+    major, minor = _fact(name, inside, "major"), _fact(name, inside, "minor", "0")
     cores, clock, bandwidth, memory = (
         float(_fact(name, text, each))
         for each in ("core_count", "clock_rate_ghz", "memory_bandwidth", "device_memory_size")
