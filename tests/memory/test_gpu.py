@@ -100,7 +100,8 @@ def test_a_donated_argument_lends_its_memory_after_its_last_use() -> None:
 def test_arrays_of_the_heap_begin_at_multiples_of_256_bytes() -> None:
     body = (
         "p = f32[65]{0} parameter(0)\na = f32[65]{0} reverse(p), dimensions={0}\n"
-        "b = f32[65]{0} reverse(a), dimensions={0}\nc = f32[65]{0} subtract(a, b)\nROOT s = f32[1]{0} slice(c), slice={[0:1]}"
+        "b = f32[65]{0} reverse(a), dimensions={0}\nc = f32[65]{0} subtract(a, b)\n"
+        "ROOT s = f32[1]{0} slice(c), slice={[0:1]}"
     )
     assert temporaries(body) == 512 + 260
 
