@@ -1,7 +1,7 @@
-"""Where the GPU compiler places arrays: which temporaries lie in the memory of outputs, and how large the heap is.
+"""Memory for the arrays of a GPU program, as the compiler assigns it: the memory of outputs, and a heap.
 
 The compiler assigns memory to the values of a schedule (xla/service/buffer_assignment.cc). A temporary takes the memory
-of an output, or of a donated argument, that is free as long as it lives. The others lie in a heap: the largest first,
+of an output, or of a donated argument, that is free as long as it lives. The others are in a heap: the largest first,
 or the longest-lived first, each in the smallest gap that is large enough (xla/service/heap_simulator). The smaller of
 both heaps counts.
 """
@@ -12,8 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count, pairwise
-
-import numpy as np
 
 from dialect_utils.ir import Function, Module, Value
 from dialect_utils.ir.control_flow import BODY
@@ -62,7 +60,7 @@ class _Memory:
     is_argument: bool
 
     def fits(self, other: _Memory) -> bool:
-        """Is true where the values of another memory can lie in this one; outputs take memory of their size only."""
+        """Is true where the values of another memory can be in this one; outputs take memory of their size only."""
         if other.size > self.size or (other.is_output and other.size < self.size):
             return False
         return not any(_interferes(new, old) for new in other.values for old in self.values)
@@ -234,7 +232,7 @@ def _heap_bytes(memories: Iterable[_Memory]) -> int:
 
 
 def _clusters(memories: Iterable[_Memory]) -> list[list[_Held]]:
-    """Returns the values of the heap, those together that lie at one place, and numbers the events.
+    """Returns the values of the heap, those together at one place, and numbers the events.
 
     A value alone in its memory may begin in the place of an operand that ends there and is alone in its own.
     """
@@ -263,19 +261,19 @@ def _clusters(memories: Iterable[_Memory]) -> list[list[_Held]]:
 
 def _packed(clusters: Sequence[Sequence[_Held]]) -> int:
     """Returns the size of a heap in which each cluster in turn gets the smallest gap that is large enough."""
-    every = list(chain.from_iterable(clusters))
-    begun, ended = np.array([each.begun for each in every]), np.array([each.ended for each in every])
-    places = np.zeros((len(every), 2), np.int64)
-    placed = most = 0
+    placed: list[tuple[int, int, int, int]] = []
+    most = 0
     for cluster in clusters:
         size = max(each.size for each in cluster)
-        overlaps = [(begun[:placed] <= each.ended) & (ended[:placed] >= each.begun) for each in cluster]
+        used: set[tuple[int, int]] = set()
+        for each in cluster:
+            used.update([(begin, end) for begin, end, a, b in placed if a <= each.ended and b >= each.begun])
         gaps, free = [], 0
-        for begin, end in sorted(places[:placed][np.any(overlaps, axis=0)].tolist()):
+        for begin, end in sorted(used):
             if begin - free >= size:
                 gaps.append((begin - free, free))
             free = max(free, _aligned(end))
         place = min(gaps)[1] if gaps else free
-        places[placed : placed + len(cluster)] = place, place + size
-        placed, most = placed + len(cluster), max(most, place + size)
+        placed += [(place, place + size, each.begun, each.ended) for each in cluster]
+        most = max(most, place + size)
     return most

@@ -1,4 +1,4 @@
-"""Which results the GPU compiler may write over an operand that nothing reads later.
+"""Results that the GPU compiler may write over an operand that nothing reads later.
 
 Sources: xla/hlo/analysis/hlo_dataflow_analysis.cc (CanShareOperandBufferWithUser), xla/service/gpu/alias_info.cc and
 nvptx_alias_info.cc. What must be written over an operand is in `sharing`.
