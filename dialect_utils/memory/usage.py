@@ -103,6 +103,9 @@ def measure_memory(module: Module, target: str | None = None) -> MemoryUsage:
         peaks[0] = assigned, peaks[0][1]
     counted = {space: _counted(temporaries[space]) if space else peaks[0][0] for space in peaks}
     parameters, results = module.entry_layout
+    if is_gpu:
+        # The GPU compiler writes the memory space of a parameter there only.
+        parameters = tuple(each.shape for each in module.entry.parameters)
     aliased = [parameters[number].at(path) for _, number, path in module.aliases]
     tables = list(chain.from_iterable(map(table_bytes, results)))
     return MemoryUsage(
