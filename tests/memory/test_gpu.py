@@ -196,3 +196,13 @@ def test_a_start_and_its_done_take_tables_for_tuples() -> None:
     )
     # Three tables of the start, the last of which is not rounded up, and one of the done.
     assert temporaries(body) == 3 * 256 + 16
+
+
+def test_a_named_gpu_decides_where_the_text_does_not_tell() -> None:
+    body = (
+        "p = f32[65] parameter(0)\na = f32[65] reverse(p), dimensions={0}\nROOT b = f32[65] reverse(a), dimensions={0}"
+    )
+    module = parse_module(f"HloModule m, is_scheduled=true\n\nENTRY e {{\n{body}\n}}\n", "m.hlo")
+    assert measure_memory(module, "gpu-a100").temporary_bytes == 260
+    assert measure_memory(module, "gpu-a100").target == "gpu-a100"
+    assert measure_memory(module, "tpu-v5e").temporary_bytes == 512
