@@ -12,7 +12,7 @@ from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.index.index_map import byte_size, byte_size_of
 from dialect_utils.layout.layout import COMBINE, MATCH
 from dialect_utils.layout.shape import UNBOUNDED
-from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout
+from dialect_utils.layout.targets.known import allocation_bytes, default_layout
 
 # xla/layout.h, Layout::kHostMemorySpace: the host's memory beside the device's.
 HOST_MEMORY_SPACE = 5
@@ -29,6 +29,11 @@ _OLD_TARGET, _NEW_TARGET = "tpu-v3", "tpu-v5e"
 def memory_space_name(space: int) -> str:
     """Returns the name of a memory space for people: `VMEM, S(1)`; without a known name `S(2)`."""
     return _SPACE_NAMES.get(space, f"S({space})")
+
+
+def is_on_host(shape: ArrayShape) -> bool:
+    """Is true for an array in the host's memory."""
+    return shape.layout is not None and shape.layout.memory_space == HOST_MEMORY_SPACE
 
 
 def guess_compiler(module: Module) -> str | None:
