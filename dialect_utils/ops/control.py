@@ -235,7 +235,9 @@ def check_aliasing(instance: Instance) -> None:
             raise ShapeError(f"invalid operand shape index {list(inside)} in {_ALIASING}", _ALIASING)
         if result is None:
             raise ShapeError(f"invalid output shape index {list(path)} in {_ALIASING}", _ALIASING)
-        if not _is_one_buffer(operand, result):
+        # A call that states its layouts does so before its operands have them.
+        fits = is_compatible if instance.attribute("operand_layout_constraints") else _is_one_buffer
+        if not fits(operand, result):
             raise ShapeError(f"{_ALIASING} joins different shapes: {operand} and {result}", _ALIASING)
 
 

@@ -40,14 +40,18 @@ def is_optimized_dump(module: Module) -> bool:
         return True
     if opcodes & _COMPILED or any(split_asynchronous(opcode)[1] for opcode in opcodes):
         return True
-    return "custom-call" in opcodes and any(map(_is_kernel, operations))
+    return "custom-call" in opcodes and any(map(_is_compiled_call, operations))
 
 
-def _is_kernel(operation: Operation) -> bool:
-    # A local import, because most modules have no kernel.
+def _is_compiled_call(operation: Operation) -> bool:
+    """Is true for a call that no engine runs, and that the pass make-portable replaces."""
+    # Local imports, because most modules have no such call.
+    from dialect_utils.execution.custom_calls import IDENTITIES, has_signature
     from dialect_utils.mosaic.decode import TARGET
+    from passes.dumps.expand_custom_calls import EXPANSIONS
 
-    return operation.callee == TARGET
+    target = operation.callee or ""
+    return target == TARGET or (target in EXPANSIONS and target not in IDENTITIES and not has_signature(target))
 
 
 def with_given_data(module: Module, told: Callable[[Sequence[Diagnostic]], None]) -> Module:
@@ -140,6 +144,16 @@ def checked_form(module: Module) -> Module:
     from passes.dumps.make_portable import make_portable
 
     return executable_form(module, make_portable.with_options(unwritten="poison"))
+
+
+def defined_form(module: Module) -> Module:
+    """Returns the module with ops in place of each known call of a GPU's libraries; without such a call, itself."""
+    if not isinstance(module, HloModule) or not instructions(module, "custom-call"):
+        return module
+    # A local import, because most modules have no such call.
+    from passes.dumps.expand_custom_calls import with_library_calls_defined
+
+    return with_library_calls_defined(module)
 
 
 @dataclass(frozen=True, slots=True)
