@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from dialect_utils.ir import Module
+from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.index.index_map import byte_size, byte_size_of
 from dialect_utils.layout.layout import COMBINE, MATCH
@@ -16,12 +17,38 @@ from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout
 # xla/layout.h, Layout::kHostMemorySpace: the host's memory beside the device's.
 HOST_MEMORY_SPACE = 5
 _SPACE_NAMES = {0: "main memory", 1: "VMEM, S(1)", HOST_MEMORY_SPACE: "host"}
+_GPU_FINGERPRINT = "fingerprint_before_lhs="
+_GPU_LIBRARIES = ("__cublas", "__cudnn", "__cusolver", "__triton", "__gpu$", "cusolver_", "cublas_", "cuda_")
+# Fields of xla/service/gpu/backend_configs.proto.
+_GPU_CONFIG = re.compile(
+    r'"(?:operation_queue_id|fusion_backend_config|gemm_backend_config|cudnn_conv_backend_config)"'
+)
 _OLD_TARGET, _NEW_TARGET = "tpu-v3", "tpu-v5e"
 
 
 def memory_space_name(space: int) -> str:
     """Returns the name of a memory space for people: `VMEM, S(1)`; without a known name `S(2)`."""
     return _SPACE_NAMES.get(space, f"S({space})")
+
+
+def guess_compiler(module: Module) -> str | None:
+    """Returns which of XLA's compilers wrote a module: "tpu" or "gpu", or None where the text does not tell.
+
+    The TPU compiler writes tiles. The GPU compiler's scheduler leaves a fingerprint in the module's attributes
+    (xla/service/gpu/gpu_hlo_schedule.cc); before it runs, library calls and the GPU's `backend_config` tell.
+    """
+    if any(leaf.layout is not None and leaf.layout.tiles for leaf in _different_arrays(module)):
+        return "tpu"
+    if _GPU_FINGERPRINT in module.attributes.get("frontend_attributes", ""):
+        return "gpu"
+    return "gpu" if any(map(_is_of_gpu, module.operations())) else None
+
+
+def _is_of_gpu(operation: Operation) -> bool:
+    """Is true for a call of a library for GPUs, and for an operation with a configuration that only GPUs have."""
+    if operation.opcode == "custom-call" and (operation.callee or "").startswith(_GPU_LIBRARIES):
+        return True
+    return _GPU_CONFIG.search(operation.attribute("backend_config") or "") is not None
 
 
 def guess_target(module: Module) -> str | None:

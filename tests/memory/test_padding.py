@@ -7,7 +7,7 @@ import pytest
 from dialect_utils.hlo import parse_module
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.index.index_map import final_dimensions
-from dialect_utils.memory.allocation import guess_target, padded_dimensions
+from dialect_utils.memory.allocation import guess_compiler, guess_target, padded_dimensions
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,23 @@ def test_the_factors_multiply_to_the_whole(text: str) -> None:
 def test_the_tile_of_a_scalar_depends_on_the_generation_and_the_type(scalars: list[str], target: str | None) -> None:
     lines = [f"p{i} = {shape} parameter({i})\nc{i} = {shape} copy(p{i})" for i, shape in enumerate(scalars)]
     assert guess_target(parse_module("ENTRY e {\n" + "\n".join(lines) + "\n}\n")) == target
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "compiler"),
+    [
+        ("", "p = f32[] constant(1)\nc = f32[5,3]{1,0:T(8,128)} broadcast(p), dimensions={}", "tpu"),
+        ("", "p = f32[5,3]{1,0} parameter(0)", None),
+        (', frontend_attributes={fingerprint_before_lhs="0f"}', "p = f32[5,3]{1,0} parameter(0)", "gpu"),
+        ("", 'p = f32[5,3]{1,0} custom-call(), custom_call_target="__cudnn$convForward"', "gpu"),
+        ("", 'p = f32[5,3]{1,0} custom-call(), custom_call_target="TopK"', None),
+        ("", 'p = f32[] custom-call(), custom_call_target="f", backend_config={"operation_queue_id":"0"}', "gpu"),
+        (
+            "",
+            'p = f32[] custom-call(), custom_call_target="f", backend_config={"outer_dimension_partitions":["2"]}',
+            None,
+        ),
+    ],
+)
+def test_the_compiler_that_wrote_a_text(head: str, line: str, compiler: str | None) -> None:
+    assert guess_compiler(parse_module(f"HloModule m{head}\n\nENTRY e {{\n{line}\n}}\n")) == compiler
