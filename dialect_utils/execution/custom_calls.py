@@ -16,6 +16,7 @@ from dialect_utils.execution.errors import RefusedError
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from dialect_utils.ops import named
+from dialect_utils.ops.control import GPU_LIBRARIES
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 
 # Operations that name a target.
@@ -26,7 +27,6 @@ IDENTITIES |= {"annotate_device_placement", "MoveToHost", "MoveToDevice"}
 IDENTITIES |= {"xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier"}
 # Prefixes of targets that a bare jaxlib implements: no other compiler writes them.
 _LOCAL = ("lapack_", "blas_", "xla_ffi_", "xla_python_", "tridiagonal_solve_", "dce_sink")
-_OF_JAXLIB = (*_LOCAL, "check.")
 # The worker removes these calls before compilation; they have no results. Other check.* calls read files.
 _CHECKS = frozenset({"check.expect_eq", "check.expect_close", "check.expect_almost_eq"})
 # XLA replaces it by a sort, which it verifies, before it looks for a target.
@@ -248,7 +248,7 @@ class ForbiddenCallError(RefusedError):
 
 
 class ForeignCallError(DiagnosticError):
-    """A module with custom calls that only another machine runs; a proof may leave them as they are."""
+    """A module with calls of a GPU's libraries, which this machine lacks; a proof may leave them as they are."""
 
 
 def check_calls(module: Module) -> None:
@@ -264,13 +264,8 @@ def check_local_calls(module: Module) -> None:
 def _check(operations: Iterable[Operation]) -> None:
     forbidden = [(each, problem) for each in operations if (problem := _problem(each)) is not None]
     if forbidden:
-        is_foreign = all(_is_foreign(each.callee or "") for each, _ in forbidden)
+        is_foreign = all((each.callee or "").startswith(GPU_LIBRARIES) for each, _ in forbidden)
         raise (ForeignCallError if is_foreign else ForbiddenCallError)([problem for _, problem in forbidden])
-
-
-def _is_foreign(target: str) -> bool:
-    """Is true for a target that neither jaxlib nor XLA:CPU has."""
-    return bool(target) and not (target in IDENTITIES or has_signature(target) or target.startswith(_OF_JAXLIB))
 
 
 def find_forbidden_calls(module: Module) -> Iterator[Diagnostic]:
