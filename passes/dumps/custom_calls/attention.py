@@ -29,7 +29,7 @@ _HEADS_FIRST = (0, 1)
 
 @dataclass(frozen=True, slots=True)
 class _Attention:
-    """What a config says: the scale, the mask, the number of keys that a query sees, and the order of dimensions."""
+    """The config of a call: the scale, the mask, the number of keys that a query sees, and the order of dimensions."""
 
     scale: float
     mask: str
