@@ -19,7 +19,7 @@ from dialect_utils import sandbox
 from dialect_utils.execution import adapter
 from dialect_utils.execution.compilers import CPU, Figures
 from dialect_utils.execution.messages import PRINTED_FILE, Message, read_message, write_message
-from dialect_utils.io.files import parse_bytes
+from dialect_utils.hlo import parse_module
 from dialect_utils.layout.targets.gpu import described_gpu
 from dialect_utils.layout.targets.known import TARGETS, parse_target
 from dialect_utils.layout.targets.target import Target
@@ -34,7 +34,7 @@ _HOST_DEVICES = "--xla_force_host_platform_device_count={}"
 _LARGEST_FILE = 2_000_000_000
 # XLA's figures of memory, in bytes for one device.
 _FIGURES = ("argument", "output", "alias", "temp")
-# What XLA:GPU prints, by the ends of the names.
+# The ends of the names of two files that XLA:GPU prints.
 _OPTIMIZED, _BUFFERS = "gpu_after_optimizations.txt", "-buffer-assignment.txt"
 _ALLOCATION = re.compile(r"^allocation \d+: size (?P<size>\d+), (?P<kinds>.*):$", re.MULTILINE)
 
@@ -151,7 +151,7 @@ def _printed_by_gpu_compiler(text: str, target: Target) -> Message:
         raise failure or ValueError("the compiler printed no optimized module")
     parameters, results = (
         tuple(str(leaf.effective_layout) for shape in side for leaf in shape.arrays())
-        for side in parse_bytes(dump.encode(), "compiled.hlo").entry_layout
+        for side in parse_module(dump).entry_layout
     )
     figures = {**_allocated(buffers), "parameters": parameters, "results": results}
     return Message(figures, [dump.encode()])
