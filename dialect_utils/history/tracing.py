@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dialect_utils.history.flat import FlatGraph, opcode_of
+from dialect_utils.history.flat import FlatGraph, firmness, opcode_of
 from dialect_utils.hlo.text.attributes import op_name_in
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Layout, Shape
+from dialect_utils.layout.moves.bitcast import byte_movement
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has
 
 # Attributes that passes add or change while the instruction stays the same one.
@@ -25,6 +27,8 @@ _LONGEST_LITERAL = 64
 _LEAST = 6
 # The least score for moves of arrays without counterparts: dimensions, order and readers agree.
 _LEAST_WITHOUT_SOURCE = 12
+# Above the firmness of every operation.
+_UNREAD = 100
 
 _Key = Callable[[FlatGraph, Value], Hashable]
 
@@ -146,12 +150,46 @@ class Counterparts:
             for old in candidates:
                 likeness = self._likeness(old, node, readers)
                 if likeness >= (_LEAST if source is not None else _LEAST_WITHOUT_SOURCE):
-                    scored.append((-likeness, position, node, old))
-        for _, _, node, old in sorted(scored, key=lambda each: each[:2]):
+                    scored.append((-likeness, position, self._firmest(old, readers), node, old))
+        for _, _, _, node, old in sorted(scored, key=lambda each: each[:3]):
             # A pass may duplicate a move into several fusions.
             if node not in self._found and (old not in self._reached or self.after.is_fused(node)):
                 self._found[node] = old
                 self._reached.add(old)
+        self._match_movements(by_source)
+
+    def _match_movements(self, by_source: Mapping[Value, Sequence[Value]]) -> None:
+        """Pairs the moves that are left with those that move the elements of the same array alike in memory.
+
+        XLA:GPU gives all arrays the default layout (xla/service/layout_normalization.cc): each copy into another
+        layout becomes a transpose, each transpose one of other dimensions.
+        """
+        for node in _moves(self.after):
+            source = None if node in self._found else self._found.get(self.after.unmoved(node))
+            if source is None:
+                continue
+            readers = {self._found.get(each) for each in self.after.readers(node)}
+            wanted = _movement(node) if opcode_of(node) == "transpose" else None
+            settled = filter(_is_settled, by_source.get(source, ()) if wanted is not None else ())
+            if alike := [each for each in settled if _movement(each) == wanted] or self._passed(node, source):
+                firmest = [self._firmest(each, readers) for each in alike]
+                old = alike[firmest.index(min(firmest))]
+                self._found[node] = old
+                self._reached.add(old)
+
+    def _passed(self, node: Value, source: Value) -> list[Value]:
+        """Returns the move that a pass exchanged with the operation before it or after it.
+
+        An example is `copy(pad(x))` for `pad(copy(x))` (xla/service/gpu/transforms/move_copy_to_users.cc).
+        """
+        users = [self._found.get(each) for each in self.after.users(node)]
+        olds = [*self.before.operands(source), *(move for each in users if each for move in self.before.users(each))]
+        return [each for each in olds if _is_move(each) and each not in self._reached and _same_move(each, node)]
+
+    def _firmest(self, old: Value, readers: set[Value | None]) -> int:
+        """Returns how firmly one of the readers asks for a layout: a pass may join moves that are equal."""
+        shared = (each for each in self.before.readers(old) if each in readers)
+        return min((firmness(opcode_of(each)) for each in shared), default=_UNREAD)
 
     def _likeness(self, old: Value, new: Value, readers: set[Value | None]) -> int:
         """Returns the similarity score of two moves of one array, 0 for moves that cannot be the same instruction."""
@@ -171,6 +209,40 @@ def op_name(node: Value) -> str:
     """Returns the op name in the metadata of a node, empty where it has none."""
     metadata = node.operation.attribute("metadata") if node.operation is not None else None
     return op_name_in(metadata) if metadata is not None else ""
+
+
+def _same_move(one: Value, other: Value) -> bool:
+    """Is true for two copies into one order, and for two transposes of the same dimensions."""
+    if one.operation is None or other.operation is None or opcode_of(one) != opcode_of(other):
+        return False
+    if opcode_of(one) == "transpose":
+        return one.operation.step == other.operation.step
+    first, second = _array(one.shape), _array(other.shape)
+    if opcode_of(one) != "copy" or first is None or second is None:
+        return False
+    return _order(first) == _order(second)
+
+
+def _movement(node: Value) -> Plan | None:
+    """Returns where a copy, transpose or reshape moves the elements in memory; None for layouts with tiles."""
+    operation = node.operation
+    if operation is None or not (operation.opcode == "copy" or has(operation.opcode, Trait.IS_STEP)):
+        return None
+    source, result = operation.operands[0].shape, node.shape
+    if not isinstance(source, ArrayShape) or not isinstance(result, ArrayShape) or not source.is_static:
+        return None
+    if any(each.layout is None or each.layout.tiles or each.layout.element_size_in_bits for each in (source, result)):
+        return None
+    steps = () if operation.step is None else (operation.step,)
+    movement = byte_movement(source, Plan(*source.type_and_dimensions, steps), result)
+    return movement if movement.steps else None
+
+
+def _is_settled(node: Value) -> bool:
+    """Is true where the layouts of a move mean something: before layout assignment only default layouts do."""
+    assert node.operation is not None
+    layouts = [each.layout for shape in (node.operation.operands[0].shape, node.shape) for each in shape.arrays()]
+    return node.operation.opcode == "copy" or all(each is not None and each.is_descending for each in layouts)
 
 
 def _moves(graph: FlatGraph) -> list[Value]:

@@ -10,6 +10,7 @@ from dialect_utils.history.removal import Removal, removal
 from dialect_utils.history.tracing import Introduced
 from dialect_utils.layout import ArrayShape, Layout, parse_array_shape
 from dialect_utils.layout.index.index_map import linear_index
+from dialect_utils.memory.allocation import guess_compiler
 from tests.history.texts import entry, graph, value
 
 TILES = ":T(8,128)"
@@ -17,7 +18,7 @@ TILES = ":T(8,128)"
 
 def removed(*lines: str, name: str = "c") -> Removal | None:
     found = entry(*lines)
-    return removal(Introduced(0, found, value(found, name)))
+    return removal(Introduced(0, found, value(found, name)), guess_compiler(found.module))
 
 
 def indices(sizes: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -141,7 +142,7 @@ def test_other_copies_are_not_donated(lines: tuple[str, ...]) -> None:
 def test_a_donated_argument_is_not_donated_again() -> None:
     body = "\n  ".join((ROWS, UPDATE, ZERO, SAME, WRITTEN))
     found = graph(f"HloModule m, input_output_alias={{ {{}}: (0, {{}}, may-alias) }}\n\nENTRY e {{\n  {body}\n}}\n")
-    assert removal(Introduced(0, found, value(found, "c"))) is None
+    assert removal(Introduced(0, found, value(found, "c")), None) is None
 
 
 def test_what_is_not_a_copy_has_no_change() -> None:
