@@ -146,6 +146,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "dialect_utils.mosaic",
         "dialect_utils.memory.trips",
         "dialect_utils.execution.python_functions",
+        "dialect_utils.tools.conversion",
         "passes.framework",
         "passes.bitcasts.expand_bitcasts",
         "passes.layouts.strip_layouts",

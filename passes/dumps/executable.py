@@ -28,7 +28,10 @@ _BUFFERS = ("input_output_alias", "buffer_donor")
 
 
 def is_optimized_dump(module: Module) -> bool:
-    """Is true for HLO as a compiler leaves it: scheduled, partitioned, or with fusions, bitcasts or kernels."""
+    """Is true for HLO as a compiler leaves it: scheduled, partitioned, or with fusions, bitcasts, kernels or libraries.
+
+    JAX itself has the libraries of GPUs compute factorizations, so such a module may be one before optimization.
+    """
     if module.dialect != "hlo":
         return False
     if module.attributes.get("is_scheduled") == "true":
@@ -44,10 +47,24 @@ def is_optimized_dump(module: Module) -> bool:
 
 
 def _is_kernel(operation: Operation) -> bool:
-    # A local import, because most modules have no kernel.
+    """Is true for a call of a kernel, or of a library of GPUs."""
+    # Local imports, because most modules have no kernel.
     from dialect_utils.mosaic.decode import TARGET
+    from passes.dumps.custom_calls.gpu_calls import GPU_EXPANSIONS
 
-    return operation.callee == TARGET
+    return operation.callee == TARGET or operation.callee in GPU_EXPANSIONS
+
+
+def _without_libraries(module: Module) -> Module:
+    """Returns StableHLO that calls a library of GPUs as HLO, in which the pass expands the call; others unchanged."""
+    if module.dialect == "hlo" or not any(
+        each.opcode == "custom-call" and _is_kernel(each) for each in module.operations()
+    ):
+        return module
+    # A local import, because most modules stay in their dialect.
+    from dialect_utils.tools.conversion import in_dialect_of
+
+    return in_dialect_of("hlo", module)
 
 
 def with_given_data(module: Module, told: Callable[[Sequence[Diagnostic]], None]) -> Module:
@@ -79,9 +96,9 @@ def executable_form(
     `told` is called with the pass's notes, `always` runs the pass on other modules, too. Raises DiagnosticError for a
     dump that the pass does not support.
     """
-    found = module
-    if always or is_optimized_dump(module):
-        result = (step or load_pass(_PORTABLE)).run(module)
+    found = _without_libraries(module)
+    if always or is_optimized_dump(found):
+        result = (step or load_pass(_PORTABLE)).run(found)
         found = result.module
         if told is not None:
             told(result.notes)
@@ -134,6 +151,7 @@ def _write_orders_as_types(module: HloModule) -> None:
 
 def checked_form(module: Module) -> Module:
     """Returns `executable_form` with poison in memory that kernels do not write, so that no result may depend on it."""
+    module = _without_libraries(module)
     if not is_optimized_dump(module):
         return executable_form(module)
     # A local import, because only dumps need a pass.

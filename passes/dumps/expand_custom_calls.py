@@ -13,6 +13,7 @@ from dialect_utils.mosaic.decode import TARGET
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest, read_input
 from passes.dumps.custom_calls.call_config import refused
 from passes.dumps.custom_calls.gpu_calls import GPU_EXPANSIONS
+from passes.dumps.custom_calls.lapack import CPU_EXPANSIONS, is_portable
 from passes.dumps.custom_calls.tpu_calls import TPU_EXPANSIONS, Expansion, hold_arrays_in_place_of_buffers
 from passes.dumps.inline_fusions import inline_body, is_call_of, splice, use_elements
 from passes.dumps.mosaic.expand import decode_kernels, expand_kernel
@@ -40,7 +41,9 @@ def expand_custom_calls(
        their backend_config. Workspaces become zeros.
     7. A Mosaic kernel (`tpu_custom_call`) becomes a call of a computation with its grid as a loop and its memory as
        arrays in the loop's state. Unwritten memory is zero or, with `unwritten=poison`, NaN or an odd bit pattern.
-    8. `custom-call=NAME=module.hlo` gives the computation of any other call; NAME is the instruction or the target.
+    8. The factorizations of cuSOLVER and cuSPARSE (`cusolver_getrf_ffi`, ...) become calls of LAPACK's routines, and
+       calls of those get operands in the order of columns. XLA:CPU runs them.
+    9. `custom-call=NAME=module.hlo` gives the computation of any other call; NAME is the instruction or the target.
 
     Raises DiagnosticError that names every custom call that is unknown or cannot be expanded.
 
@@ -59,7 +62,7 @@ def expand_custom_calls(
     """
     given = _read_computations(custom_call)
     hold_arrays_in_place_of_buffers(module)
-    calls = instructions(module, "custom-call")
+    calls = [call for call in instructions(module, "custom-call") if not is_portable(call)]
     _check_used(given, calls)
     called = [body for call in calls for body in call.called]
     errors: list[Diagnostic] = []
@@ -163,4 +166,4 @@ def _signature(parameters: list[Shape], result: Shape) -> str:
     return f"({', '.join(map(str, parameters))}) -> {result}"
 
 
-EXPANSIONS: dict[str, Expansion] = {**TPU_EXPANSIONS, **GPU_EXPANSIONS}
+EXPANSIONS: dict[str, Expansion] = {**TPU_EXPANSIONS, **GPU_EXPANSIONS, **CPU_EXPANSIONS}

@@ -180,7 +180,14 @@ def _check_start_aliasing(instruction: Instruction, base: str) -> None:
 
 
 def _parameters(start: Instruction) -> list[Shape]:
-    return [each.shape for each in start.called[0].parameters] if len(start.called) == 1 else []
+    body = _body(start)
+    return [] if body is None else [each.shape for each in body.parameters]
+
+
+def _body(instruction: Instruction) -> Computation | None:
+    """Returns the computation that an instruction runs on its operands; that of a `reduce-scatter-start` reduces."""
+    is_run = has(split_asynchronous(instruction.opcode)[0], Trait.PASSES_OPERANDS)
+    return instruction.called[0] if is_run and len(instruction.called) == 1 else None
 
 
 def _check_bound(instruction: Instruction, operands: Sequence[Instruction], bound: Sequence[Shape], first: int) -> None:
@@ -241,9 +248,10 @@ def _origin(value: Instruction) -> Instruction | None:
 
 
 def _check_wrapped(instruction: Instruction, start: Instruction) -> None:
-    if instruction.called and start.called and instruction.called[0] is not start.called[0]:
+    body, wanted_body = _body(instruction), _body(start)
+    if body is not None and wanted_body is not None and body is not wanted_body:
         message = f"{instruction.opcode} expects its wrapped async computation to be identical to that of its operand, "
-        raise ShapeError(f"{message}%{start.called[0].name}, found %{instruction.called[0].name}", "calls")
+        raise ShapeError(f"{message}%{wanted_body.name}, found %{body.name}", "calls")
     bases = [split_asynchronous(each.opcode)[0] for each in (start, instruction)]
     if "async" not in bases and bases[0] != bases[1]:
         raise ShapeError(f"expected the async wrapped opcode to be {bases[0]}, found {bases[1]}", "opcode")
@@ -267,8 +275,9 @@ def _check_output(instruction: Instruction, phase: str, before: Instruction, sta
     """Raises ShapeError where the operands or outputs of a chain are not those of its computation."""
     bound, output = _parts(before)
     has_late_outputs = _parts(start)[1] == TupleShape(())
-    if len(start.called) == 1:
-        count = len(start.called[0].parameters)
+    body = _body(start)
+    if body is not None:
+        count = len(body.parameters)
         found = len(_parts(instruction)[0]) if phase == UPDATE else len(bound)
         if found > count or (phase == DONE and found < count):
             message = (
@@ -276,7 +285,7 @@ def _check_output(instruction: Instruction, phase: str, before: Instruction, sta
             )
             raise ShapeError(f"{message}expects {count} operands, found {found}", "shape")
         if has_late_outputs:
-            _check_late_output(instruction, phase, start.called[0].root.shape)
+            _check_late_output(instruction, phase, body.root.shape)
             return
     if phase == DONE and not has_late_outputs and not is_equally_ordered(instruction.shape, output):
         message = f"{instruction.opcode} expects its shape to match the async shape at index {{1}}"

@@ -16,6 +16,8 @@ from typing import Any
 from dialect_utils.hlo import Instruction
 from dialect_utils.text import Diagnostic, DiagnosticError
 
+# An attribute of a foreign function, `lower = true` or `uplo = 76 : ui8`.
+_ATTRIBUTE = re.compile(r'(\w+) = ("[^"\\]*"|-?[\w.+-]+)(?: : \w+)?(?=, |\})', re.ASCII)
 _BARE_NAME = re.compile(r"([{,]\s*)([A-Za-z_]\w*)\s*:", re.ASCII)
 
 
@@ -103,7 +105,7 @@ def _parse(text: str) -> object:
         inner = json.loads(text) if text.startswith('"') else text
     except (ValueError, RecursionError):
         return None
-    for candidate in (inner, _BARE_NAME.sub(r'\1"\2":', inner)):
+    for candidate in (inner, _BARE_NAME.sub(r'\1"\2":', inner), _ATTRIBUTE.sub(r'"\1":\2', inner)):
         try:
             return json.loads(candidate)
         except (ValueError, RecursionError):

@@ -17,6 +17,7 @@ from passes.dumps.custom_calls.arithmetic import outputs, plain, result_shapes
 from passes.dumps.custom_calls.call_config import CallConfig, check_operands, refused
 from passes.dumps.custom_calls.cublas import expand_dequantize, expand_gemm, expand_scaled_dot
 from passes.dumps.custom_calls.cudnn import expand_backward_filter, expand_backward_input, expand_forward, expand_fused
+from passes.dumps.custom_calls.lapack import LAPACK_EXPANSIONS
 from passes.dumps.sorts import add_comparator, first_elements, stable_sort
 
 _TRANSPOSES = ("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
@@ -154,6 +155,7 @@ def _word(ops: Ops, like: Instruction, number: int) -> Instruction:
 
 
 GPU_EXPANSIONS: dict[str, Callable[[Ops, Instruction], Instruction]] = {
+    **LAPACK_EXPANSIONS,
     "__cublas$gemm": expand_gemm,
     "__cublas$lt$matmul": expand_gemm,
     "__cublas$lt$matmul$f8": expand_gemm,

@@ -29,6 +29,7 @@ from passes.dumps.emitter.expressions import Expr, joined, module_text
 from passes.dumps.inline_fusions import splice
 
 Exprs = Sequence[Expr]
+Making = Callable[..., Expr | Sequence[Expr]]
 # Jacobi's method converges quadratically: f32 needs six to eight sweeps up to n = 256.
 _SWEEPS = 10
 _NEGLIGIBLE = 1e-8
@@ -73,7 +74,7 @@ def _solution(a: Expr, b: Expr, attributes: str) -> Expr:
     return Expr(a.code, a.code.emit("triangular-solve", b.kind, b.dims, [a.value, b.value], text))
 
 
-def _counted(count: int, initial: Exprs, step: Callable[[Expr, Exprs], Exprs]) -> Exprs:
+def counted(count: int, initial: Exprs, step: Callable[[Expr, Exprs], Exprs]) -> Exprs:
     """Returns the final state of a loop of `count` iterations; `step` gets their number."""
     code = initial[0].code
 
@@ -98,7 +99,7 @@ def lu(given: Expr) -> Exprs:
     a = given.reshape(count, rows, columns)
     pivots = Expr(a.code, constant(S32, 0, (count, least)))
     order = Expr(a.code, constant(S32, 0, (count, rows))).iota(1)
-    a, pivots, order = _counted(least, [a, pivots, order], _eliminated)
+    a, pivots, order = counted(least, [a, pivots, order], _eliminated)
     return [a.reshape(*given.dims), pivots.reshape(*batch, least), order.reshape(*batch, rows)]
 
 
@@ -113,8 +114,6 @@ def _eliminated(k: Expr, state: Exprs) -> Exprs:
     row_k = a.at(0, k, 0).reshape(whole[0], whole[2]).broadcast(whole, 0, 2)
     row_pivot = is_pivot.broadcast(whole, 0, 1).where(a, 0).sum(1).broadcast(whole, 0, 2)
     swapped = is_k.broadcast(whole, 0, 1).where(row_pivot, is_pivot.broadcast(whole, 0, 1).where(row_k, a))
-    at_k = order.at(0, k).reshape(whole[0]).broadcast(some, 0)
-    at_pivot = is_pivot.where(order, 0).sum(1).broadcast(some, 0)
     pivot = swapped.at(0, k, k).reshape(whole[0]).broadcast(some, 0)
     column = swapped.at(0, 0, k).reshape(*some)
     factors = (row.compare("GT", here) & pivot.compare("NE", 0)).where(column / pivot, column)
@@ -122,8 +121,16 @@ def _eliminated(k: Expr, state: Exprs) -> Exprs:
     here = k.broadcast(whole)
     is_trailing = a.iota(1).compare("GT", here) & a.iota(2).compare("GT", here)
     changed = is_trailing.where(factors.broadcast(whole, 0, 1) * row_pivot, 0)
-    exchanged = is_k.where(at_pivot, is_pivot.where(at_k, order))
-    return [divided - changed, pivots.update(pivot_row.reshape(whole[0], 1), 0, k), exchanged]
+    order = with_exchange(order, k, is_pivot)
+    return [divided - changed, pivots.update(pivot_row.reshape(whole[0], 1), 0, k), order]
+
+
+def with_exchange(order: Expr, k: Expr, is_pivot: Expr) -> Expr:
+    """Returns rows of numbers with the element of number k and the one that `is_pivot` marks exchanged."""
+    whole = order.dims
+    at_k = order.at(0, k).reshape(whole[0]).broadcast(whole, 0)
+    at_pivot = is_pivot.where(order, 0).sum(1).broadcast(whole, 0)
+    return order.iota(1).compare("EQ", k.broadcast(whole)).where(at_pivot, is_pivot.where(at_k, order))
 
 
 def _magnitude(a: Expr) -> Expr:
@@ -152,7 +159,7 @@ def qr(given: Expr) -> Exprs:
     *batch, rows, columns = given.dims
     count, least = prod(batch), min(rows, columns)
     scales = Expr(given.code, constant(given.kind, 0, (count, least)))
-    a, scales = _counted(least, [given.reshape(count, rows, columns), scales], _reflected)
+    a, scales = counted(least, [given.reshape(count, rows, columns), scales], _reflected)
     return [a.reshape(*given.dims), scales.reshape(*batch, least)]
 
 
@@ -169,22 +176,23 @@ def _reflected(k: Expr, state: Exprs) -> Exprs:
     tail = is_below.where(column, 0)
     alpha = a.at(0, k, k).reshape(batch)
     real, imaginary = (alpha.unary(part, a.kind.part) for part in ("real", "imag"))
-    rest = (tail * _conjugate(tail)).unary("real", a.kind.part).sum(1) + imaginary * imaginary
+    rest = (tail * conjugate(tail)).unary("real", a.kind.part).sum(1) + imaginary * imaginary
     norm = (real * real + rest).unary("sqrt")
     is_done = rest.compare("EQ", 0)
     beta = is_done.where(real, real.compare("LT", 0).where(norm, -norm)).convert(a.kind)
     tau = is_done.where(0, (beta - alpha) / beta)
     reflected = tail / is_done.where(1, alpha - beta).broadcast(some, 0)
     v = is_k.where(1, reflected)
-    projection = (_conjugate(v).broadcast(whole, 0, 1) * a).sum(1)
-    scaled = projection * _conjugate(tau).broadcast((batch, whole[2]), 0)
+    projection = (conjugate(v).broadcast(whole, 0, 1) * a).sum(1)
+    scaled = projection * conjugate(tau).broadcast((batch, whole[2]), 0)
     outer = v.broadcast(whole, 0, 1) * scaled.broadcast(whole, 0, 2)
     updated = a - a.iota(2).compare("GT", k.broadcast(whole)).where(outer, 0)
     packed = is_below.where(reflected, is_k.where(beta.broadcast(some, 0), column))
     return [updated.update(packed.reshape(*some, 1), 0, 0, k), scales.update(tau.reshape(batch, 1), 0, k)]
 
 
-def _conjugate(a: Expr) -> Expr:
+def conjugate(a: Expr) -> Expr:
+    """Returns the complex conjugates of an array, which may be real."""
     if not a.kind.is_complex:
         return a
     parts = a.unary("real", a.kind.part), -a.unary("imag", a.kind.part)
@@ -207,7 +215,7 @@ def eigh(*operands: Expr) -> Exprs:
     *batch, _, n = given.dims
     blocks = [each.reshape(prod(batch), n, n) for each in operands]
     identity, zeros = _is_diagonal(blocks[0]).convert(given.kind), blocks[0].number(0)
-    made = _counted(_SWEEPS * (2 * n - 1), [*blocks, identity, zeros, zeros, identity], _rotated)
+    made = counted(_SWEEPS * (2 * n - 1), [*blocks, identity, zeros, zeros, identity], _rotated)
     values = [_diagonal(made[i]).reshape(*batch, n) for i in (0, 3)]
     return [*values, *(each.reshape(*given.dims) for each in made[4:])]
 
@@ -265,7 +273,7 @@ _MATRIX_RANK = 2
 class Block:
     """A custom call on matrices: the program, the number of matrices, and their type by the number of parts of each."""
 
-    program: Callable[..., Expr | Sequence[Expr]]
+    program: Making
     takes: int = 1
     types: Mapping[int, ElementType] = field(default_factory=lambda: {1: _F32, 2: _C64})
 
@@ -276,7 +284,7 @@ class Block:
         parts = len(call.operands) // self.takes
         kind = self.types[parts]
         joined = [_joined(ops, call.operands[i : i + parts], kind) for i in range(0, len(call.operands), parts)]
-        result = self._spliced(ops, call, joined)
+        result = spliced(ops, call, joined, self.program)
         if parts == 1:
             return result
         return ops.tuple([part for value in _values(ops, result) for part in _parts(ops, value)])
@@ -286,9 +294,11 @@ class Block:
         if len(shapes) != 1 or min(shape.rank for shape in shapes) < _MATRIX_RANK:
             raise refused(call, "its operands are not matrices of one shape")
 
-    def _spliced(self, ops: Ops, call: Instruction, operands: Sequence[Instruction]) -> Instruction:
-        text = module_text([array_shape(operand) for operand in operands], self.program)
-        return splice(ops, parse_module(text, call.callee or ""), operands)
+
+def spliced(ops: Ops, call: Instruction, operands: Sequence[Instruction], program: Making) -> Instruction:
+    """Builds the instructions of a program on the operands of a call."""
+    text = module_text([array_shape(operand) for operand in operands], program)
+    return splice(ops, parse_module(text, call.callee or ""), operands)
 
 
 def _values(ops: Ops, result: Instruction) -> list[Instruction]:
