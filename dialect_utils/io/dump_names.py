@@ -19,10 +19,10 @@ _NUMBERED = re.compile(r"(?:\d+\.)?module_(?P<number>\d{1,18})\.(?P<rest>.+)")
 # The begin of a stage: a module's name may contain dots and numbers, too, such as fusion.1644.
 _STAGE = re.compile(
     r"\.(?=\d{4}\.(?!\d{4}\.|before_|after_|\w*(?:before|after)_optimizations)"
-    r"|(?:\w+_)?before_optimizations|(?:sm_[\d.]+_)?(?:\w+_)?after_optimizations|snapshot\b|execution_\d"
+    r"|(?:\w+_)?before_optimizations|(?:sm_[\d.]+[af]?_)?(?:\w+_)?after_optimizations|snapshot\b|execution_\d"
     r"|after_|before_|oom_intermediate_module\b)"
 )
-_OPTIMIZATIONS = re.compile(r"(?:sm_[\d.]+_)?(?:[a-z\d]+_)?((?:before|after)_optimizations)$")
+_OPTIMIZATIONS = re.compile(r"(?:sm_[\d.]+[af]?_)?(?:[a-z\d]+_)?((?:before|after)_optimizations)$")
 _COMPILER_INPUT = "module"
 _STEP = re.compile(r"^\d{4}\.")
 # A module of a pipeline: the last pass that changed it, and the pass that comes next.
@@ -40,7 +40,7 @@ _FINAL = (
 )
 # The scheduled module that the TPU compiler writes where memory runs out.
 _OUT_OF_MEMORY = "oom_intermediate_module"
-_FINAL_STAGE = re.compile(rf"(?:sm_[\d.]+_)?(?:[a-z\d]+_)?(?P<name>{'|'.join(_FINAL)})")
+_FINAL_STAGE = re.compile(rf"(?:sm_[\d.]+[af]?_)?(?:[a-z\d]+_)?(?P<name>{'|'.join(_FINAL)})")
 # The stage of the compiler's input, before it is HLO.
 STABLEHLO_STAGE = "stablehlo"
 _FIRST, _INNER, _LAST = range(3)

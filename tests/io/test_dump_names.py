@@ -20,6 +20,10 @@ STEP = "0012.fusion.after_x.before_y"
             "1700000000000000.module_0120.main.sm_8.0_gpu_after_optimizations.txt",
             DumpName("main", 120, "sm_8.0_gpu_after_optimizations"),
         ),
+        (
+            "module_0003.jit_f.1.sm_9.0a_gpu_after_optimizations.txt",
+            DumpName("jit_f.1", 3, "sm_9.0a_gpu_after_optimizations"),
+        ),
         ("module_0003.jit_f.snapshot.-5.pb", DumpName("jit_f", 3, "snapshot.-5")),
         ("module_0003.jit_f.codegen.txt", DumpName("jit_f", 3, "codegen")),
         ("module_0003.jit_f/module.mlir", DumpName("jit_f", 3, "stablehlo")),
