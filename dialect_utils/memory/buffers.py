@@ -9,7 +9,7 @@ from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.allocation import Allocation
 from dialect_utils.memory.schedule import Schedule, runs_called
-from dialect_utils.memory.sharing import ALIASING, is_forwarding, share_buffers
+from dialect_utils.memory.sharing import ALIASING, Leaves, is_forwarding
 
 # Custom calls that read no bytes. AllocateBuffer only allocates: the operation that writes the buffer names it.
 # ConcatBitcast reads consecutive arrays as one; the buffer of its result begins to live when theirs end.
@@ -82,8 +82,8 @@ class _Collected:
 class _Collection:
     """The buffers of a schedule, collected value by value."""
 
-    def __init__(self, schedule: Schedule, allocation: Allocation) -> None:
-        self.leaves = share_buffers(schedule)
+    def __init__(self, leaves: Leaves, allocation: Allocation) -> None:
+        self.leaves = leaves
         self.found: dict[int, _Collected] = {}
         self._allocation = allocation
 
@@ -143,14 +143,15 @@ class _Collection:
         return {root for value in values for root in self.leaves.roots(value)}
 
 
-def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation) -> tuple[Buffer, ...]:
+def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation, leaves: Leaves) -> tuple[Buffer, ...]:
     """Returns the buffers of everything that the schedule runs, in the order in which they begin to live.
 
     A value lives from its definition to its last use, an argument and a constant in main memory throughout, and an
     output to the end. The state of a loop, and the operands and results of a branch or call, share the buffers of the
     values that are passed.
     """
-    collection = _Collection(schedule, allocation)
+    leaves.settle()
+    collection = _Collection(leaves, allocation)
     for function in schedule.spans:
         collection.run(function, schedule)
     arguments, outputs = collection.roots(module.entry.parameters), collection.roots(module.entry.results)

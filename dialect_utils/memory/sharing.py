@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import Shape, TupleShape
@@ -29,6 +29,8 @@ class Leaves:
         self._parent: list[int] = []
         # Representatives of several leaves, and some leaves that were representatives once.
         self.joined: set[int] = set()
+        # Representatives of the leaves that hold one value, before values that share a buffer are joined.
+        self.values: list[int] = []
         # The first leaf of each element of a tuple.
         self._starts: dict[TupleShape, list[int]] = {}
 
@@ -87,19 +89,17 @@ def share_buffers(schedule: Schedule) -> Leaves:
     """
     leaves = Leaves()
     for function in schedule.spans:
-        for parameter in function.parameters:
-            leaves.add(parameter)
-        for operation in function.operations:
-            for result in operation.results:
-                leaves.add(result)
-    for function in schedule.spans:
-        for operation in function.operations:
-            if is_forwarding(operation):
-                _share_forwarded(leaves, operation)
-                _share_control_flow(leaves, operation)
-            if schedule.is_given:
-                _share_in_place(leaves, operation)
-    leaves.settle()
+        for value in (*function.parameters, *chain.from_iterable(each.results for each in function.operations)):
+            leaves.add(value)
+    forwarding = [operation for operation in schedule.times if is_forwarding(operation)]
+    for operation in forwarding:
+        _share_forwarded(leaves, operation)
+        _share_passed(leaves, operation)
+    leaves.values = [leaves.root(leaf) for leaf in range(len(leaves.shapes))]
+    for operation in forwarding:
+        _share_control_flow(leaves, operation)
+    for operation in schedule.times if schedule.is_given else ():
+        _share_in_place(leaves, operation)
     return leaves
 
 
@@ -146,7 +146,7 @@ def _share_update(leaves: Leaves, operation: Operation) -> None:
 def _share_done(leaves: Leaves, operation: Operation) -> None:
     """Joins a done's result with the part of the start's tuple that holds it."""
     started = operation.operands[0]
-    if not isinstance(started.shape, TupleShape):
+    if not isinstance(started.shape, TupleShape) or started.shape == operation.results[0].shape:
         leaves.share(leaves.of(operation.results[0]), leaves.of(started))
         return
     index = 0 if operation.opcode == "copy-done" else min(1, len(started.shape.elements) - 1)
@@ -176,6 +176,18 @@ def _share_forwarded(leaves: Leaves, operation: Operation) -> None:
 
 
 # Control flow
+
+
+def _share_passed(leaves: Leaves, operation: Operation) -> None:
+    """Joins what control flow passes on unchanged, such as the operands of a call, and what a loop does not change."""
+    if not runs_called(operation):
+        return
+    for join in operation.control_flow():
+        count = len(join.targets)
+        for each in zip(*map(leaves.of, join.values), strict=False):
+            roots = [leaves.root(leaf) for leaf in each]
+            if len(set(roots[count:]) - set(roots[:count])) <= 1:
+                leaves.share([each[0]] * (len(each) - 1), each[1:])
 
 
 def _share_control_flow(leaves: Leaves, operation: Operation) -> None:
@@ -226,8 +238,8 @@ def written_in_place(operation: Operation) -> Iterator[tuple[Value, tuple[int, .
                 yield operands[int(number)], _path(path), _path(output)
     elif operation.opcode == "dynamic-update-slice":
         yield operation.operands[0], (), ()
-    elif operation.opcode == "scatter":
-        count = (len(operation.operands) - 1) // 2
+    elif operation.opcode in ("scatter", "all-reduce-start"):
+        count = (len(operation.operands) - 1) // 2 if operation.opcode == "scatter" else len(operation.operands)
         for index in range(count):
             yield operation.operands[index], (), (index,) if count > 1 else ()
     elif operation.opcode == "fusion":

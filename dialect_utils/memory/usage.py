@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from itertools import chain
 
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.memory.allocation import HOST_MEMORY_SPACE, Allocation, guess_target
+from dialect_utils.layout import Shape
+from dialect_utils.memory.allocation import Allocation, guess_compiler, guess_target, is_on_host
+from dialect_utils.memory.assignment import assign_memory, table_bytes
 from dialect_utils.memory.buffers import Buffer, assign_buffers
 from dialect_utils.memory.schedule import Schedule, schedule_module
+from dialect_utils.memory.sharing import share_buffers
 
 # Bytes that are held between two times, both included.
 _Held = tuple[int, int, int]
@@ -23,10 +25,11 @@ _TABLE_BYTES = 512
 class MemoryUsage:
     """The memory of a program in bytes; figures are of main memory (space 0) unless their names say otherwise.
 
-    `temporary_bytes` is the maximum that temporaries hold at one time, `peak_time`. `at_peak` are the buffers in main
-    memory at that time, the largest first, and `padding_bytes` their padding. `peak_by_space` is the maximum of
-    temporaries in each memory space, `counted_by_space` the same as the TPU compiler counts it. `host_bytes` are
-    arguments and outputs in the host's memory; an output that aliases an argument counts once.
+    `temporary_bytes` is the maximum that temporaries hold at one time, `peak_time`; on a GPU it is the memory that the
+    compiler reserves for them, gaps included. `at_peak` are the buffers in main memory at that time, the largest first,
+    and `padding_bytes` their padding. `peak_by_space` is the maximum of temporaries in each memory space,
+    `counted_by_space` the same as the TPU compiler counts it. `host_bytes` are arguments and outputs in the host's
+    memory; an output that aliases an argument counts once.
     """
 
     allocation: Allocation
@@ -81,24 +84,34 @@ def measure_memory(module: Module, target: str | None = None) -> MemoryUsage:
     `target` determines the rounding of allocations, and the layouts of arrays that have none; the default is guessed
     from the module's tiles. Raises DiagnosticError for an unknown target and for a fragment without an entry.
     """
+    is_gpu = guess_compiler(module) == "gpu" if target is None else target.startswith("gpu")
     target = target if target is not None else guess_target(module)
     allocation = Allocation(target)
     schedule = schedule_module(module)
-    buffers = assign_buffers(module, schedule, allocation)
+    leaves = share_buffers(schedule)
+    assigned = assign_memory(module, schedule, leaves, allocation) if is_gpu and schedule.is_given else None
+    buffers = assign_buffers(module, schedule, allocation, leaves)
+    if is_gpu:
+        # They are in the code, which the compiler does not count.
+        buffers = tuple(buffer for buffer in buffers if not buffer.is_constant)
     temporaries: dict[int, list[Buffer]] = {0: []}
     for buffer in buffers:
         if buffer.is_temporary:
             temporaries.setdefault(buffer.memory_space, []).append(buffer)
     peaks = {space: _highest(_held(temporaries[space])) for space in sorted(temporaries)}
+    if assigned is not None:
+        peaks[0] = assigned, peaks[0][1]
     counted = {space: _counted(temporaries[space]) if space else peaks[0][0] for space in peaks}
     parameters, results = module.entry_layout
     aliased = [parameters[number].at(path) for _, number, path in module.aliases]
+    tables = list(chain.from_iterable(map(table_bytes, results)))
     return MemoryUsage(
         allocation,
         schedule,
         buffers,
         argument_bytes=_total(parameters, allocation),
-        output_bytes=_total(results, allocation) + (_TABLE_BYTES * sum(map(_tuples, results)) if target else 0),
+        output_bytes=_total(results, allocation)
+        + (sum(tables) if is_gpu else len(tables) * _TABLE_BYTES if target else 0),
         alias_bytes=_total(aliased, allocation),
         temporary_bytes=peaks[0][0],
         peak_time=peaks[0][1],
@@ -149,13 +162,4 @@ def _counted(buffers: Sequence[Buffer]) -> int:
 
 def _total(shapes: Sequence[Shape], allocation: Allocation, *, on_host: bool = False) -> int:
     leaves = (leaf for shape in shapes for leaf in shape.arrays())
-    return sum(allocation.held(leaf) for leaf in leaves if _is_on_host(leaf) == on_host)
-
-
-def _is_on_host(shape: ArrayShape) -> bool:
-    return shape.layout is not None and shape.layout.memory_space == HOST_MEMORY_SPACE
-
-
-def _tuples(shape: Shape) -> int:
-    """Returns the number of tuples in a shape."""
-    return 1 + sum(map(_tuples, shape.elements)) if isinstance(shape, TupleShape) else 0
+    return sum(allocation.held(leaf) for leaf in leaves if is_on_host(leaf) == on_host)

@@ -23,7 +23,7 @@ from dialect_utils.ops.table import (
     GENERAL_MLIR_ATTRIBUTES,
     HLO_OPCODES,
     OTHER_OPERATIONS,
-    STARTED,
+    STARTED as STARTED,
     WRAPPED,
 )
 

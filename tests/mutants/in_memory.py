@@ -36,7 +36,7 @@ MUTANTS = (
     ),
     Mutant(
         "memory:_total",
-        "_is_on_host(leaf) == on_host",
+        "is_on_host(leaf) == on_host",
         "not on_host",
         ("tests/memory/test_usage.py",),
     ),

@@ -1,0 +1,181 @@
+"""Memory figures of programs for GPUs against the compiler's own, and of programs small enough to count."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dialect_utils.hlo import parse_module
+from dialect_utils.memory import MemoryUsage, measure_memory
+from tests.memory.compiled import GPU_FOLDER, KIB, compiled_programs, differences
+from tests.paths import SHARED_DATA
+
+RECORDED = compiled_programs(GPU_FOLDER)
+SHARED = (SHARED_DATA / "corpus" / "gpu", SHARED_DATA / "corpus" / "gpu_cublas")
+HEADER = 'is_scheduled=true, frontend_attributes={fingerprint_before_lhs="0f"}'
+F = "f32[1024]{0}"
+# Functions of fusions: one that reads each element where it writes the result's, and one that reads another.
+ADD = f"add {{\n  x = {F} parameter(0)\n  y = {F} parameter(1)\n  ROOT z = {F} add(x, y)\n}}\n"
+TURN = f"turn {{\n  x = {F} parameter(0)\n  ROOT z = {F} reverse(x), dimensions={{0}}\n}}\n"
+LESS = "less {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = pred[] compare(x, y), direction=LT\n}\n"
+SORT = f"sorted {{\n  x = {F} parameter(0)\n  ROOT z = {F} sort(x), dimensions={{0}}, to_apply=less\n}}\n"
+SUM = "sum {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"
+# The sum of all elements, which is known before an element of the other result is written.
+NORM = f"""norm {{
+  x = {F} parameter(0)
+  k = f32[] constant(0)
+  s = f32[] reduce(x, k), dimensions={{0}}, to_apply=sum
+  n = {F} negate(x)
+  ROOT z = ({F}, f32[]) tuple(n, s)
+}}
+"""
+
+
+def usage_of(body: str, computations: str = "", header: str = HEADER) -> MemoryUsage:
+    return measure_memory(parse_module(f"HloModule m, {header}\n\n{computations}\nENTRY e {{\n{body}\n}}\n", "m.hlo"))
+
+
+def temporaries(body: str, computations: str = "", header: str = HEADER) -> int:
+    return usage_of(body, computations, header).temporary_bytes
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_figures_are_those_of_the_compiler(name: str) -> None:
+    compiler, usage = RECORDED[name], measure_memory(RECORDED[name].module())
+    assert usage.argument_bytes == compiler.argument
+    assert usage.output_bytes == compiler.output
+    assert usage.alias_bytes == compiler.alias
+    assert abs(usage.temporary_bytes - compiler.temp) <= KIB
+    assert usage.peak_bytes == usage.argument_bytes + usage.output_bytes - usage.alias_bytes + usage.temporary_bytes
+
+
+@pytest.mark.shared(*SHARED)
+def test_figures_of_the_shared_programs_are_those_of_the_compiler() -> None:
+    found = {}
+    folders = [each for folder in SHARED for each in sorted(folder.iterdir()) if each.is_dir()]
+    for folder in folders:
+        figures = json.loads((folder / "meta.json").read_text("utf-8"))["memory"]
+        usage = measure_memory(parse_module((folder / "gpu.hlo").read_text("utf-8")))
+        found[folder.name] = differences(usage, {key.split("_")[0]: size for key, size in figures.items()})
+    assert len(found) >= 20
+    assert not any(found.values()), found
+
+
+def turned(name: str, operand: str) -> str:
+    return f"{name} = {F} fusion({operand}), kind=kLoop, calls=turn\n"
+
+
+def added(name: str, one: str, other: str) -> str:
+    return f"{name} = {F} fusion({one}, {other}), kind=kLoop, calls=add\n"
+
+
+START = f"p = {F} parameter(0)\n"
+
+
+def test_a_temporary_lies_in_the_memory_of_the_output() -> None:
+    assert temporaries(START + turned("a", "p") + turned("ROOT b", "a"), TURN) == 4 * KIB
+    assert temporaries(START + turned("a", "p") + turned("b", "a") + turned("ROOT c", "b"), TURN) == 4 * KIB
+    assert temporaries(START + turned("a", "p") + added("ROOT b", "a", "p"), TURN + ADD) == 0
+    assert temporaries(START + turned("a", "p") + f"b = {F} negate(a)\nROOT c = {F} negate(b)", TURN) == 0
+
+
+def test_a_copy_is_not_written_over_its_operand() -> None:
+    assert temporaries(START + turned("a", "p") + f"ROOT b = {F} copy(a)", TURN) == 4 * KIB
+
+
+def test_an_output_of_another_size_takes_no_memory_of_an_output() -> None:
+    body = f"{START}a = f32[500]{{0}} slice(p), slice={{[0:500]}}\nROOT t = ({F}, f32[500]{{0}}) tuple(p, a)"
+    usage = usage_of(body)
+    assert (usage.output_bytes, usage.temporary_bytes) == (4096 + 2000 + 16, 0)
+
+
+def test_a_donated_argument_lends_its_memory_after_its_last_use() -> None:
+    chain = START + turned("a", "p") + turned("b", "a") + turned("c", "b") + turned("ROOT d", "c")
+    kept, donated = usage_of(chain, TURN), usage_of(chain, TURN, HEADER + ", input_output_alias={ {}: (0, {}) }")
+    assert (kept.alias_bytes, kept.temporary_bytes) == (0, 8 * KIB)
+    assert (donated.alias_bytes, donated.temporary_bytes) == (4 * KIB, 4 * KIB)
+
+
+def test_arrays_of_the_heap_begin_at_multiples_of_256_bytes() -> None:
+    body = (
+        "p = f32[65]{0} parameter(0)\na = f32[65]{0} reverse(p), dimensions={0}\n"
+        "b = f32[65]{0} reverse(a), dimensions={0}\nc = f32[65]{0} subtract(a, b)\n"
+        "ROOT s = f32[1]{0} slice(c), slice={[0:1]}"
+    )
+    assert temporaries(body) == 512 + 260
+
+
+def test_a_tuple_takes_a_table_of_addresses() -> None:
+    body = (
+        f'{START}t = ({F}, {F}) custom-call(p), custom_call_target="f"\na = {F} get-tuple-element(t), index=0\n'
+        f"b = {F} get-tuple-element(t), index=1\nROOT r = ({F}, {F}) tuple(a, b)"
+    )
+    usage = usage_of(body)
+    assert (usage.output_bytes, usage.temporary_bytes) == (2 * 4096 + 16, 16)
+
+
+@pytest.mark.parametrize(("beta", "held"), [("1", 16), ("0", 4096 + 16)])
+def test_a_product_is_written_over_the_matrix_that_it_is_added_to(beta: str, held: int) -> None:
+    config = f'{{"gemm_backend_config":{{"alpha_real":1,"beta":{beta}}}}}'
+    body = (
+        f"{START}{turned('a', 'p')}"
+        f't = ({F}, s8[0]{{0}}) custom-call(p, p, a), custom_call_target="__cublas$lt$matmul", '
+        f"backend_config={config}\n"
+        f"ROOT b = {F} get-tuple-element(t), index=0"
+    )
+    assert temporaries(body, TURN) == held
+
+
+def test_a_fusion_that_sorts_writes_over_its_operand() -> None:
+    body = f"{START}{turned('a', 'p')}ROOT b = {F} fusion(a), kind=kCustom, calls=sorted"
+    assert temporaries(body, TURN + LESS + SORT) == 0
+
+
+@pytest.mark.parametrize(("kind", "held"), [("kInput", 16), ("kLoop", 4096 + 16)])
+def test_a_fusion_reduces_before_it_writes_the_elements(kind: str, held: int) -> None:
+    body = (
+        f"{START}{turned('a', 'p')}t = ({F}, f32[]) fusion(a), kind={kind}, calls=norm\n"
+        f"b = {F} get-tuple-element(t), index=0\ns = f32[] get-tuple-element(t), index=1\n"
+        f"ROOT r = ({F}, f32[]) tuple(b, s)"
+    )
+    assert temporaries(body, TURN + SUM + NORM) == held
+
+
+def test_an_all_reduce_is_done_in_place() -> None:
+    body = (
+        f"{START}{turned('a', 'p')}b = {F} all-reduce-start(a), replica_groups={{}}, to_apply=sum\n"
+        f"c = {F} all-reduce-done(b)\n{turned('ROOT d', 'c')}"
+    )
+    assert temporaries(body, TURN + SUM) == 4 * KIB
+
+
+def test_what_a_loop_does_not_change_stays_where_it_is() -> None:
+    state = f"({F}, {F})"
+    loop = (
+        f"cond {{\n  s = {state} parameter(0)\n  ROOT k = pred[] constant(false)\n}}\n"
+        f"body {{\n  s = {state} parameter(0)\n  x = {F} get-tuple-element(s), index=0\n"
+        f"  y = {F} get-tuple-element(s), index=1\n  z = {F} add(x, y)\n  ROOT t = {state} tuple(z, y)\n}}\n"
+    )
+    body = (
+        f"{START}a = {F} copy(p)\nt = {state} tuple(a, p)\nw = {state} while(t), condition=cond, body=body\n"
+        f"ROOT r = {F} get-tuple-element(w), index=0"
+    )
+    # The state lies in the memory of the output, and `p` in its own: only the table of the state remains.
+    assert temporaries(body, loop) == 16
+
+
+def test_a_constant_is_not_counted() -> None:
+    assert temporaries(f"{START}k = {F} constant({{...}})\nROOT a = {F} add(p, k)") == 0
+
+
+def test_a_module_without_a_schedule_has_a_bound() -> None:
+    usage = usage_of(START + turned("a", "p") + turned("ROOT b", "a"), TURN, HEADER.partition(", ")[2])
+    assert usage.is_bound
+    assert usage.temporary_bytes == 4 * KIB
+
+
+def test_arrays_on_the_host_take_no_memory_of_the_device() -> None:
+    host = F.replace("}", ":S(5)}")
+    body = f"{START}a = {host} copy(p)\nb = {F} copy(a)\nROOT c = {F} copy(b)"
+    assert temporaries(body) == 4 * KIB
