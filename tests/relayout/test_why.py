@@ -169,7 +169,7 @@ def test_every_move_of_other_programs_has_a_pass_whatever_the_names(name: str, t
 
 
 # Of each program: the pass, what makes the array, what asks for its layout, and the order of the advice.
-_OF_GPU = {
+_OF_GPU: dict[str, list[tuple[str, str, str, tuple[int, ...] | None]]] = {
     "conv": [("layout-assignment", "argument 1", "__cudnn$convBiasActivationForward", (3, 0, 1, 2))],
     "conv_grad": [
         ("layout-assignment", "argument 1", "__cudnn$convForward", (3, 0, 1, 2)),
