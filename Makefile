@@ -23,7 +23,7 @@ $(STAMP): pyproject.toml dev-constraints.txt
 	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' || { echo \
 	  "error: $(PYTHON) is no Python 3.11 or newer with venv; try make PYTHON=python3.13" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev]'
+	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev,gpu]'
 	python -m compileall -q dialect_utils passes relayout
 	@touch $@
 

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from relayout.jax.modules import from_jax, tpu_dump
+from relayout.jax.modules import dump, from_jax
 
 Tree = Any
 # A function and the shapes of its arguments.
@@ -309,7 +309,7 @@ def compile_to(folder: Path, name: str) -> None:
     """Writes the TPU dump of a program and its StableHLO text into a folder: `NAME.hlo` and `NAME.mlir`."""
     function, arguments = PROGRAMS[name]()
     (folder / f"{name}.mlir").write_text(from_jax(function, *arguments).text())
-    (folder / f"{name}.hlo").write_text(tpu_dump(function, *arguments, target="tpu-v4").module.text())
+    (folder / f"{name}.hlo").write_text(dump(function, *arguments, target="tpu-v4").module.text())
 
 
 def main() -> int:

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from relayout.jax.modules import tpu_dump
+from relayout.jax.modules import dump
 
 WIDTH, VOCABULARY, POSITIONS, HEADS, BATCH = 256, 4096, 1024, 4, 2
 _RATE, _FIRST, _SECOND, _SMALL = 1e-3, 0.9, 0.999, 1e-8
@@ -79,7 +79,7 @@ def compiled(layers: int) -> str:
     """Returns the optimized dump of a step, for a TPU v4."""
     model, count = weights(layers), jax.ShapeDtypeStruct((), jnp.int32)
     tokens = jax.ShapeDtypeStruct((BATCH, POSITIONS + 1), jnp.int32)
-    return tpu_dump(step, model, model, model, count, tokens, target="tpu-v4").module.text()
+    return dump(step, model, model, model, count, tokens, target="tpu-v4").module.text()
 
 
 def main() -> int:

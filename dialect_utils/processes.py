@@ -21,11 +21,9 @@ from typing import Protocol
 # The modules that may be started, by the name of the program.
 PROGRAMS = {
     "worker": "dialect_utils.execution.worker",
-    "tpu-compiler": "dialect_utils.execution.tpu_compiler",
-    "tpu-figures": "dialect_utils.execution.tpu_figures",
-    "pass-dumper": "dialect_utils.execution.pass_dumps",
+    "compiler": "dialect_utils.execution.compiling",
 }
-WORKER, TPU_COMPILER, TPU_FIGURES, PASS_DUMPER = PROGRAMS
+WORKER, COMPILER = PROGRAMS
 
 # Paths of Python and its libraries, languages and the time zone. A module must not find keys and tokens here.
 INHERITED = (
@@ -123,7 +121,7 @@ class LocalProcess:
 
 
 def _environment(program: str, arguments: Sequence[str]) -> dict[str, str]:
-    if program in (TPU_COMPILER, TPU_FIGURES, PASS_DUMPER):
+    if program == COMPILER:
         return {**os.environ, **TPU_ENVIRONMENT, "JAX_PLATFORMS": "cpu", "PYTHONPATH": _python_path()}
     _, devices = arguments
     return worker_environment(devices)

@@ -24,7 +24,7 @@ from dialect_utils.layout import (
     parse_shape as shape_of_text,
 )
 from dialect_utils.layout.index.index_map import linear_index as index_of
-from dialect_utils.layout.targets.tpu import Target
+from dialect_utils.layout.targets.target import Target
 from dialect_utils.layout.text.foreign import read_shape
 from dialect_utils.text import Diagnostic, DiagnosticError, kind_of
 from passes.framework.base import Pass
@@ -253,7 +253,7 @@ def validate(
     """Judges each pass of a compilation by the modules before and after it, as `check` does.
 
     `program` is a dump directory with the modules of all passes, or a module, which is compiled for a target: `cpu`, or
-    a TPU such as `tpu-v5e` (without one, but with the `tpu` extra). `only` is a regular expression that names passes;
+    a chip such as `tpu-v5e` or `gpu-h100` (without one, but with its extra). `only` is a regular expression of passes;
     `precision` and `assume_elided_equal` mean what they mean for `check`. `reduces`: a step that is different
     has a smaller pair of modules. Raises DiagnosticError for a directory without steps, for an unknown target, and
     where the compiler refuses the module.
@@ -275,10 +275,10 @@ def why(program: ModuleLike, value: str | None = None, *, target: str = "cpu", t
     """Names the pass that introduced each copy and each padded array of a compilation, and changes that remove copies.
 
     `program` is a dump directory with the modules of all passes, or a module, which is compiled for a target: `cpu`, or
-    a TPU such as `tpu-v5e` (without one, but with the `tpu` extra). `value` is the name of an instruction of the final
-    program, or a part of it; without it the `top` most expensive arrays are explained. The result has a value for each
-    program of the directory. Raises DiagnosticError for a directory without steps, for an unknown value or target, and
-    where the compiler refuses the module.
+    a chip such as `tpu-v5e` or `gpu-h100` (without one, but with its extra). `value` is the name of an instruction of
+    the final program, or a part of it; without it the `top` most expensive arrays are explained. The result has a value
+    for each program of the directory. Raises DiagnosticError for a directory without steps, for an unknown value or
+    target, and where the compiler refuses the module.
 
     >>> [found] = relayout.why("examples/attention.hlo")
     >>> len(found.causes) == min(10, found.arrays)

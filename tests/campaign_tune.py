@@ -21,12 +21,12 @@ import jax
 import jax.numpy as jnp
 from jax import ShapeDtypeStruct as Struct, lax
 
-from dialect_utils.execution.tpu_figures import FigureCompiler, Figures, compiler_version
+from dialect_utils.execution.compilers import Figures
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.text import format_bytes
 from relayout.tuning.changes import as_stablehlo
 from relayout.tuning.search import Search, Tuning, model_changes
-from relayout.tuning.trials import OBJECTIVES, Measured, figure, read_trials
+from relayout.tuning.trials import OBJECTIVES, Measured, figure, figure_compiler, read_trials
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "tuning.md"
 MARKERS = ("<!-- programs: begin -->\n", "<!-- programs: end -->\n")
@@ -306,8 +306,8 @@ def main() -> int:
     header = ("program", "default", "AUTO", "smallest peak", "fewest bytes", "changes", "model")
     lines = [_line(header), _line(["---"] * len(header))]
     rows: dict[str, tuple[Result, Result]] = {}
-    with FigureCompiler(TARGET, arguments.jobs) as compiler:
-        measured = Measured(compiler.compile_all, TARGET, compiler_version())
+    with figure_compiler(TARGET, "peak", arguments.jobs) as compiler:
+        measured = Measured(compiler.compile_all, TARGET, compiler.version)
         if arguments.trials is not None:
             measured.keep = partial(_keep, arguments.trials)
             measured.known = dict(_kept(arguments.trials))

@@ -439,7 +439,7 @@ PLANTED = {
     "dialect_utils.layout.index": "from dialect_utils.layout.moves.bitcast import classify_bitcast",
     "dialect_utils.layout.moves": "from dialect_utils.layout.text.parse import parse_shape",
     "dialect_utils.layout.arrays": "from dialect_utils.layout.text.parse import parse_shape",
-    "dialect_utils.layout.proof": "from dialect_utils.layout.targets.tpu import TARGETS",
+    "dialect_utils.layout.proof": "from dialect_utils.layout.targets.known import TARGETS",
     "dialect_utils.layout.targets": "from dialect_utils.layout.text.parse import parse_shape",
     "dialect_utils.layout.text": "from dialect_utils.layout.picture import draw_shape",
     "dialect_utils.layout.picture": "from dialect_utils.layout.text.parse import parse_shape",

@@ -20,12 +20,12 @@ from typing import Any, get_args
 
 import pytest
 
-from dialect_utils.execution.tpu_compiler import TOPOLOGIES
 from dialect_utils.layout import layout, parse_shape, shape
 from dialect_utils.layout.element_type import parse_element_type
 from dialect_utils.layout.layout import Layout, SplitConfig, Tile
 from dialect_utils.layout.shape import ArrayShape, BufferShape, TupleShape
-from dialect_utils.layout.targets.tpu import TARGETS, TargetName, parse_target
+from dialect_utils.layout.targets.known import TARGETS, TargetName, TpuName, parse_target
+from dialect_utils.layout.targets.tpu import TPUS
 from dialect_utils.ops import HLO_NAMES, Attribute, attributes_of, hlo_opcode, opcode_of
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.rules import try_rule
@@ -54,6 +54,7 @@ def sources() -> dict[str, str]:
 
 # Targets
 
+_TPUS = [each.name for each in TPUS]
 _TARGET = re.compile(r"tpu(?:-v)?\d\w*\Z")
 _QUOTED_TARGET = re.compile(r"[\"']tpu")
 _RANGE = re.compile(r"\b(?:tpu-)?(v\d\w*) to (?:tpu-)?(v\d\w*|tpu\d\w*)")
@@ -85,12 +86,13 @@ def wrong_ranges(text: str, known: Collection[str]) -> list[str]:
 
 def test_every_list_of_targets_is_complete() -> None:
     codes = sources()
-    assert incomplete_lists(codes, TARGETS) == []
+    assert incomplete_lists(codes, _TPUS) == []
     assert {name for name, code in codes.items() if any(target_lists(code))} == {
-        "dialect_utils.execution.tpu_compiler",
+        "dialect_utils.layout.targets.known",
         "dialect_utils.layout.targets.tpu",
     }
-    assert tuple(TOPOLOGIES) == tuple(TARGETS) == get_args(TargetName)
+    assert tuple(TARGETS) == get_args(TargetName)
+    assert tuple(each.name for each in TPUS) == get_args(TpuName)
     assert get_args(annotate_layouts.Target) == ("row-major", *TARGETS)
 
 
@@ -101,20 +103,22 @@ def test_help_lists_every_target(capsys: pytest.CaptureFixture[str]) -> None:
     assert [name for name in TARGETS if name not in listed] == []
     with pytest.raises(DiagnosticError) as error:
         parse_target("gpu")
-    assert error.value.diagnostics[0].hint == f"known targets: {', '.join(TARGETS)}"
+    assert (
+        error.value.diagnostics[0].hint == f"known targets: {', '.join(TARGETS)}, and files *.txtpb that describe a GPU"
+    )
 
 
 def test_pages_name_the_newest_target() -> None:
     texts = [page.read_text("utf-8") for page in (*PAGES, ROOT / "CHANGELOG.md")]
-    assert [found for text in (*texts, *sources().values()) for found in wrong_ranges(text, TARGETS)] == []
+    assert [found for text in (*texts, *sources().values()) for found in wrong_ranges(text, _TPUS)] == []
     assert any(_RANGE.search(text) for text in texts)
 
 
 def test_a_planted_target_is_missing_from_every_list() -> None:
-    known = [*TARGETS, "tpu8x"]
-    assert len(incomplete_lists(sources(), known)) == 3  # one of them is the type of an option
+    known = [*_TPUS, "tpu8x"]
+    assert len(incomplete_lists(sources(), known)) == 2  # one of them is the type of an option
     assert wrong_ranges("layouts for v2 to tpu7x, v4 to tpu8x", known) == ["v2 to tpu7x"]
-    assert incomplete_lists({"m": 'A = {"tpu-v2": 1, "tpu-v3": 2, "tpu-v4": 3}'}, TARGETS) == ["m"]
+    assert incomplete_lists({"m": 'A = {"tpu-v2": 1, "tpu-v3": 2, "tpu-v4": 3}'}, _TPUS) == ["m"]
 
 
 # Fields of layouts and shapes

@@ -57,7 +57,7 @@ def test_every_name_is_documented_with_an_example() -> None:
     shown = {each.name for each in EXAMPLES}
     assert all(inspect.getdoc(getattr(relayout, name)) for name in PUBLIC)
     assert set(PUBLIC) - shown == set()
-    assert set(relayout.jax.__all__) - shown == {"Applied", "TpuDump", "Tuned", "tpu_dump", "tune"}
+    assert set(relayout.jax.__all__) - shown == {"Applied", "Dump", "Tuned", "dump", "tune"}
 
 
 @pytest.mark.parametrize("shown", EXAMPLES, ids=lambda each: each.name)
@@ -135,7 +135,7 @@ def test_what_is_no_module_is_said() -> None:
 
 
 def test_a_target_is_taken_where_its_name_is() -> None:
-    from dialect_utils.layout.targets.tpu import TARGETS
+    from dialect_utils.layout.targets.known import TARGETS
     from passes.layouts.annotate_layouts import annotate_layouts
 
     target = TARGETS["tpu-v2"]

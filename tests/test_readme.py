@@ -13,7 +13,7 @@ import pytest
 import relayout
 from dialect_utils.ir import Function, Module
 from dialect_utils.layout import ArrayShape, Shape
-from dialect_utils.layout.targets.tpu import default_layout
+from dialect_utils.layout.targets.known import default_layout
 from passes.framework.base import BUILTIN_PASSES
 from tests.pages import Reader, blocks, checkout, first_missing, is_installable
 from tests.paths import OWN_CORPUS, ROOT

@@ -14,7 +14,7 @@ from typing import Literal
 
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.layout.targets.tpu import default_layout
+from dialect_utils.layout.targets.known import default_layout
 from dialect_utils.memory.allocation import Allocation, PaddedDimension, padded_dimensions
 from dialect_utils.memory.buffers import Buffer
 from dialect_utils.memory.relayouts import Origin, Relayout

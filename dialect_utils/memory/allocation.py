@@ -12,7 +12,7 @@ from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.index.index_map import byte_size, byte_size_of
 from dialect_utils.layout.layout import COMBINE, MATCH
 from dialect_utils.layout.shape import UNBOUNDED
-from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout
+from dialect_utils.layout.targets.known import allocation_bytes, default_layout
 
 # xla/layout.h, Layout::kHostMemorySpace: the host's memory beside the device's.
 HOST_MEMORY_SPACE = 5

@@ -14,7 +14,7 @@ from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module, Value
 from dialect_utils.ir.control_flow import merged
 from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape, parse_element_type, parse_layout
-from dialect_utils.layout.targets.tpu import TargetName, default_layout
+from dialect_utils.layout.targets.known import TargetName, default_layout
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, nearest, read_input
 from passes.framework.base import Report, module_pass
 

@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple
 from dialect_utils.ir import Function, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import is_plain
 from dialect_utils.layout import ArrayShape, Layout
-from dialect_utils.layout.targets.tpu import allocation_bytes, laid_out
+from dialect_utils.layout.targets.known import allocation_bytes, laid_out
 from dialect_utils.ops.factors import RESULT, Position
 from passes.framework.base import Pass
 from passes.framework.options import OptionError, named_value, value_names

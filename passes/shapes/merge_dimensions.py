@@ -9,7 +9,7 @@ from dialect_utils.ir.chains import is_relayout
 from dialect_utils.ir.factors import Groups, joined_sizes, merged_groups, regrouped_ints, regrouped_operands, value_at
 from dialect_utils.layout import ArrayShape, Reshape, Step
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.targets.tpu import TargetName
+from dialect_utils.layout.targets.known import TpuName
 from dialect_utils.ops.factors import Dimensions, Kind, Position
 from passes.framework.base import Report, module_pass
 from passes.shapes.changes import DimensionChange, Parts, bypass, remade, resized
@@ -89,7 +89,7 @@ def merge_dimensions(
     *,
     value: str | None = None,
     dimension: int | None = None,
-    target: TargetName = "tpu-v5e",
+    target: TpuName = "tpu-v5e",
 ) -> None:
     """Makes adjacent dimensions that are always used together one dimension.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
 from dialect_utils.layout import ArrayShape, Slice, Step
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.targets.tpu import TargetName
+from dialect_utils.layout.targets.known import TpuName
 from dialect_utils.ops.factors import RESULT, Dimensions, Kind, Position
 from passes.framework.base import Report, module_pass
 from passes.shapes.changes import DimensionChange, Parts, remade, resized, resized_slices, with_size
@@ -92,7 +92,7 @@ def narrow_padding(
     *,
     value: str | None = None,
     dimension: int | None = None,
-    target: TargetName = "tpu-v5e",
+    target: TpuName = "tpu-v5e",
 ) -> None:
     """Cuts dimensions just above a multiple of the tile into the part that fills tiles and the rest.
 

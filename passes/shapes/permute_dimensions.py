@@ -20,7 +20,7 @@ from dialect_utils.layout import ArrayShape, Reshape, Transpose
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import inverse_permutation
-from dialect_utils.layout.targets.tpu import default_layout
+from dialect_utils.layout.targets.known import default_layout
 from dialect_utils.ops.factors import RESULT, Position
 from passes.framework.base import Report, module_pass
 from passes.framework.options import OptionError

@@ -13,7 +13,7 @@ from dialect_utils.history.removal import Removal, removal
 from dialect_utils.history.tracing import History, Introduced
 from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.ir import Module, Value
-from dialect_utils.layout.targets.tpu import laid_out
+from dialect_utils.layout.targets.known import laid_out
 from dialect_utils.memory import MemoryUsage, measure_memory
 from dialect_utils.memory.advice import known_remedy
 from dialect_utils.memory.allocation import Allocation, guess_compiler, padded_dimensions

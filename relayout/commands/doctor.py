@@ -52,6 +52,7 @@ REQUIREMENTS = (
     Requirement("shtab", "shtab", "1.7"),
     Requirement("tqdm", "tqdm", "4.66"),
     Requirement("libtpu", "libtpu", "", "tpu"),
+    Requirement("jax-cuda12-plugin", "jax_plugins.xla_cuda12", "0.10", "gpu"),
     Requirement("highspy", "highspy", "1.8", "tpu"),
     Requirement("zstandard", "zstandard", "0.20", "zstd"),
     Requirement("pyarrow", "pyarrow", "15", "report"),

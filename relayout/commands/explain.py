@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.io.files import STANDARD_INPUT, encode
 from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
 from dialect_utils.layout.picture import Window, draw_shape, format_svg, format_terminal, parse_window
-from dialect_utils.layout.targets.tpu import parse_target
+from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.layout.text.explain import Explanation, explain_shape
 from dialect_utils.text.input_file import located
 from passes.framework.spec import Text

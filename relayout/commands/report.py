@@ -176,7 +176,7 @@ class Report(Command):
         if self.width is not None and self.written is not None:
             raise usage_error("--width has no effect where no page is printed to standard output")
         if self.target is not None:
-            from dialect_utils.layout.targets.tpu import parse_target
+            from dialect_utils.layout.targets.known import parse_target
 
             parsed(parse_target, self.target)
         conditions = [parsed(parse_condition, each) for each in self.fail_if]

@@ -1,4 +1,4 @@
-"""`relayout tune`: searches layouts and rewrites that make a program smaller or faster on a TPU."""
+"""`relayout tune`: searches layouts and rewrites that make a program smaller or faster on a TPU or GPU."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import STANDARD_INPUT, decode, encode
 from dialect_utils.io.inputs import Input
-from dialect_utils.layout.targets.tpu import parse_target
+from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.text import DiagnosticError, read_input
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
@@ -20,7 +20,7 @@ from relayout.options import argument, choice, count, excludes, flag, group, opt
 from relayout.output import STANDARD_OUTPUT, check_uncompressed, write_output
 
 if TYPE_CHECKING:
-    from dialect_utils.execution.tpu_figures import FigureCompiler, Figures
+    from dialect_utils.execution.compilers import FigureCompiler, Figures
     from dialect_utils.stablehlo.module import StableHloModule
     from relayout.supervisor.cache import Selected
     from relayout.tuning.search import Search
@@ -36,7 +36,7 @@ _SECONDS = 600.0
 
 @dataclass(frozen=True, kw_only=True)
 class Tune(Command):
-    """The search for a better program for a TPU."""
+    """The search for a better program for a TPU or GPU."""
 
     examples = (
         "relayout tune examples/attention.mlir --target tpu-v5e --budget 4",
@@ -52,7 +52,9 @@ class Tune(Command):
 
     files: tuple[str, ...] = argument("PROGRAM", "StableHLO in any format; - is standard input", 1)
     selection: InputOptions = group(InputOptions)
-    target: str | None = option("TARGET", "the TPU to compile for, e.g. tpu-v5e")
+    target: str | None = option(
+        "TARGET", "the chip to compile for: tpu-v5e, gpu-h100, FILE.txtpb (a GPU's description)"
+    )
     objective: Objective = option(
         "OBJECTIVE",
         "make smaller: peak memory, bytes accessed, or the estimated time (default peak)",
@@ -103,16 +105,16 @@ class Tune(Command):
 
     def _search(self, read: Input) -> int:
         # Imported here, as below: --help and wrong commands work without numpy and jaxlib.
-        from dialect_utils.execution.tpu_figures import FigureCompiler
         from relayout.tuning.page import tuning_json, tuning_page
         from relayout.tuning.search import Search
         from relayout.tuning.solver import check_installed
+        from relayout.tuning.trials import figure_compiler
 
         # Before any other file is read: a child stores only figures of its own file.
         known = self._cached_figures()
         module = _program(read)
         check_installed()
-        with FigureCompiler(self.named_target, self.jobs) as compiler:
+        with figure_compiler(self.named_target, self.objective, self.jobs) as compiler:
             search = Search(module, self._measured(compiler, known), self.objective, self.budget)
             search.told = partial(self._show_progress, search)
             tuning = search.run()
@@ -161,11 +163,10 @@ class Tune(Command):
 
     def _measured(self, compiler: FigureCompiler, known: Mapping[str, Figures]) -> Measured:
         """Returns the figures that are known already, and keeps all of them after each compilation."""
-        from dialect_utils.execution.tpu_figures import compiler_version
         from relayout.supervisor.host import current
         from relayout.tuning.trials import Measured, read_trials
 
-        measured = Measured(compiler.compile_all, compiler.target, compiler_version(), known=dict(known))
+        measured = Measured(compiler.compile_all, compiler.target, compiler.version, known=dict(known))
         trials = self.trials
         if trials is None:
             if (host := current()) is not None:

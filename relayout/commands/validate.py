@@ -67,7 +67,7 @@ class Validate(Command):
     )
     compilation: CompilationOptions = group(
         CompilationOptions,
-        target="compile a FILE, StableHLO or HLO, for cpu or a TPU such as tpu-v5e, and judge that",
+        target="compile a FILE, StableHLO or HLO, for cpu, tpu-v5e, gpu-h100 or another chip, and judge that",
         module="judge these programs only: jit_f, module_0003",
     )
     output: str | None = option(

@@ -33,7 +33,7 @@ class Why(Command):
     value: str | None = argument("VALUE", "the name of an instruction of the final program, or a part", "?")
     compilation: CompilationOptions = group(
         CompilationOptions,
-        target="compile a FILE, StableHLO or HLO, for cpu or a TPU such as tpu-v5e, and explain that",
+        target="compile a FILE, StableHLO or HLO, for cpu, tpu-v5e, gpu-h100 or another chip, and explain that",
         module="explain these programs only: jit_f, module_0003",
     )
     top: int = option("N", f"the N most expensive (default {SHOWN})", count, default=SHOWN)

@@ -6,16 +6,17 @@ this package has the conversions back to JAX, and functions that need JAX.
 
 from relayout.jax.functions import Tuned, as_jax_function, check, run, tune
 from relayout.jax.layouts import from_format, from_jax_layout, from_struct, to_format, to_jax_layout, to_struct
-from relayout.jax.modules import TpuDump, from_jax, tpu_dump
+from relayout.jax.modules import Dump, dump, from_jax
 from relayout.jax.transformation import Applied, apply_passes
 
 __all__ = [
     "Applied",
-    "TpuDump",
+    "Dump",
     "Tuned",
     "apply_passes",
     "as_jax_function",
     "check",
+    "dump",
     "from_format",
     "from_jax",
     "from_jax_layout",
@@ -24,6 +25,5 @@ __all__ = [
     "to_format",
     "to_jax_layout",
     "to_struct",
-    "tpu_dump",
     "tune",
 ]

@@ -14,7 +14,6 @@ from jax.experimental.layout import Format
 from jax.sharding import Sharding
 
 from dialect_utils.execution import as_array, entry_arrays
-from dialect_utils.execution.tpu_figures import FigureCompiler, compiler_version
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Layout, parse_layout
 from dialect_utils.layout.arrays.dtypes import dtype_of
@@ -30,7 +29,7 @@ from relayout.tuning.changes import DEFAULT, as_stablehlo
 from relayout.tuning.page import tuning_page
 from relayout.tuning.search import DEFAULT_BUDGET, Search, Tuning
 from relayout.tuning.solver import check_installed
-from relayout.tuning.trials import Measured, Objective
+from relayout.tuning.trials import Measured, Objective, figure_compiler
 
 
 def check(function: Callable[..., Any], other: Callable[..., Any], *args: Any, **options: Any) -> Verdict:
@@ -159,16 +158,16 @@ def tune(
     jobs: int = 1,
     sharding: Sharding | None = None,
 ) -> Tuned:
-    """Searches layouts and rewrites that make a function smaller or faster on a TPU, with the TPU compiler.
+    """Searches layouts and rewrites that make a function smaller or faster on a TPU or GPU, with its compiler.
 
     `args` are arrays, numbers or ShapeDtypeStructs: only their shapes and types count. `jobs` programs are compiled at
-    once. `sharding` is that of the formats, JAX's first device for None. Raises DiagnosticError without libtpu and
-    without HiGHS, and for an unknown target.
+    once. `sharding` is that of the formats, JAX's first device for None. Raises DiagnosticError without the compiler of
+    the target and without HiGHS, and for an unknown target.
     """
     check_installed()
     lowered = jax.jit(function, keep_unused=True).lower(*args)
-    with FigureCompiler(target, jobs) as compiler:
-        measured = Measured(compiler.compile_all, compiler.target, compiler_version())
+    with figure_compiler(target, objective, jobs) as compiler:
+        measured = Measured(compiler.compile_all, compiler.target, compiler.version)
         tuning = Search(as_stablehlo(module_of(lowered)), measured, objective, budget).run()
     best = tuning.best
     arguments = _formats(best.change.parameters, best.figures.parameters, sharding)

@@ -1,4 +1,4 @@
-"""Modules of JAX's objects: lowered, compiled (also for a TPU) and exported functions, and MLIR."""
+"""Modules of JAX's objects: lowered, compiled (also for a TPU or GPU) and exported functions, and MLIR."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Protocol, TypeAlias
 import jax
 import jax.export
 import jax.numpy as jnp
-from jax.sharding import SingleDeviceSharding
 
-from dialect_utils.execution.tpu_compiler import TOPOLOGIES, check_installed, memory_figures, topology_devices
-from dialect_utils.io.files import parse_bytes
+from dialect_utils.execution.compilers import Figures, check_installed, compile_for
+from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
-from dialect_utils.layout.targets.tpu import Target, parse_target
+from dialect_utils.layout.targets.known import parse_target
+from dialect_utils.layout.targets.target import Target
 from dialect_utils.stablehlo import parse_module
 from dialect_utils.text import kind_of
 
@@ -73,27 +73,30 @@ def module_of(value: Any) -> Module:
 
 
 @dataclass(frozen=True, slots=True)
-class TpuDump:
-    """The output of the TPU compiler for a function: the optimized module, and its own figures of memory in bytes."""
+class Dump:
+    """A function as a compiler leaves it: the optimized module, and the compiler's own figures of one device."""
 
     module: Module
     target: str
-    memory: dict[str, int]
+    figures: Figures
 
 
-def tpu_dump(function: Callable[..., Any], *args: Any, target: str | Target = "tpu-v5e") -> TpuDump:
-    """Compiles a function for one core of a TPU, on a machine without one, and returns the optimized dump.
+def dump(function: Callable[..., Any], *args: Any, target: str | Target = "tpu-v5e") -> Dump:
+    """Compiles a function for a TPU or a GPU, on a machine without one, and returns the optimized dump.
 
-    `args` are arrays, numbers or ShapeDtypeStructs: only their shapes and types count. `function` may be jitted
-    already, with options of its own (`donate_argnums`). This process loads libtpu, which only one process may use at a
-    time. Raises DiagnosticError without libtpu, and for an unknown target.
+    `args` are arrays, numbers or ShapeDtypeStructs: only their shapes, types and shardings count. `function` may be
+    jitted already, with options of its own (`donate_argnums`). Raises DiagnosticError without the compiler of the
+    target, for an unknown target, and where the compiler rejects the function.
     """
-    name = parse_target(target).name
-    check_installed()
-    sharding = SingleDeviceSharding(topology_devices(TOPOLOGIES[name])[0])
-    structs = jax.tree.map(
-        lambda each: jax.ShapeDtypeStruct(jnp.shape(each), jax.dtypes.result_type(each), sharding=sharding), args
-    )
-    compiled = as_jitted(function).lower(*structs).compile()
-    memory = memory_figures(compiled.memory_analysis())
-    return TpuDump(module_of(compiled), name, memory)
+    chip = parse_target(target)
+    check_installed(chip)
+    structs = jax.tree.map(_struct, args)
+    lowered = as_jitted(function).trace(*structs).lower(lowering_platforms=(chip.platform,))
+    compiled = compile_for(lowered.as_text(dialect="stablehlo", debug_info=True), chip)
+    return Dump(parse_bytes(encode(compiled.dump), "<compiled>"), chip.name, compiled.figures)
+
+
+def _struct(value: Any) -> jax.ShapeDtypeStruct:
+    if isinstance(value, jax.ShapeDtypeStruct):
+        return value
+    return jax.ShapeDtypeStruct(jnp.shape(value), jax.dtypes.result_type(value))

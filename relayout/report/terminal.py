@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 
-from dialect_utils.layout.targets.tpu import PEAK_SOURCE, TARGETS
+from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.memory.allocation import memory_space_name
 from dialect_utils.memory.report import MemoryReport
 from dialect_utils.memory.rows import LEAST_SHARE, BufferRow, CostRow, Group, RelayoutRow, grouped, place
@@ -62,13 +62,13 @@ def _cost_total(report: MemoryReport) -> Iterator[str]:
         return
     counts = f"{format_count(cost.flops)} flops, {format_count(cost.transcendentals)} transcendentals"
     yield f"  cost         {counts}, {format_bytes(cost.bytes_accessed)} accessed"
-    if (target := TARGETS.get(report.named_target or "")) is not None:
+    if report.named_target and (target := parse_target(report.named_target)).peak_flops:
         computing, moving = cost.flops / target.peak_flops, report.main_memory_traffic / target.peak_bytes
         bound = "computation" if computing > moving else "memory"
         yield (
             f"  at least     {max(computing, moving) * 1e3:.3g} ms on {report.named_target}, bound by {bound}: "
             f"{computing * 1e3:.3g} ms of bf16 products at {target.peak_flops / 1e12:.4g} Tflop/s, "
-            f"{moving * 1e3:.3g} ms of main memory at {target.peak_bytes / 1e9:.4g} GB/s ({PEAK_SOURCE})"
+            f"{moving * 1e3:.3g} ms of main memory at {target.peak_bytes / 1e9:.4g} GB/s ({target.peak_source})"
         )
 
 

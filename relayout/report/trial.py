@@ -1,11 +1,11 @@
-"""A trial of advice: StableHLO compiled for a TPU with and without the advised entry layouts."""
+"""A trial of advice: StableHLO compiled for a target with and without the advised entry layouts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dialect_utils.execution.tpu_compiler import Compiled, compile_for_tpu
+from dialect_utils.execution.compilers import Compiled, compile_for
 from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Layout, Shape
@@ -14,7 +14,7 @@ from dialect_utils.memory.relayouts import Relayout
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
 from relayout.report.terminal import clip, format_table
 
-_SHOWN = ("argument_bytes", "output_bytes", "alias_bytes", "temp_bytes", "peak_bytes")
+_SHOWN = ("argument", "output", "alias", "temp", "peak")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,12 @@ class Trial:
 def try_advice(module: Module, target: str) -> Trial:
     """Compiles a StableHLO module for a target, then again with the advised layouts of its arguments and results.
 
-    Raises DiagnosticError for HLO, which the TPU compiler does not accept, and the errors of `compile_for_tpu`.
+    Raises DiagnosticError for HLO, which the compilers do not accept, and the errors of `compile_for`.
     """
     if module.dialect != "stablehlo":
-        message = f"{module.name or 'the module'} is HLO; the TPU compiler is given the StableHLO of a program"
+        message = f"{module.name or 'the module'} is HLO; the compiler is given the StableHLO of a program"
         raise DiagnosticError(Diagnostic(message))
-    before = compile_for_tpu(module.text(), target)
+    before = compile_for(module.text(), target)
     report = MemoryReport(parse_bytes(encode(before.dump), "compiled.hlo"), target)
     wanted = dict(_wanted_arguments(report)), dict(_wanted_results(report))
     if not any(wanted):
@@ -50,7 +50,7 @@ def try_advice(module: Module, target: str) -> Trial:
         for shapes, orders in zip(changed.entry_layout, wanted, strict=True)
     ]
     changed.set_entry_layout(*sides)
-    after = compile_for_tpu(changed.text(), target)
+    after = compile_for(changed.text(), target)
     names = ("argument", "result")
     compiled = parse_bytes(encode(after.dump), "compiled.hlo").entry_layout
     said = tuple(
@@ -104,16 +104,16 @@ def trial_page(trial: Trial, width: int | None = None) -> str:
 def _lines(trial: Trial) -> Iterator[str]:
     yield f"compiled for {trial.target}; the compiler's own figures"
     if trial.after is None:
-        rows = [(name.removesuffix("_bytes"), format_bytes(size)) for name, size in _figures(trial.before)]
+        rows = [(name, format_bytes(size)) for name, size in _figures(trial.before)]
         yield from format_table(("", "as it is"), rows)
         yield "no argument and no result is copied to another order of its dimensions: there is nothing to try"
         return
     for name, layout in trial.layouts:
         yield f"  {name} handed {'over' if name.startswith('argument') else 'back'} as {layout}"
     old, new = dict(_figures(trial.before)), dict(_figures(trial.after))
-    rows3 = [(name.removesuffix("_bytes"), format_bytes(old[name]), format_bytes(new[name])) for name in old]
+    rows3 = [(name, format_bytes(old[name]), format_bytes(new[name])) for name in old]
     yield from format_table(("", "as it is", "as advised"), rows3)
 
 
 def _figures(compiled: Compiled) -> list[tuple[str, int]]:
-    return [(name, compiled.memory[name]) for name in _SHOWN if name in compiled.memory]
+    return [(name, getattr(compiled.figures, name)) for name in _SHOWN]

@@ -1,4 +1,4 @@
-"""The processes that a sandboxed child asks for: workers, the TPU compiler, and the command of `reduce --oracle`.
+"""The processes that a sandboxed child asks for: workers, compilers, and the command of `reduce --oracle`.
 
 A worker may be a copy of the process of the command. A copy has what this process has imported: a command imports
 before its first fork what its children and workers need.
@@ -126,7 +126,6 @@ def _forget_working_directory(named: Sequence[str]) -> None:
 # The path of the candidate replaces it in the command of --oracle.
 PLACEHOLDER = "{}"
 _MOST_PROCESSES = 16
-_TPU_PROGRAMS = (processes.TPU_COMPILER, processes.TPU_FIGURES)
 # A longer wait is several waits of this length, between which other children are served.
 _WAITABLE_SECONDS = 0.05
 _SHELL = "/bin/sh"
@@ -265,13 +264,15 @@ class Programs:
     def _checked(self, program: str, arguments: Sequence[object]) -> list[str]:
         """Returns the arguments of a program that this child may start; raises MalformedFrameError for others."""
         match arguments:
-            case [str(topology)] if program in _TPU_PROGRAMS and self.may_compile:
-                return [topology]
-            case [str(target), str(folder)] if program == processes.PASS_DUMPER and folder == self.dump:
-                return [target, folder]
+            case [str(folder)] if program == processes.COMPILER and self._may_compile_into(folder):
+                return [folder]
             case [str(memory), str(devices)] if program == processes.WORKER:
                 return [str(min(int(memory), self.memory)), str(int(devices))]
         raise MalformedFrameError(f"a request for a {program} that it may not start")
+
+    def _may_compile_into(self, folder: str) -> bool:
+        """Is true for the directory of this command's dump, and for none where it compiles without one."""
+        return folder == self.dump if folder else self.may_compile
 
 
 def _started(program: str, arguments: Sequence[str]) -> processes.Process:

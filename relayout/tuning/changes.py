@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
-from dialect_utils.layout.targets.tpu import allocation_bytes, laid_out
+from dialect_utils.layout.targets.known import allocation_bytes, laid_out
 from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.text import Diagnostic, DiagnosticError
 

@@ -18,8 +18,8 @@ from dialect_utils.layout import ArrayShape, Layout
 from dialect_utils.layout.moves.bitcast import is_bitcast
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Reshape
+from dialect_utils.layout.targets.known import allocation_bytes, default_layout, laid_out
 from dialect_utils.layout.targets.propagation import propagate_broadcast, propagate_reshaped, propagate_same
-from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout, laid_out
 from dialect_utils.layout.targets.xla_compat import align_layouts
 from dialect_utils.ops import FOLDS, Trait, with_trait
 from dialect_utils.ops.structured import labels

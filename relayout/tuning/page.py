@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dialect_utils.execution.tpu_figures import Figures
+from dialect_utils.execution.compilers import Figures
+from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.text import format_bytes
 from relayout.report.terminal import clip, format_table
 from relayout.tuning.changes import EntryArray, entry_shape
@@ -36,6 +37,8 @@ def trial_line(trial: Trial, start: Trial, *, is_best: bool) -> str:
 def _lines(tuning: Tuning) -> Iterator[str]:
     start, best = tuning.start, tuning.best
     yield f"{tuning.target}, {tuning.version}: {len(tuning.trials)} programs compiled, none of them executed"
+    if not parse_target(tuning.target).has_costs:
+        yield "the compiler counts no bytes accessed and estimates no time: the bytes are those of relayout report"
     rows = [_row(each, start, is_best=each == best) for each in tuning.trials]
     yield from format_table(_HEADER, rows)
     if tuning.correlation is not None:
@@ -72,7 +75,7 @@ def _failure(figures: Figures) -> str:
 def _changed(before: Figures, after: Figures, objective: Objective) -> str:
     """Returns a figure, with its change where that is notable."""
     if objective == "time":
-        text = f"{after.seconds * 1e6:.4g} us" if after.seconds > 0 else "not positive"
+        text = f"{after.seconds * 1e6:.4g} us" if after.seconds > 0 else "not positive" * (after.seconds < 0)
     else:
         text = format_bytes(after.peak if objective == "peak" else after.accessed)
     part = relative(before, after, objective)

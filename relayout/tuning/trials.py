@@ -12,7 +12,10 @@ from hashlib import sha256
 from math import inf
 from typing import Literal, NamedTuple
 
-from dialect_utils.execution.tpu_figures import Figures
+from dialect_utils.execution.compilers import FigureCompiler, Figures
+from dialect_utils.io.files import encode, parse_bytes
+from dialect_utils.layout.targets.known import parse_target
+from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.messages import memory_messages
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout.tuning.changes import Change
@@ -65,6 +68,21 @@ def relative(before: Figures, after: Figures, objective: Objective) -> float | N
     if before.error or after.error or not 0 < old < inf or new == inf:
         return None
     return new / old - 1
+
+
+def figure_compiler(target: str, objective: Objective, jobs: int) -> FigureCompiler:
+    """Returns the compiler of a target; one that counts no bytes gets those of our own model.
+
+    Raises DiagnosticError without the compiler, for an unknown target, and for a time that it does not estimate.
+    """
+    if objective == "time" and not parse_target(target).has_costs:
+        hint = "--objective peak or bytes"
+        raise DiagnosticError(Diagnostic(f"the compiler for {target} estimates no time", hint=hint))
+    return FigureCompiler(target, jobs, _accessed_bytes)
+
+
+def _accessed_bytes(dump: str) -> int:
+    return MemoryReport(parse_bytes(encode(dump), "compiled.hlo")).cost.bytes_accessed
 
 
 _VERSION = 1

@@ -20,9 +20,9 @@ NEEDS_TARGET = needs(("dump",), "target", reason="without --target")
 
 
 def dump_module(module: Module, target: str, folder: str) -> None:
-    """Compiles a module for `cpu` or a TPU: the modules of all passes are then in a folder. Raises DiagnosticError."""
+    """Compiles a module for a target: the modules of all passes are then in a folder. Raises DiagnosticError."""
     # Imported here: the modules of a directory are compiled already.
-    from dialect_utils.execution.pass_dumps import dump_passes
+    from dialect_utils.execution.compilers import dump_passes
     from dialect_utils.tools.conversion import in_dialect_of
 
     verify(module)
@@ -33,7 +33,9 @@ def dump_module(module: Module, target: str, folder: str) -> None:
 class CompilationOptions:
     """The programs of a compilation."""
 
-    target: str | None = option("TARGET", "compile a FILE, StableHLO or HLO, for cpu or a TPU such as tpu-v5e")
+    target: str | None = option(
+        "TARGET", "compile a FILE, StableHLO or HLO, for cpu, tpu-v5e, gpu-h100 or another chip"
+    )
     dump: str | None = option("DIR", "with --target: keep the modules that the compiler writes")
     module: tuple[str, ...] = repeated("NAME", "only these programs: jit_f, module_0003")
 
@@ -62,7 +64,7 @@ class CompilationOptions:
         if len(files) > 1 or os.path.isdir(files[0]):
             raise usage_error("--target compiles one FILE, and a directory holds what a compiler wrote", "leave it out")
         # Imported here: --help loads nothing of the execution.
-        from dialect_utils.execution.pass_dumps import check_target
+        from dialect_utils.execution.compilers import check_target
 
         dump_module(read_module(files[0]), parsed(check_target, self.target), folder)
 

@@ -18,7 +18,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceShardin
 from jaxlib._hlo import HloPrintOptions
 from numpy.typing import NDArray
 
-from dialect_utils.execution.tpu_compiler import topology_devices
+from dialect_utils.execution.compiling import topology_devices
 from tests.corpus.programs.registry import Program
 
 Array = NDArray[Any]
@@ -47,7 +47,7 @@ def compiled_for_tpu(program: Program, inputs: Sequence[Array], texts: Path | No
     Some modules (scatters on SparseCores) jaxlib cannot print: their text is taken from the folder `texts`, into which
     XLA_FLAGS has the compiler write its own.
     """
-    function, shardings = placed_on(program, topology_devices(program.topology))
+    function, shardings = placed_on(program, topology_devices(program.target, program.device_count))
     specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=s) for a, s in zip(inputs, shardings, strict=True)]
     lowered = jax.jit(function, donate_argnums=program.donated).lower(*specs)
     executable: Any = lowered.compile()

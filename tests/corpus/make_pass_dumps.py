@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from dialect_utils.execution.pass_dumps import CPU, dump_passes
+from dialect_utils.execution.compilers import CPU, dump_passes
 from dialect_utils.io.inputs import find_inputs
 
 HERE = Path(__file__).resolve().parent / "passes"

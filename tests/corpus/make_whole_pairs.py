@@ -17,7 +17,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE / "whole"
-TOPOLOGY = "v5e:2x2"
+TARGET = "tpu-v5e"
 _FILE_NAMES = re.compile(r'(?<=^\d )"[^"]*\.py"', re.MULTILINE)
 _STAGES = {"before": "before_optimizations.txt", "after": "after_optimizations.txt"}
 
@@ -104,11 +104,12 @@ def main() -> int:
         os.environ["XLA_FLAGS"] = f"--xla_dump_to={texts} --xla_dump_hlo_as_text"
         import jax
 
-        from dialect_utils.execution.tpu_compiler import topology_devices
+        from dialect_utils.execution.compiling import topology_devices
+        from dialect_utils.layout.targets.known import parse_target
         from tests.corpus.compiling import configure_jax
 
         configure_jax()
-        sharding = jax.sharding.SingleDeviceSharding(topology_devices(TOPOLOGY)[0])
+        sharding = jax.sharding.SingleDeviceSharding(topology_devices(parse_target(TARGET))[0])
         FOLDER.mkdir(exist_ok=True)
         for name, (function, arguments) in {**with_roundings(), **without_roundings()}.items():
             placed = [jax.ShapeDtypeStruct(each.shape, each.dtype, sharding=sharding) for each in arguments]

@@ -18,8 +18,9 @@ import jax.numpy as jnp
 from jax import lax
 from jax.experimental.layout import Format, Layout
 
-from dialect_utils.execution.pass_dumps import dump_passes
-from dialect_utils.execution.tpu_compiler import topology_devices
+from dialect_utils.execution.compilers import dump_passes
+from dialect_utils.execution.compiling import topology_devices
+from dialect_utils.layout.targets.known import parse_target
 from tests.corpus.make_pass_dumps import keep
 from tests.paths import ROOT
 
@@ -73,7 +74,7 @@ def main() -> None:
 
 
 def _followed(program: Program) -> Any:
-    sharding = jax.sharding.SingleDeviceSharding(topology_devices("v5e:2x2")[0])
+    sharding = jax.sharding.SingleDeviceSharding(topology_devices(parse_target("tpu-v5e"))[0])
 
     def laid_out(order: tuple[int, ...] | None) -> Any:
         return sharding if order is None else Format(Layout(major_to_minor=order), sharding)

@@ -14,7 +14,7 @@ from dialect_utils.hlo import parse_module
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.index.index_map import byte_size, xla_byte_size
 from dialect_utils.layout.moves.bitcast import Verdict, classify_bitcast
-from dialect_utils.layout.targets.tpu import allocation_bytes
+from dialect_utils.layout.targets.known import allocation_bytes
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.rows import BufferRow
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES

@@ -101,7 +101,7 @@ def test_the_reference_has_every_public_name() -> None:
     every = [name for text in topics for name in re.findall(r"^::: (\S+)$", text, re.MULTILINE)]
     listed = set(every)
     assert len(listed) == len(every)
-    functions = {name for name in relayout.jax.__all__ if name not in ("Applied", "TpuDump", "from_jax")}
+    functions = {name for name in relayout.jax.__all__ if name not in ("Applied", "Dump", "from_jax")}
     names = {each.rpartition(".")[2] for each in listed}
     assert (set(relayout.__all__) - {"Shape"}) | functions <= names
     for each in listed:

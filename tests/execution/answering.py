@@ -11,8 +11,8 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+from dialect_utils.execution.compilers import Figures
 from dialect_utils.execution.messages import Message, read_message, write_message
-from dialect_utils.execution.tpu_figures import Figures
 
 
 def _answered(text: str) -> Figures:
@@ -33,4 +33,4 @@ if __name__ == "__main__":
             request = read_message(0)
         except EOFError:
             break
-        write_message(1, Message(asdict(_answered(request.blobs[0].decode())), []))
+        write_message(1, Message(asdict(_answered(request.blobs[0].decode())), [b""]))

@@ -15,15 +15,17 @@ from pathlib import Path
 import jax
 from jax.sharding import SingleDeviceSharding
 
-from dialect_utils.execution.tpu_compiler import memory_figures, topology_devices
+from dialect_utils.execution.compiling import memory_figures, topology_devices
+from dialect_utils.layout.targets.known import parse_target
 from tests.corpus.compiling import configure_jax, make_each, parse_arguments
-from tests.corpus.programs.registry import TOPOLOGIES
 from tests.memory.programs import PROGRAMS, MemoryProgram
 
 
 def measure(name: str, program: MemoryProgram, folder: Path) -> dict[str, object]:
     """Compiles one program, writes its dump and returns the compiler's figures in bytes."""
-    device = topology_devices(TOPOLOGIES[program.platform])[0]
+    device = topology_devices(
+        parse_target(program.platform if program.platform == "tpu7x" else f"tpu-{program.platform}")
+    )[0]
     specs = [
         jax.tree.map(partial(_spec, SingleDeviceSharding(device, memory_kind=kind)), argument)
         for number, argument in enumerate(program.arguments)

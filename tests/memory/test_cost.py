@@ -13,7 +13,7 @@ import pytest
 from dialect_utils.hlo import parse_module
 from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.layout.index.index_map import byte_size_of
-from dialect_utils.layout.targets.tpu import TARGETS
+from dialect_utils.layout.targets.known import TARGETS
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.cost import _positions, module_cost
 from dialect_utils.ops import ALL_OPERANDS, HLO_NAMES, OPCODES, Trait, with_trait

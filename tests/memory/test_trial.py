@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from dialect_utils.execution.tpu_compiler import Compiled
+from dialect_utils.execution.compilers import Compiled, Figures
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.text import DiagnosticError
 from relayout.report.trial import trial_page, try_advice
@@ -26,7 +26,7 @@ module @m {
 @pytest.mark.skipif(find_spec("libtpu") is None, reason="libtpu, the extra relayout[tpu], is not installed")
 def test_a_program_is_compiled_for_a_tpu_and_its_figures_agree_with_the_report() -> None:
     trial = try_advice(parse_bytes(PROGRAM, "conv.mlir"), "tpu-v5e")
-    assert trial.before.memory["argument_bytes"] == trial.report.usage.argument_bytes
+    assert trial.before.figures.argument == trial.report.usage.argument_bytes
     page = trial_page(trial, 200)
     assert "compiled for tpu-v5e" in page
     assert ("as advised" in page) == (trial.after is not None)
@@ -50,7 +50,7 @@ def compiled(order: str) -> Compiled:
         f"  p = {entry} parameter(0)\n  a = {inner} copy(p)\n  n = {inner} negate(a)\n  c = {entry} copy(n)\n"
         f"  ROOT t = ({entry}, {entry}) tuple(c, p)\n}}\n"
     )
-    return Compiled(text, {"peak_bytes": 4096})
+    return Compiled(text, Figures(peak=4096))
 
 
 @pytest.mark.parametrize("accepted", [True, False])
@@ -63,7 +63,7 @@ def test_arguments_and_results_are_tried_in_the_order_within_the_program(
         given.append(text)
         return compiled("0,1" if accepted and len(given) == 2 else "1,0")
 
-    monkeypatch.setattr("relayout.report.trial.compile_for_tpu", compile_)
+    monkeypatch.setattr("relayout.report.trial.compile_for", compile_)
     trial = try_advice(parse_bytes(STABLEHLO, "m.mlir"), "tpu-v5e")
     assert [name for name, _ in trial.layouts] == ["argument 0", "result 0"]
     # The second result is not copied: it stays free.
@@ -75,7 +75,7 @@ def test_arguments_and_results_are_tried_in_the_order_within_the_program(
 
 
 def test_a_dump_is_not_compiled() -> None:
-    with pytest.raises(DiagnosticError, match="is HLO; the TPU compiler"):
+    with pytest.raises(DiagnosticError, match="is HLO; the compiler"):
         try_advice(parse_bytes(b"HloModule m\nENTRY e {\n  ROOT p = f32[3] parameter(0)\n}\n", "m.hlo"), "tpu-v5e")
 
 

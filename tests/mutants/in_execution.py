@@ -142,6 +142,6 @@ MUTANTS = (
         "FigureCompiler.compile_all",
         "done.pop(number)",
         "done.pop(next(iter(done)))",
-        ("tests/execution/test_tpu_figures.py",),
+        ("tests/execution/test_compilers.py",),
     ),
 )

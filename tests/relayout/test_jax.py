@@ -243,11 +243,11 @@ def test_an_error_of_jax_that_no_pass_made_stays_as_it_is() -> None:
 
 
 def test_without_libtpu_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dialect_utils.execution.tpu_compiler.find_spec", lambda name: None)
+    monkeypatch.setattr("dialect_utils.execution.compilers.find_spec", lambda name: None)
     with pytest.raises(DiagnosticError, match=r"libtpu, is not installed\n.*relayout\[tpu\]"):
-        rj.tpu_dump(model, *ARGUMENTS)
+        rj.dump(model, *ARGUMENTS)
     with pytest.raises(DiagnosticError, match="unknown target 'tpu-v9'"):
-        rj.tpu_dump(model, *ARGUMENTS, target="tpu-v9")
+        rj.dump(model, *ARGUMENTS, target="tpu-v9")
 
 
 def test_every_name_is_documented() -> None:
@@ -263,9 +263,9 @@ def test_a_dump_of_the_tpu_compiler_runs_here(tmp_path: Any) -> None:
     # In a separate process: libtpu stays loaded, and only one process at a time can use it.
     code = (
         "import jax.numpy as jnp, relayout.jax as rj\n"
-        "dump = rj.tpu_dump(lambda x, w: jnp.tanh(x @ w), jnp.ones((6, 10)), jnp.ones((10, 7)))\n"
+        "dump = rj.dump(lambda x, w: jnp.tanh(x @ w), jnp.ones((6, 10)), jnp.ones((10, 7)))\n"
         f"open({str(tmp_path / 'dump.hlo')!r}, 'w').write(dump.module.text())\n"
-        "print(dump.target, dump.memory['argument'])\n"
+        "print(dump.target, dump.figures.argument)\n"
     )
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=300)
     if "lockfile" in made.stderr or "already in use" in made.stderr:
@@ -343,10 +343,11 @@ def test_a_function_is_tuned_and_its_formats_have_the_structure_of_its_arguments
     from tests.relayout.tuning.compilers import Compiler
 
     class Fake(Compiler):
-        def __init__(self, target: str, jobs: int) -> None:
+        def __init__(self, target: str, objective: str, jobs: int) -> None:
             super().__init__({("{0,1}",): 900}, layouts=("{0,1}", "{0}", "{1,0}"))
             self.target = target
-            assert jobs == 3
+            self.version = "compiler 1"
+            assert (objective, jobs) == ("peak", 3)
 
         def __enter__(self) -> Fake:
             return self
@@ -354,8 +355,7 @@ def test_a_function_is_tuned_and_its_formats_have_the_structure_of_its_arguments
         def __exit__(self, *_: object) -> None:
             return
 
-    monkeypatch.setattr(functions, "FigureCompiler", Fake)
-    monkeypatch.setattr(functions, "compiler_version", lambda: "compiler 1")
+    monkeypatch.setattr(functions, "figure_compiler", Fake)
     x, y = jax.ShapeDtypeStruct((40, 300), "float32"), jax.ShapeDtypeStruct((300,), "float32")
     tuned = rj.tune(lambda pair, unused: {"sum": pair[0] + pair[1]}, (x, y), x, jobs=3)
     (first, second), third = tuned.arguments

@@ -22,7 +22,8 @@ from dialect_utils.layout.layout import COMBINE, MATCH, Layout
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.shape import UNBOUNDED, ArrayShape
-from dialect_utils.layout.targets.tpu import Target, allocation_bytes, default_layout, parse_target
+from dialect_utils.layout.targets.known import allocation_bytes, default_layout, parse_target
+from dialect_utils.layout.targets.target import Target
 
 # From the most major to the most minor dimension; other ranks have no letters.
 _LETTERS = {1: "x", 2: "yx", 3: "zyx", 4: "pzyx"}

@@ -14,13 +14,9 @@ import numpy as np
 from jax.sharding import PartitionSpec
 from numpy.typing import DTypeLike, NDArray
 
-from dialect_utils.execution import tpu_compiler
+from dialect_utils.layout.targets.known import parse_target
+from dialect_utils.layout.targets.target import Target
 
-# The smallest topology of each TPU that libtpu describes.
-TOPOLOGIES = {name.removeprefix("tpu-"): topology for name, topology in tpu_compiler.TOPOLOGIES.items()}
-SMALL = 4
-# Those of eight devices.
-LARGE_TOPOLOGIES = {"v4": "v4:2x2x2", "v5e": "v5e:2x4", "v5p": "v5p:2x2x2", "v6e": "v6e:2x4"}
 GRID = 64  # floats are multiples of 1/64: exact in most types, and small once compressed
 
 
@@ -88,9 +84,14 @@ class Program:
         return prod(size for _, size in self.mesh)
 
     @property
+    def target(self) -> Target:
+        """Returns the target that the platform names."""
+        return parse_target(self.platform if self.platform.startswith("tpu") else f"tpu-{self.platform}")
+
+    @property
     def topology(self) -> str:
         """Returns libtpu's name of a topology with as many devices."""
-        return (LARGE_TOPOLOGIES if self.device_count > SMALL else TOPOLOGIES)[self.platform]
+        return self.target.topology(self.device_count)[0]
 
     def draw_inputs(self) -> list[NDArray[Any]]:
         """Draws the inputs, the same in every process."""

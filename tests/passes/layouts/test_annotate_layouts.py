@@ -9,7 +9,7 @@ import pytest
 
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, parse_shape
-from dialect_utils.layout.targets.tpu import default_layout
+from dialect_utils.layout.targets.known import default_layout
 from dialect_utils.text import DiagnosticError
 from passes.framework.base import Report
 from passes.framework.pipeline import Pipeline

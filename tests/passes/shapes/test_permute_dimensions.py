@@ -10,7 +10,7 @@ import pytest
 from dialect_utils.execution import Worker
 from dialect_utils.hlo import parse_module
 from dialect_utils.ir import Module
-from dialect_utils.layout.targets.tpu import TARGETS
+from dialect_utils.layout.targets.known import TARGETS
 from dialect_utils.stablehlo.parse import parse_module as parse_stablehlo
 from dialect_utils.verdict import Options, compare_modules
 from passes.framework.options import OptionError

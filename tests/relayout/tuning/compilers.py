@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from dialect_utils.execution.tpu_figures import Figures
+from dialect_utils.execution.compilers import Figures
 
 PROGRAM = """
 module @m {

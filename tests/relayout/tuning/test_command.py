@@ -114,7 +114,7 @@ def test_the_cache_keeps_figures_for_a_larger_budget(
     assert main(["tune", "m.mlir", "--target", "tpu-v5e", "--budget", "3", "--jobs", "2"]) == 0
     first = capsys.readouterr()
     # Without a compiler the three programs still have figures.
-    monkeypatch.setitem(processes.PROGRAMS, processes.TPU_FIGURES, "no.such.module")
+    monkeypatch.setitem(processes.PROGRAMS, processes.COMPILER, "no.such.module")
     assert main(["tune", "m.mlir", "--target", "tpu-v5e", "--budget", "3"]) == 0
     assert capsys.readouterr() == first
     assert main(["tune", "m.mlir", "--target", "tpu-v5e", "--budget", "3", "--no-cache"]) == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialect_utils.execution.tpu_figures import Figures
+from dialect_utils.execution.compilers import Figures
 from relayout.tuning.trials import NOTABLE, OBJECTIVES, Objective, figure, needed_bytes, relative, score
 
 SMALL = Figures(peak=100, accessed=50, seconds=3.0)

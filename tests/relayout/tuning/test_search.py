@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from dialect_utils.execution.tpu_figures import Figures
+from dialect_utils.execution.compilers import Figures
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError

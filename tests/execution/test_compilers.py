@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from dialect_utils import processes
-from dialect_utils.execution import tpu_figures
-from dialect_utils.execution.tpu_figures import FigureCompiler
+from dialect_utils.execution import compilers
+from dialect_utils.execution.compilers import FigureCompiler
 
 
 @pytest.fixture(autouse=True)
 def _answering(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(processes.PROGRAMS, processes.TPU_FIGURES, "tests.execution.answering")
-    monkeypatch.setattr(tpu_figures, "check_installed", lambda: None)
+    monkeypatch.setitem(processes.PROGRAMS, processes.COMPILER, "tests.execution.answering")
+    monkeypatch.setattr(compilers, "check_installed", lambda target: None)
+    monkeypatch.setattr(compilers, "_version", lambda target: "compiler 1")
 
 
 def is_running(process: int) -> bool:
@@ -60,7 +61,7 @@ def test_a_compiler_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: py
     made, never = tmp_path / "made", tmp_path / "never"
     with FigureCompiler("tpu-v5e") as compiler:
         [ready] = compiler.compile_all([f"make {made} 1"])
-        monkeypatch.setattr(tpu_figures, "_SECONDS", 0.1)
+        monkeypatch.setattr(compilers, "_SECONDS", 0.1)
         [late] = compiler.compile_all([f"wait {never} 2"])
     assert late.error == "no result after 0.1 seconds"
     assert not is_running(ready.argument)

@@ -1,0 +1,279 @@
+"""XLA's compilers for a target, in processes: their figures, their optimized dump, and the modules of all passes.
+
+A TPU needs the `tpu` extra, a GPU the `gpu` extra, neither needs the device. A program is compiled for as many devices
+as it is for, and all figures are those of one device.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from dialect_utils import processes
+from dialect_utils.execution.messages import Channel, MalformedMessageError, Message
+from dialect_utils.layout.targets.gpu import Gpu
+from dialect_utils.layout.targets.known import parse_target
+from dialect_utils.layout.targets.target import Target
+from dialect_utils.text import Diagnostic, DiagnosticError
+
+CPU = "cpu"
+_SECONDS = 900.0
+_LAST_CHARACTERS = 2000
+_LAST_LINES = 3
+_DIGITS = 8
+_LARGEST_DUMP = 1_000_000_000
+# The packages of a platform's compiler, one of which is enough, what it is called, and the extra that installs it.
+_PACKAGES = {
+    "tpu": (("libtpu",), "the TPU compiler, libtpu,", "relayout[tpu]", " (libtpu has a licence of its own)"),
+    "cuda": (
+        ("jax_plugins.xla_cuda12", "jax_plugins.xla_cuda13"),
+        "the GPU compiler, jax's plug-in for CUDA,",
+        "relayout[gpu]",
+        "",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A compiler's own figures of a compiled program, for one device, in bytes and seconds.
+
+    `accessed` are the bytes that all operations read and write, `seconds` is the estimate `optimal_seconds`, and
+    `parameters` and `results` are the layouts of the entry as the compiler chose them. `error` is the compiler's
+    message where it rejects the program; then all other fields are empty. XLA:GPU has neither of the first two:
+    `FigureCompiler` counts the bytes.
+    """
+
+    peak: int = 0
+    argument: int = 0
+    output: int = 0
+    alias: int = 0
+    temp: int = 0
+    accessed: int = 0
+    seconds: float = 0.0
+    parameters: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    error: str = ""
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Figures:
+        """Returns figures from the object that `asdict` made; raises TypeError for other names."""
+        lists = {name: tuple(map(str, value.get(name, ()))) for name in ("parameters", "results")}
+        return cls(**{**value, **lists})
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A compiled program: the optimized dump, and the compiler's figures."""
+
+    dump: str
+    figures: Figures
+
+
+def check_installed(target: Target) -> None:
+    """Raises DiagnosticError where the compiler of a target is not installed."""
+    modules, name, extra, remark = _PACKAGES[target.platform]
+    if not any(map(_is_installed, modules)):
+        hint = f"pip install '{extra}'{remark}"
+        raise DiagnosticError(Diagnostic(f"{name} is not installed", hint=hint))
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # its package
+        return False
+
+
+def check_target(name: str) -> str:
+    """Returns the name of a target, cpu included; raises DiagnosticError for others, and without its compiler."""
+    if name == CPU:
+        return CPU
+    try:
+        target = parse_target(name)
+    except DiagnosticError as error:
+        first = error.diagnostics[0]
+        raise DiagnosticError(replace(first, hint=f"{first.hint}; or {CPU}") if first.hint else first) from None
+    check_installed(target)
+    return target.name
+
+
+def _version(target: Target) -> str:
+    # Imported here: it parses mail headers.
+    from importlib.metadata import version
+
+    module = next(filter(_is_installed, _PACKAGES[target.platform][0]))
+    package = module.replace("jax_plugins.xla_", "jax-") + "-pjrt" * module.startswith("jax_plugins")
+    described = sha256(target.description.encode()).hexdigest() if isinstance(target, Gpu) else ""
+    return f"{package} {version(package)}, jaxlib {version('jaxlib')}" + f", {described[:_DIGITS]}" * bool(described)
+
+
+def compile_for(text: str, target: str | Target) -> Compiled:
+    """Compiles StableHLO for a target; raises DiagnosticError without its compiler, and with what it says."""
+    found = parse_target(target)
+    check_installed(found)
+    figures, dump = _compiled_by(_Worker(found, wants_dump=True), text)
+    if figures.error:
+        raise _refused(found.name, figures)
+    return Compiled(dump, figures)
+
+
+def dump_passes(text: str, target: str, directory: str) -> None:
+    """Compiles StableHLO, and writes the module after every pass into a directory.
+
+    A compilation that ends with an error has written the modules of its passes up to there. Raises DiagnosticError
+    where it has written none, with the compiler's last lines.
+    """
+    name = check_target(target)
+    figures, _ = _compiled_by(_Worker(CPU if name == CPU else parse_target(name), directory), text)
+    if figures.error and not any(Path(directory).iterdir()):
+        raise _refused(name, figures)
+
+
+def _compiled_by(worker: _Worker, text: str) -> tuple[Figures, str]:
+    """Returns the figures and the dump of one program."""
+    try:
+        with processes.waiting(_SECONDS):
+            worker.begin(text)
+            return worker.finish()
+    finally:
+        worker.close()
+
+
+def _refused(target: str, figures: Figures) -> DiagnosticError:
+    """Returns the error for a program that a compiler rejects, with the last lines of its message."""
+    said = " ".join([line for line in figures.error.splitlines() if line.strip()][-_LAST_LINES:])
+    return DiagnosticError(Diagnostic(f"the compiler for {target} refused the module: {said}"))
+
+
+def _name(target: Target | str) -> str:
+    return target if isinstance(target, str) else target.name
+
+
+class _Worker:
+    """A process that compiles one program after another; it starts again after a crash.
+
+    With a `folder` the modules of all passes of its one program are written there.
+    """
+
+    def __init__(self, target: Target | str, folder: str = "", *, wants_dump: bool = False) -> None:
+        self._target, self._folder, self._wants_dump = target, folder, wants_dump
+        self._process: processes.Process | None = None
+        self.channel: Channel | None = None
+        self.deadline = 0.0
+
+    def begin(self, text: str) -> None:
+        """Sends a program to the process, which `finish` then waits for."""
+        self.deadline = time.monotonic() + _SECONDS
+        if self.channel is None:
+            self._process = processes.start(processes.COMPILER, self._folder)
+            self.channel = Channel(self._process.stdin, self._process.stdout, self._process.stderr)
+        described = self._target.description if isinstance(self._target, Gpu) else ""
+        header = {"target": _name(self._target), "dump": self._wants_dump}
+        request = Message(header, [text.encode(), described.encode()])
+        # `finish` reports a process that has ended.
+        with suppress(TimeoutError, OSError):
+            self.channel.send(request, self.deadline)
+
+    def finish(self) -> tuple[Figures, str]:
+        """Returns the figures of the program that was sent, and its dump."""
+        assert self.channel is not None  # since `begin`
+        try:
+            answer = self.channel.receive(self.deadline, _LARGEST_DUMP)
+            [dump] = answer.blobs
+            return Figures.from_json(answer.header), dump.decode()
+        except TimeoutError:
+            self.close()
+            return Figures(error=f"no result after {_SECONDS:g} seconds"), ""
+        except (EOFError, OSError, MalformedMessageError, TypeError, ValueError):
+            said = self.channel.last_words()[-_LAST_CHARACTERS:]
+            self.close()
+            return Figures(error=f"the compiler's process ended: {said}"), ""
+
+    def close(self) -> None:
+        """Ends the process; a later program starts a new one."""
+        if self._process is not None:
+            self._process.kill()
+            for descriptor in (self._process.stdin, self._process.stdout, self._process.stderr):
+                os.close(descriptor)
+        self._process = self.channel = None
+
+
+class FigureCompiler:
+    """Processes that compile programs for a target, at most `jobs` at once.
+
+    `count_bytes` returns the bytes that a dump accesses, for a compiler that does not count them. A context manager.
+    `version` are the versions that decide the figures: of the compiler's package, jaxlib, and a GPU's description.
+    Raises DiagnosticError without the compiler, and for an unknown target.
+    """
+
+    def __init__(self, target: str | Target, jobs: int = 1, count_bytes: Callable[[str], int] | None = None) -> None:
+        found = parse_target(target)
+        check_installed(found)
+        self.target, self.version = found.name, _version(found)
+        self._count_bytes = None if found.has_costs else count_bytes
+        self._workers = [_Worker(found, wants_dump=self._count_bytes is not None) for _ in range(jobs)]
+
+    def __enter__(self) -> FigureCompiler:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for worker in self._workers:
+            worker.close()
+
+    def compile_all(self, texts: Sequence[str]) -> Iterator[Figures]:
+        """Yields the figures of StableHLO programs in their order."""
+        idle, running = list(reversed(self._workers)), dict[_Worker, int]()
+        waiting, done = deque(enumerate(texts)), dict[int, tuple[Figures, str]]()
+        try:
+            for number in range(len(texts)):
+                while number not in done:
+                    while waiting and idle:
+                        worker = idle.pop()
+                        running[worker], text = waiting.popleft()
+                        with processes.waiting(_SECONDS):
+                            worker.begin(text)
+                    with processes.waiting(_SECONDS):
+                        worker = _first_done(running)
+                        done[running.pop(worker)] = worker.finish()
+                    idle.append(worker)
+                figures, dump = done.pop(number)
+                if self._count_bytes is not None and dump:
+                    figures = replace(figures, accessed=self._count_bytes(dump))
+                yield figures
+        finally:
+            # The caller has stopped early: the next answer would be that of an earlier program.
+            for worker in running:
+                worker.close()
+
+
+def _first_done(running: Iterable[_Worker]) -> _Worker:
+    """Waits until a worker answers, or its time is over; all may write to standard error meanwhile."""
+    poll, by_descriptor = select.poll(), {}
+    for worker in running:
+        assert worker.channel is not None  # it runs a program
+        by_descriptor[worker.channel.answers] = worker
+        for descriptor in (worker.channel.answers, worker.channel.errors):
+            poll.register(descriptor, select.POLLIN)
+    first = min(by_descriptor.values(), key=lambda worker: worker.deadline)
+    while (left := first.deadline - time.monotonic()) > 0:
+        ready = [descriptor for descriptor, _ in poll.poll(left * 1000)]
+        for descriptor in ready:
+            if descriptor in by_descriptor:
+                return by_descriptor[descriptor]
+        for worker in by_descriptor.values():
+            assert worker.channel is not None  # as above
+            worker.channel.last_words()
+    return first

@@ -1,0 +1,89 @@
+"""The targets by name, and what each chooses: default layouts, tiles and the bytes of buffers."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal
+
+from dialect_utils.layout.element_type import ElementType
+from dialect_utils.layout.index.index_map import require_bounded
+from dialect_utils.layout.layout import Layout, Tile
+from dialect_utils.layout.shape import ArrayShape
+from dialect_utils.layout.targets.gpu import GPUS, SUFFIX, described_gpu
+from dialect_utils.layout.targets.target import Target
+from dialect_utils.layout.targets.tpu import TPUS
+from dialect_utils.text import Diagnostic, DiagnosticError, kind_of, nearest, read_input
+
+# The keys of TARGETS, as the types of options.
+TpuName = Literal["tpu-v2", "tpu-v3", "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu7x"]
+TargetName = Literal[TpuName, "gpu-a100", "gpu-b200", "gpu-h100", "gpu-h200", "gpu-rtx6000"]
+TARGETS: dict[str, Target] = {each.name: each for each in (*TPUS, *GPUS)}
+
+
+def parse_target(name: str | Target) -> Target:
+    """Returns the target of a name such as `tpu-v5e`, of a description file (`my.txtpb`), or the target itself.
+
+    Raises DiagnosticError for others.
+    """
+    if isinstance(name, Target):
+        return name
+    if not isinstance(name, str):
+        raise TypeError(f"expected a target such as 'tpu-v5e', not {kind_of(name)}")
+    if name.endswith(SUFFIX):
+        return _described(name)
+    found = TARGETS.get(name)
+    if found is None:
+        close = nearest(name.lower(), TARGETS)
+        suggestion = f"did you mean {close}? " if close else ""
+        hint = f"{suggestion}known targets: {', '.join(TARGETS)}, and files *{SUFFIX} that describe a GPU"
+        raise DiagnosticError(Diagnostic(f"unknown target {name!r}", hint=hint))
+    return found
+
+
+@lru_cache(maxsize=8)
+def _described(path: str) -> Target:
+    return described_gpu(path, read_input(path).decode("utf-8", "replace"))
+
+
+@lru_cache(maxsize=4096)
+def default_layout(element_type: ElementType, dimensions: tuple[int, ...], target: str | Target) -> Layout:
+    """Returns the layout of an entry array by the compiler of `target`; raises DiagnosticError if unknown."""
+    chip = parse_target(target)
+    rank = len(dimensions)
+    has_one_order = rank < 2 or 0 in dimensions
+    order = Layout.descending(rank).minor_to_major if has_one_order else chip.order(element_type, dimensions)
+    return chip.layout(element_type, dimensions, order)
+
+
+def laid_out(shape: ArrayShape, minor_to_major: tuple[int, ...] | None, target: str | Target) -> ArrayShape:
+    """Returns a shape in the layout of `target` with a given minor_to_major, or in the default layout for None.
+
+    Raises DiagnosticError for an unknown target.
+    """
+    element_type, dimensions = shape.element_type, shape.dimensions
+    if minor_to_major is None:
+        return shape.with_layout(default_layout(element_type, dimensions, target))
+    return shape.with_layout(parse_target(target).layout(element_type, dimensions, minor_to_major))
+
+
+def tile_for(
+    element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...], target: str | Target
+) -> tuple[Tile, ...]:
+    """Returns the tiles that `target` uses for an array whose minor_to_major is given.
+
+    An array without elements has no tile. Raises DiagnosticError for an unknown target.
+    """
+    return parse_target(target).layout(element_type, dimensions, minor_to_major).tiles
+
+
+def allocation_bytes(shape: ArrayShape, target: str | Target) -> int:
+    """Returns the bytes that the runtime of `target` allocates for an array.
+
+    A shape without a layout gets the target's default. Raises DiagnosticError for an unknown target, ValueError for an
+    unbounded dimension.
+    """
+    chip = parse_target(target)
+    require_bounded(shape)
+    if shape.layout is None:
+        shape = shape.with_layout(default_layout(shape.element_type, shape.dimensions, target))
+    return chip.allocation_bytes(shape)
