@@ -10,11 +10,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dialect_utils.history.flat import FlatGraph, firmness, opcode_of
+from dialect_utils.history.movement import is_same_move, is_settled, movement, order_of
 from dialect_utils.hlo.text.attributes import op_name_in
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Layout, Shape
-from dialect_utils.layout.moves.bitcast import byte_movement
-from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has
 
 # Attributes that passes add or change while the instruction stays the same one.
@@ -159,7 +158,7 @@ class Counterparts:
         self._match_movements(by_source)
 
     def _match_movements(self, by_source: Mapping[Value, Sequence[Value]]) -> None:
-        """Pairs the moves that are left with those that move the elements of the same array alike in memory.
+        """Pairs the moves that are left with those that move the elements of the same array to the same positions.
 
         XLA:GPU gives all arrays the default layout (xla/service/layout_normalization.cc): each copy into another
         layout becomes a transpose, each transpose one of other dimensions.
@@ -169,11 +168,11 @@ class Counterparts:
             if source is None:
                 continue
             readers = {self._found.get(each) for each in self.after.readers(node)}
-            wanted = _movement(node) if opcode_of(node) == "transpose" else None
-            settled = filter(_is_settled, by_source.get(source, ()) if wanted is not None else ())
-            if alike := [each for each in settled if _movement(each) == wanted] or self._passed(node, source):
-                firmest = [self._firmest(each, readers) for each in alike]
-                old = alike[firmest.index(min(firmest))]
+            wanted = movement(node) if opcode_of(node) == "transpose" else None
+            settled = filter(is_settled, by_source.get(source, ()) if wanted is not None else ())
+            if equal := [each for each in settled if movement(each) == wanted] or self._passed(node, source):
+                firmest = [self._firmest(each, readers) for each in equal]
+                old = equal[firmest.index(min(firmest))]
                 self._found[node] = old
                 self._reached.add(old)
 
@@ -184,7 +183,7 @@ class Counterparts:
         """
         users = [self._found.get(each) for each in self.after.users(node)]
         olds = [*self.before.operands(source), *(move for each in users if each for move in self.before.users(each))]
-        return [each for each in olds if _is_move(each) and each not in self._reached and _same_move(each, node)]
+        return [each for each in olds if _is_move(each) and each not in self._reached and is_same_move(each, node)]
 
     def _firmest(self, old: Value, readers: set[Value | None]) -> int:
         """Returns how firmly one of the readers asks for a layout: a pass may join moves that are equal."""
@@ -200,7 +199,7 @@ class Counterparts:
         if has(opcode_of(new), Trait.IS_STEP) and one.dimensions != other.dimensions:
             return 0
         score = 5 * bool(readers.intersection(self.before.readers(old))) + 4 * (one.dimensions == other.dimensions)
-        score += 3 * (_order(one) == _order(other)) + (one.element_type == other.element_type)
+        score += 3 * (order_of(one) == order_of(other)) + (one.element_type == other.element_type)
         score += 2 * (op_name(old) == op_name(new)) + (old.name == new.name)
         return score + (_opcodes_before(self.before, old) == _opcodes_before(self.after, new))
 
@@ -209,40 +208,6 @@ def op_name(node: Value) -> str:
     """Returns the op name in the metadata of a node, empty where it has none."""
     metadata = node.operation.attribute("metadata") if node.operation is not None else None
     return op_name_in(metadata) if metadata is not None else ""
-
-
-def _same_move(one: Value, other: Value) -> bool:
-    """Is true for two copies into one order, and for two transposes of the same dimensions."""
-    if one.operation is None or other.operation is None or opcode_of(one) != opcode_of(other):
-        return False
-    if opcode_of(one) == "transpose":
-        return one.operation.step == other.operation.step
-    first, second = _array(one.shape), _array(other.shape)
-    if opcode_of(one) != "copy" or first is None or second is None:
-        return False
-    return _order(first) == _order(second)
-
-
-def _movement(node: Value) -> Plan | None:
-    """Returns where a copy, transpose or reshape moves the elements in memory; None for layouts with tiles."""
-    operation = node.operation
-    if operation is None or not (operation.opcode == "copy" or has(operation.opcode, Trait.IS_STEP)):
-        return None
-    source, result = operation.operands[0].shape, node.shape
-    if not isinstance(source, ArrayShape) or not isinstance(result, ArrayShape) or not source.is_static:
-        return None
-    if any(each.layout is None or each.layout.tiles or each.layout.element_size_in_bits for each in (source, result)):
-        return None
-    steps = () if operation.step is None else (operation.step,)
-    movement = byte_movement(source, Plan(*source.type_and_dimensions, steps), result)
-    return movement if movement.steps else None
-
-
-def _is_settled(node: Value) -> bool:
-    """Is true where the layouts of a move mean something: before layout assignment only default layouts do."""
-    assert node.operation is not None
-    layouts = [each.layout for shape in (node.operation.operands[0].shape, node.shape) for each in shape.arrays()]
-    return node.operation.opcode == "copy" or all(each is not None and each.is_descending for each in layouts)
 
 
 def _moves(graph: FlatGraph) -> list[Value]:
@@ -313,10 +278,6 @@ def _array(shape: Shape) -> ArrayShape | None:
 def _size(shape: Shape) -> int:
     array = _array(shape)
     return array.element_count if array is not None and array.is_static else -1
-
-
-def _order(shape: ArrayShape) -> tuple[int, ...] | None:
-    return None if shape.layout is None else shape.layout.minor_to_major
 
 
 # Reads one module of the compilation; None where the file does not hold a module that can be read.
