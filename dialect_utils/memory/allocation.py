@@ -88,8 +88,8 @@ def _different_arrays(module: Module) -> Iterator[ArrayShape]:
 class Allocation:
     """The allocation rules of a target: an array's layout, the bytes of its buffer, and its payload bytes.
 
-    Without a target, and on a GPU, a buffer has the bytes of the layout. An unbounded array counts 0 bytes: the text
-    does not say its size. Results are cached by shape object; the values of a module share few.
+    Without a target a buffer has the bytes of the layout. An unbounded array counts 0 bytes: the text does not say its
+    size. Results are cached by shape object; the values of a module share few.
     """
 
     def __init__(self, target: str | None) -> None:
@@ -118,7 +118,7 @@ class Allocation:
     def _measure(self, shape: ArrayShape) -> tuple[ArrayShape, int, int]:
         if UNBOUNDED in shape.dimensions:
             return shape, 0, 0
-        if self.target is None or self.target.startswith("gpu"):
+        if self.target is None:
             return shape, byte_size(shape), byte_size_of(shape)
         if shape.layout is None:
             shape = shape.with_layout(default_layout(shape.element_type, shape.dimensions, self.target))

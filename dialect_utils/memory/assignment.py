@@ -20,12 +20,10 @@ from dialect_utils.memory.allocation import Allocation, is_on_host
 from dialect_utils.memory.overwriting import Position, may_overwrite
 from dialect_utils.memory.schedule import Schedule, runs_called
 from dialect_utils.memory.sharing import ALIASING, Leaves, is_forwarding
-from dialect_utils.ops import START, STARTED, split_asynchronous
+from dialect_utils.ops import DONE, START, STARTED, split_asynchronous
 
 # xla/service/gpu/gpu_constants.h, kXlaAllocatedBufferAlignBytes, and the bytes of an address.
 _ALIGNMENT, _POINTER_BYTES = 256, 8
-# Operations that pass arrays on in a table of their own, beside those that start others.
-_TABLES = ("tuple", "all-gather-done", "collective-permute-done")
 # Values in XLA's order: those of asynchronous wrappers, then those of operations, then those that control flow joins.
 _Number = tuple[int, int, int]
 
@@ -60,10 +58,9 @@ class _Memory:
     is_argument: bool
 
     def fits(self, other: _Memory) -> bool:
-        """Is true where the values of another memory can be in this one; outputs take memory of their size only."""
-        if other.size > self.size or (other.is_output and other.size < self.size):
-            return False
-        return not any(_interferes(new, old) for new in other.values for old in self.values)
+        """Is true where the values of another memory can be in this one."""
+        is_small = other.size <= self.size
+        return is_small and not any(_interferes(new, old) for new in other.values for old in self.values)
 
 
 def table_bytes(shape: Shape) -> Iterator[int]:
@@ -91,15 +88,10 @@ def assign_memory(module: Module, schedule: Schedule, leaves: Leaves, allocation
     kept: list[_Memory] = []
     heap: list[_Memory] = []
     for memory in sorted(_memories(module, schedule, leaves, allocation), key=rank):
-        makers = [each.first[0].operation for each in memory.values]
         if memory.is_argument:
             kept += [memory] if memory.root in reusable else []
-        elif not any(each is not None and each.opcode == "constant" for each in makers):
-            read = {
-                leaves.root(leaf) for each in makers if each for value in each.operands for leaf in leaves.of(value)
-            }
-            beside = [each for each in kept if leaves.root(each.root) in read]
-            found = next((each for each in (*beside, *reversed(kept)) if each.fits(memory)), None)
+        elif not any((made := each.first[0].operation) and made.opcode == "constant" for each in memory.values):
+            found = next((each for each in reversed(kept) if each.fits(memory)), None)
             if found is not None:
                 found.values += memory.values
                 leaves.share([memory.root], [found.root])
@@ -130,7 +122,9 @@ def _tables(module: Module, schedule: Schedule) -> list[Value]:
         for join in operation.control_flow() if runs_called(operation) else ():
             is_result = join.targets[0] in module.entry.results
             joined.update(source.value for source in join.sources[0 if is_result else 1 :])
-        if operation.opcode in _TABLES or operation.opcode.endswith(START) or not is_forwarding(operation):
+        # A tuple, and both ends of an asynchronous operation, pass arrays on in tables of their own.
+        is_table = operation.opcode == "tuple" or operation.opcode.endswith((START, DONE))
+        if (is_table and operation.opcode != "all-reduce-done") or not is_forwarding(operation):
             made += [each for each in operation.results if isinstance(each.shape, TupleShape)]
     return [each for each in made if each not in joined]
 

@@ -9,6 +9,8 @@ from itertools import chain
 
 from dialect_utils.ir import Module
 from dialect_utils.layout import Shape
+from dialect_utils.layout.targets.gpu import Gpu
+from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.memory.allocation import Allocation, guess_compiler, guess_target, is_on_host
 from dialect_utils.memory.assignment import assign_memory, table_bytes
 from dialect_utils.memory.buffers import Buffer, assign_buffers
@@ -84,7 +86,7 @@ def measure_memory(module: Module, target: str | None = None) -> MemoryUsage:
     `target` determines the rounding of allocations, and the layouts of arrays that have none; the default is guessed
     from the module's tiles. Raises DiagnosticError for an unknown target and for a fragment without an entry.
     """
-    is_gpu = guess_compiler(module) == "gpu" if target is None else target.startswith("gpu")
+    is_gpu = guess_compiler(module) == "gpu" if target is None else isinstance(parse_target(target), Gpu)
     target = target if target is not None else guess_target(module)
     allocation = Allocation(target)
     schedule = schedule_module(module)
@@ -103,6 +105,9 @@ def measure_memory(module: Module, target: str | None = None) -> MemoryUsage:
         peaks[0] = assigned, peaks[0][1]
     counted = {space: _counted(temporaries[space]) if space else peaks[0][0] for space in peaks}
     parameters, results = module.entry_layout
+    if is_gpu:
+        # The GPU compiler writes the memory space of a parameter there only.
+        parameters = tuple(each.shape for each in module.entry.parameters)
     aliased = [parameters[number].at(path) for _, number, path in module.aliases]
     tables = list(chain.from_iterable(map(table_bytes, results)))
     return MemoryUsage(

@@ -179,3 +179,30 @@ def test_arrays_on_the_host_take_no_memory_of_the_device() -> None:
     host = F.replace("}", ":S(5)}")
     body = f"{START}a = {host} copy(p)\nb = {F} copy(a)\nROOT c = {F} copy(b)"
     assert temporaries(body) == 4 * KIB
+
+
+def test_an_argument_on_the_host_may_be_so_by_its_own_shape_alone() -> None:
+    layout = f", entry_computation_layout={{({F})->{F}}}"
+    usage = usage_of(f"p = {F.replace('}', ':S(5)}')} parameter(0)\nROOT a = {F} copy(p)", header=HEADER + layout)
+    assert (usage.argument_bytes, usage.output_bytes, usage.host_bytes) == (0, 4 * KIB, 4 * KIB)
+
+
+def test_a_start_and_its_done_take_tables_for_tuples() -> None:
+    one, all_ = "(f32[256]{0}, f32[256]{0})", f"({F}, {F})"
+    body = (
+        f"p = f32[256]{{0}} parameter(0)\ns = ({one}, {all_}) all-gather-start(p, p), dimensions={{0}}, "
+        f"replica_groups={{{{0,1,2,3}}}}\nd = {all_} all-gather-done(s)\na = {F} get-tuple-element(d), index=0\n"
+        f"b = {F} get-tuple-element(d), index=1\nROOT r = ({F}, {F}) tuple(a, b)"
+    )
+    # Three tables of the start, the last of which is not rounded up, and one of the done.
+    assert temporaries(body) == 3 * 256 + 16
+
+
+def test_a_named_gpu_decides_where_the_text_does_not_tell() -> None:
+    body = (
+        "p = f32[65] parameter(0)\na = f32[65] reverse(p), dimensions={0}\nROOT b = f32[65] reverse(a), dimensions={0}"
+    )
+    module = parse_module(f"HloModule m, is_scheduled=true\n\nENTRY e {{\n{body}\n}}\n", "m.hlo")
+    assert measure_memory(module, "gpu-a100").temporary_bytes == 260
+    assert measure_memory(module, "gpu-a100").target == "gpu-a100"
+    assert measure_memory(module, "tpu-v5e").temporary_bytes == 512
