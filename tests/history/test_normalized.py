@@ -141,3 +141,36 @@ def test_a_state_that_a_loop_changes_has_to_be_copied(body: str, is_kept: bool) 
 def test_the_chain_of_moves_ends_in_the_array() -> None:
     found = entry(X, TRANSPOSED, "b = f32[64]{0} bitcast(t)", "ROOT r = f32[64]{0} negate(b)")
     assert names(found.moves_to(value(found, "b"))) == ["b", "t", "x"]
+
+
+@pytest.mark.parametrize(("results", "is_kept"), [("v, w", True), ("w, v", False)], ids=["kept", "exchanged"])
+def test_two_states_that_a_loop_exchanges_have_to_be_copied(results: str, is_kept: bool) -> None:
+    state = "(f32[4,8]{0,1}, f32[4,8]{0,1})"
+    found = graph(
+        f"""HloModule m
+
+condition {{
+  s = {state} parameter(0)
+  ROOT less = pred[] constant(false)
+}}
+
+body {{
+  t = {state} parameter(0)
+  v = f32[4,8]{{0,1}} get-tuple-element(t), index=0
+  w = f32[4,8]{{0,1}} get-tuple-element(t), index=1
+  ROOT u = {state} tuple({results})
+}}
+
+ENTRY e {{
+  x = f32[4,8]{{1,0}} parameter(0)
+  y = f32[4,8]{{0,1}} parameter(1)
+  q = f32[4,8]{{0,1}} copy(x)
+  both = {state} tuple(q, y)
+  loop = {state} while(both), condition=condition, body=body
+  r = f32[4,8]{{0,1}} get-tuple-element(loop), index=1
+  ROOT n = f32[4,8]{{0,1}} negate(r)
+}}
+"""
+    )
+    change = removal(Introduced(0, found, value(found, "q")), "gpu")
+    assert (change is not None) is is_kept
