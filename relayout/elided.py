@@ -15,7 +15,7 @@ from dialect_utils.ir import Module, array_shape
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.elided import elided_constants
-from passes.dumps.executable import checked_form
+from passes.dumps.executable import checked_form, defined_form
 
 if TYPE_CHECKING:
     from dialect_utils.execution import Worker
@@ -42,7 +42,7 @@ def compare_forms(
     if assume_equal:
         return _compared_with_unknowns(stages, options, worker)
     try:
-        return compare_stages(stages, options, worker, executable=checked_form)
+        return compare_stages(stages, options, worker, executable=checked_form, defined=defined_form)
     except DiagnosticError as error:
         known = _common(stages[0], stages[-1])
         if not known:

@@ -16,7 +16,8 @@ from dialect_utils.execution.errors import RefusedError
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from dialect_utils.ops import SHARDINGS, named
-from dialect_utils.text import Diagnostic, nearest
+from dialect_utils.ops.control import GPU_LIBRARIES
+from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 
 # Operations that name a target.
 _CALLS = named("custom-call custom-call-start")
@@ -245,8 +246,12 @@ class ForbiddenCallError(RefusedError):
     """A module with a custom call that must not run."""
 
 
+class ForeignCallError(DiagnosticError):
+    """A module with calls of a GPU's libraries, which this machine lacks; a proof may leave them as they are."""
+
+
 def check_calls(module: Module) -> None:
-    """Raises ForbiddenCallError with all locations of custom calls that must not run."""
+    """Raises ForbiddenCallError with all locations of custom calls that must not run, or ForeignCallError."""
     _check(module.operations())
 
 
@@ -256,9 +261,10 @@ def check_local_calls(module: Module) -> None:
 
 
 def _check(operations: Iterable[Operation]) -> None:
-    forbidden = list(filter(None, map(_problem, operations)))
+    forbidden = [(each, problem) for each in operations if (problem := _problem(each)) is not None]
     if forbidden:
-        raise ForbiddenCallError(forbidden)
+        is_foreign = all((each.callee or "").startswith(GPU_LIBRARIES) for each, _ in forbidden)
+        raise (ForeignCallError if is_foreign else ForbiddenCallError)([problem for _, problem in forbidden])
 
 
 def find_forbidden_calls(module: Module) -> Iterator[Diagnostic]:

@@ -15,14 +15,16 @@ from pathlib import PurePosixPath
 
 # Endings that state the format of a file.
 _ENDING = re.compile(r"(?:\.(?:txt|hlo|pb|pbtxt|mlir|mlirbc|gz|xz|zst))+$")
+# The GPU for which a module is: sm_8.0_, or sm_9.0a_ with the extensions of one chip.
+_CHIP = r"(?:sm_\d+\.\d+[a-z]?_)?"
 _NUMBERED = re.compile(r"(?:\d+\.)?module_(?P<number>\d{1,18})\.(?P<rest>.+)")
 # The begin of a stage: a module's name may contain dots and numbers, too, such as fusion.1644.
 _STAGE = re.compile(
-    r"\.(?=\d{4}\.(?!\d{4}\.|before_|after_|\w*(?:before|after)_optimizations)"
-    r"|(?:\w+_)?before_optimizations|(?:sm_[\d.]+[af]?_)?(?:\w+_)?after_optimizations|snapshot\b|execution_\d"
+    rf"\.(?=\d{{4}}\.(?!\d{{4}}\.|before_|after_|\w*(?:before|after)_optimizations)"
+    rf"|(?:\w+_)?before_optimizations|{_CHIP}(?:\w+_)?after_optimizations|snapshot\b|execution_\d"
     r"|after_|before_|oom_intermediate_module\b)"
 )
-_OPTIMIZATIONS = re.compile(r"(?:sm_[\d.]+[af]?_)?(?:[a-z\d]+_)?((?:before|after)_optimizations)$")
+_OPTIMIZATIONS = re.compile(rf"{_CHIP}(?:[a-z\d]+_)?((?:before|after)_optimizations)$")
 _COMPILER_INPUT = "module"
 _STEP = re.compile(r"^\d{4}\.")
 # A module of a pipeline: the last pass that changed it, and the pass that comes next.
@@ -40,7 +42,7 @@ _FINAL = (
 )
 # The scheduled module that the TPU compiler writes where memory runs out.
 _OUT_OF_MEMORY = "oom_intermediate_module"
-_FINAL_STAGE = re.compile(rf"(?:sm_[\d.]+[af]?_)?(?:[a-z\d]+_)?(?P<name>{'|'.join(_FINAL)})")
+_FINAL_STAGE = re.compile(rf"{_CHIP}(?:[a-z\d]+_)?(?P<name>{'|'.join(_FINAL)})")
 # The stage of the compiler's input, before it is HLO.
 STABLEHLO_STAGE = "stablehlo"
 _FIRST, _INNER, _LAST = range(3)

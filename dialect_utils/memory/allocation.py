@@ -13,12 +13,12 @@ from dialect_utils.layout.index.index_map import byte_size, byte_size_of
 from dialect_utils.layout.layout import COMBINE, MATCH
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.layout.targets.known import allocation_bytes, default_layout
+from dialect_utils.ops.control import GPU_LIBRARIES
 
 # xla/layout.h, Layout::kHostMemorySpace: the host's memory beside the device's.
 HOST_MEMORY_SPACE = 5
 _SPACE_NAMES = {0: "main memory", 1: "VMEM, S(1)", HOST_MEMORY_SPACE: "host"}
 _GPU_FINGERPRINT = "fingerprint_before_lhs="
-_GPU_LIBRARIES = ("__cublas", "__cudnn", "__cusolver", "__triton", "__gpu$", "cusolver_", "cublas_", "cuda_")
 # Fields of xla/service/gpu/backend_configs.proto.
 _GPU_CONFIG = re.compile(
     r'"(?:operation_queue_id|fusion_backend_config|gemm_backend_config|cudnn_conv_backend_config)"'
@@ -51,7 +51,7 @@ def guess_compiler(module: Module) -> str | None:
 
 def _is_of_gpu(operation: Operation) -> bool:
     """Is true for a call of a library for GPUs, and for an operation with a configuration that only GPUs have."""
-    if operation.opcode == "custom-call" and (operation.callee or "").startswith(_GPU_LIBRARIES):
+    if operation.opcode == "custom-call" and (operation.callee or "").startswith(GPU_LIBRARIES):
         return True
     return _GPU_CONFIG.search(operation.attribute("backend_config") or "") is not None
 

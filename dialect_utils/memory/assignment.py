@@ -24,7 +24,7 @@ from dialect_utils.ops import DONE, START, STARTED, split_asynchronous
 
 # xla/service/gpu/gpu_constants.h, kXlaAllocatedBufferAlignBytes, and the bytes of an address.
 _ALIGNMENT, _POINTER_BYTES = 256, 8
-# Values in XLA's order: those of asynchronous wrappers, then those of operations, then those that control flow joins.
+# A value's place in XLA's order: callers come before what they call, and operands before what is made of them.
 _Number = tuple[int, int, int]
 
 
@@ -79,11 +79,9 @@ def assign_memory(module: Module, schedule: Schedule, leaves: Leaves, allocation
     for (output, _, _), numbers in zip(module.aliases, donated, strict=True):
         leaves.share(leaves.at(module.entry.results[0], output), numbers)
     reusable = {leaves.root(leaf) for leaf in chain.from_iterable(donated)}
-    order = {function: -number for number, function in enumerate(schedule.spans)}
 
-    def rank(memory: _Memory) -> tuple[int, bool, tuple[int, _Number]]:
-        firsts = ((order[each.first[0].function] if each.number[0] else 1, each.number) for each in memory.values)
-        return -memory.size, not memory.is_output, min(firsts)
+    def rank(memory: _Memory) -> tuple[int, bool, _Number]:
+        return -memory.size, not memory.is_output, min(each.number for each in memory.values)
 
     kept: list[_Memory] = []
     heap: list[_Memory] = []
@@ -152,12 +150,13 @@ def _memories(module: Module, schedule: Schedule, leaves: Leaves, allocation: Al
 def _values(schedule: Schedule, leaves: Leaves, allocation: Allocation) -> dict[int, _Held]:
     """Returns the values of everything that runs, with their lifetimes (xla/hlo/utils/hlo_live_range.cc)."""
     values: dict[int, _Held] = {}
-    order = {value: number for number, value in enumerate(chain.from_iterable(map(_post_order, schedule.spans)))}
+    callers_first = {function: -number for number, function in enumerate(schedule.spans)}
+    order = {value: number for function in schedule.spans for number, value in enumerate(_post_order(function))}
     for value, time in _positions(schedule):
-        kind = _kind(value)
+        level = 1 if _is_wrapped(value) else callers_first[value.function]
         for leaf, (path, shape) in zip(leaves.of(value), value.shape.leaves_by_path(), strict=True):
             if isinstance(shape, ArrayShape) and not is_on_host(shape):
-                here, number, size = (value, path), (kind, order[value], leaf), allocation.held(shape)
+                here, number, size = (value, path), (level, order[value], leaf), allocation.held(shape)
                 known = values.setdefault(leaves.values[leaf], _Held(number, time, time, size, here, here, time))
                 if time < known.start:
                     known.number, known.start, known.first = number, time, here
@@ -175,21 +174,18 @@ def _values(schedule: Schedule, leaves: Leaves, allocation: Allocation) -> dict[
 
 
 def _positions(schedule: Schedule) -> Iterator[tuple[Value, int]]:
-    """Yields every value with the time at which it appears; results live until the time after the function's."""
+    """Yields every value with each time at which it appears."""
     for function, (start, end) in schedule.spans.items():
         yield from ((parameter, start) for parameter in function.parameters)
         for operation in function.operations:
             yield from ((result, schedule.times[operation]) for result in operation.results)
-        yield from ((result, end + 1) for result in function.results)
+        yield from ((result, end) for result in function.results)
 
 
-def _kind(value: Value) -> int:
-    """Returns the first part of a value's number."""
-    made = value.operation
-    if made is None:
-        return 1 if value.function.is_entry else 2
-    is_wrapped = made.opcode.endswith(START) and not made.called and split_asynchronous(made.opcode)[0] not in STARTED
-    return 0 if is_wrapped else 1 + runs_called(made)
+def _is_wrapped(value: Value) -> bool:
+    """Is true for what an asynchronous operation makes in a computation of its own, which the text leaves out."""
+    base, phase = split_asynchronous(value.operation.opcode) if value.operation is not None else ("", "")
+    return phase == START and base not in STARTED
 
 
 def _post_order(function: Function) -> Iterable[Value]:

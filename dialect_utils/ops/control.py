@@ -183,6 +183,11 @@ def _check_constraints(instance: Instance, text: str) -> None:
 
 # Custom calls whose result is the bytes of their operands.
 CALLS_OF_BYTES = ("ConcatBitcast",)
+# Prefixes of the targets of calls of libraries for GPUs: XLA and JAX write them for no other machine.
+GPU_LIBRARIES = (
+    *(f"__{name}" for name in ("cublas", "cudnn", "cusolver", "cub$", "gpu$", "op$", "triton")),
+    *(f"{name}_" for name in ("cublas", "cudnn", "cusolver", "cusparse", "cuda", "cu", "hip")),
+)
 # Custom calls that make buffers of arrays and arrays of buffers.
 BUFFER_CALLS = ("Pin", "Unpin", "CreateBuffer")
 
@@ -235,7 +240,9 @@ def check_aliasing(instance: Instance) -> None:
             raise ShapeError(f"invalid operand shape index {list(inside)} in {_ALIASING}", _ALIASING)
         if result is None:
             raise ShapeError(f"invalid output shape index {list(path)} in {_ALIASING}", _ALIASING)
-        if not _is_one_buffer(operand, result):
+        # A call that states its layouts does so before its operands have them.
+        fits = is_compatible if instance.attribute("operand_layout_constraints") else _is_one_buffer
+        if not fits(operand, result):
             raise ShapeError(f"{_ALIASING} joins different shapes: {operand} and {result}", _ALIASING)
 
 

@@ -59,11 +59,13 @@ def compare_stages(
     worker: Worker | None = None,
     *,
     executable: Callable[[Module], Module] | None = None,
+    defined: Callable[[Module], Module] | None = None,
 ) -> Verdict:
     """Compares the first and the last of several forms of a module, as `compare_modules` does.
 
     The forms in between, such as the module after each pass of a pipeline, supply the entry layouts by which the
-    last form's physical arrays are packed. `executable` returns the module to execute instead of a given one.
+    last form's physical arrays are packed. `executable` returns the module to execute instead of a given one,
+    `defined` the module with definitions in place of calls of libraries, or itself: a proof may be about these.
     """
     start = time.perf_counter()
     options = options or Options()
@@ -72,11 +74,36 @@ def compare_stages(
         check_work(module)
         check_shapes(module)
     proved = run = None
+    forms = stages
     if options.proves:
-        proved = prove(stages, over_reals=True, field_seed=options.field_seed, seconds=options.proof_seconds)
+        forms, proved = _proved(stages, [stage if defined is None else defined(stage) for stage in stages], options)
     if options.executes:
         run = _Execution(options, worker, proved, executable or (lambda module: module)).verdict(stages)
-    return replace(combined(proved, run), seconds=time.perf_counter() - start)
+    found = replace(combined(proved, run), seconds=time.perf_counter() - start)
+    if forms is stages or PROOF not in found.methods:
+        return found
+    # A certificate is about the modules as they are.
+    return replace(found, remarks=(*found.remarks, _BY_DEFINITION), certificate=None)
+
+
+def _proved(
+    stages: Sequence[Module], defined: Sequence[Module], options: Options
+) -> tuple[Sequence[Module], ProofResult]:
+    """Returns the forms for which a proof was found, and the proof: the definitions of calls count without one."""
+    has_calls = any(form is not stage for form, stage in zip(defined, stages, strict=True))
+    seconds, seed = options.proof_seconds, options.field_seed
+    if not has_calls or _callees(stages[0]) == _callees(stages[-1]):
+        found = prove(stages, over_reals=not has_calls, field_seed=seed, seconds=seconds)
+        if not has_calls or found.answer != "unknown":
+            return stages, found
+    return defined, prove(defined, over_reals=True, field_seed=seed, seconds=seconds)
+
+
+def _callees(module: Module) -> Counter[str | None]:
+    return Counter(each.callee for each in module.operations() if each.opcode == "custom-call")
+
+
+_BY_DEFINITION = "calls of libraries have the definitions of the pass expand-custom-calls"
 
 
 # Ones may make a loop endless that ends with the data of another program.

@@ -160,6 +160,16 @@ def checked_form(module: Module) -> Module:
     return executable_form(module, make_portable.with_options(unwritten="poison"))
 
 
+def defined_form(module: Module) -> Module:
+    """Returns the module with ops in place of each known call of a GPU's libraries; without such a call, itself."""
+    if not isinstance(module, HloModule) or not instructions(module, "custom-call"):
+        return module
+    # A local import, because most modules have no such call.
+    from passes.dumps.expand_custom_calls import with_library_calls_defined
+
+    return with_library_calls_defined(module)
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """The user's statements about a dump, each as `NAME=...`: functions of the host, custom calls, and constants."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from dialect_utils.hlo import HloModule, Instruction, parse_module
 from dialect_utils.hlo.ops import Ops, erase_unused, instructions
 from dialect_utils.hlo.verify import problem_among
+from dialect_utils.ir import Module
 from dialect_utils.layout import Shape
 from dialect_utils.mosaic.decode import TARGET
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest, read_input
@@ -77,6 +79,22 @@ def expand_custom_calls(
     erase_unused(module, dict.fromkeys(called))
 
 
+def with_library_calls_defined(module: Module) -> Module:
+    """Returns the module with ops in place of each known call of a GPU's libraries; without such a call, itself."""
+    if not isinstance(module, HloModule) or not _library_calls(module):
+        return module
+    module = module.clone()
+    for call in _library_calls(module):
+        # A call that cannot be replaced stays, as an unknown one does.
+        with suppress(DiagnosticError):
+            _expand(call, {}, "zero")
+    return module
+
+
+def _library_calls(module: HloModule) -> list[Instruction]:
+    return [call for call in instructions(module, "custom-call") if call.callee in _OF_LIBRARIES]
+
+
 def _read_computations(options: tuple[str, ...]) -> dict[str, HloModule]:
     """Reads the modules of `NAME=module.hlo` options; raises DiagnosticError for one that cannot be read."""
     found = {}
@@ -106,6 +124,13 @@ def read_hlo(path: Path) -> HloModule:
 
 def _expand(call: Instruction, given: Mapping[str, HloModule], unwritten: Unwritten) -> None:
     ops = Ops(call)
+    try:
+        use_elements(ops.finish(_replacement(ops, call, given, unwritten)))
+    finally:
+        ops.drop_unused()
+
+
+def _replacement(ops: Ops, call: Instruction, given: Mapping[str, HloModule], unwritten: Unwritten) -> Instruction:
     target = call.callee or ""
     computation = _given_for(call, given)
     if computation is not None:
@@ -126,8 +151,7 @@ def _expand(call: Instruction, given: Mapping[str, HloModule], unwritten: Unwrit
         result = inline_body(ops, call.called[0], call.operands)
     else:
         raise DiagnosticError(_unknown(call))
-    use_elements(ops.finish(result))
-    ops.drop_unused()
+    return result
 
 
 def _check_made(ops: Ops) -> None:
@@ -166,4 +190,6 @@ def _signature(parameters: list[Shape], result: Shape) -> str:
     return f"({', '.join(map(str, parameters))}) -> {result}"
 
 
+# The calls that passes of XLA:GPU make of ops, each with all of its meaning in its operands and its backend_config.
+_OF_LIBRARIES = frozenset({*GPU_EXPANSIONS, "TopK"})
 EXPANSIONS: dict[str, Expansion] = {**TPU_EXPANSIONS, **GPU_EXPANSIONS, **CPU_EXPANSIONS}

@@ -215,3 +215,17 @@ def test_modules_that_xla_rejects_are_rejected() -> None:
     found = answers("refuse")
     missed = [name for name, problems in found.items() if not problems]
     assert len(missed) <= (1 - LEAST_REJECTED) * len(found), missed
+
+
+@pytest.mark.parametrize(
+    ("constraint", "is_accepted"), [(", operand_layout_constraints={f32[2,3]{0,1}}", True), ("", False)]
+)
+def test_a_call_that_states_its_layouts_may_share_a_buffer_before_its_operands_have_them(
+    constraint: str, is_accepted: bool
+) -> None:
+    text = (
+        "HloModule m\n\nENTRY e {\n  p = f32[2,3]{1,0} parameter(0)\n"
+        '  ROOT c = f32[2,3]{0,1} custom-call(p), custom_call_target="f", output_to_operand_aliasing={{}: (0, {})}'
+        f"{constraint}\n}}\n"
+    )
+    assert (problems(text) == []) is is_accepted

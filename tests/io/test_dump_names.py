@@ -21,8 +21,8 @@ STEP = "0012.fusion.after_x.before_y"
             DumpName("main", 120, "sm_8.0_gpu_after_optimizations"),
         ),
         (
-            "module_0003.jit_f.1.sm_9.0a_gpu_after_optimizations.txt",
-            DumpName("jit_f.1", 3, "sm_9.0a_gpu_after_optimizations"),
+            "module_0001.jit_f.sm_9.0a_gpu_after_optimizations.txt",
+            DumpName("jit_f", 1, "sm_9.0a_gpu_after_optimizations"),
         ),
         ("module_0003.jit_f.snapshot.-5.pb", DumpName("jit_f", 3, "snapshot.-5")),
         ("module_0003.jit_f.codegen.txt", DumpName("jit_f", 3, "codegen")),
@@ -99,3 +99,12 @@ def test_a_stage_without_a_number_of_four_digits_comes_last() -> None:
     names = ("before_optimizations", "0001.fusion", "0120.layout", "123.dot", "codegen")
     found = [parse_dump_name(f"module_0003.jit_f.{name}.txt") for name in reversed(names)]
     assert [name.stage for name in sorted(found, key=lambda each: each.order)] == list(names)
+
+
+@pytest.mark.parametrize("chip", ["sm_8.0_gpu_", "sm_9.0a_gpu_", "sm_10.0_gpu_", "cpu_", ""])
+def test_the_last_module_is_that_of_any_platform(chip: str) -> None:
+    found = parse_dump_name(f"module_0003.jit_f.{chip}after_optimizations.txt")
+    assert (found.short_stage, found.is_final) == ("after_optimizations", True)
+    # Texts about the buffers of a module are no modules.
+    other = parse_dump_name(f"module_0003.jit_f.{chip}after_optimizations-buffer-assignment.txt")
+    assert other.place_in_compilation is None

@@ -142,6 +142,62 @@ def test_a_fusion_reduces_before_it_writes_the_elements(kind: str, held: int) ->
     assert temporaries(body, TURN + SUM + NORM) == held
 
 
+def held_beside(body: str, result: str = F) -> int:
+    """Returns the temporaries beside an operand that a fusion with this body may write over; `b` is its result."""
+    function = f"f {{\n  x = {F} parameter(0)\n{body}\n}}\n"
+    line = f"b = {result} fusion(a), kind=kInput, calls=f\n"
+    if result != F:
+        line = line.replace("b =", "t =") + f"b = {F} get-tuple-element(t), index=1\n"
+    return temporaries(f"{START}{turned('a', 'p')}{line}ROOT r = {F} bitcast(b)", TURN + SUM + function)
+
+
+def test_a_fusion_reads_in_step_through_bitcasts_and_in_place_but_not_through_copies() -> None:
+    cube = "f32[8,128]{1,0}"
+    assert held_beside(f"y = {cube} bitcast(x)\nz = {cube} negate(y)\nROOT w = {F} bitcast(z)") == 0
+    update = "k = s32[] constant(3)\nu = f32[2]{0} constant({1, 2})\n"
+    assert held_beside(f"{update}y = {F} negate(x)\nROOT z = {F} dynamic-update-slice(y, u, k)") == 0
+    assert held_beside(f"y = {F} copy(x)\nROOT z = {F} negate(y)") == 4 * KIB
+    assert held_beside(f"y = {F} iota(), iota_dimension=0\nROOT z = {F} negate(y)") == 4 * KIB
+    assert held_beside(f"y = {F} reverse(x), dimensions={{0}}\nROOT z = {F} add(x, y)") == 4 * KIB
+    # Of two results, the one that the operand reaches.
+    both = f"({F}, {F})"
+    assert (
+        held_beside(f"y = {F} iota(), iota_dimension=0\nz = {F} negate(x)\nROOT t = {both} tuple(y, z)", both) == 4112
+    )
+    assert (
+        held_beside(f"y = {F} iota(), iota_dimension=0\nz = {F} negate(x)\nROOT t = {both} tuple(z, y)", both) == 4112
+    )
+
+
+def test_what_follows_a_reduction_does_not_count() -> None:
+    three = f"(f32[2]{{0}}, {F}, f32[1]{{0}})"
+    body = (
+        f"k = f32[] constant(0)\ns = f32[] reduce(x, k), dimensions={{0}}, to_apply=sum\nc = f32[1]{{0}} bitcast(s)\n"
+        f"n = {F} negate(x)\nb = f32[2]{{0}} broadcast(s), dimensions={{}}\nROOT t = {three} tuple(b, n, c)"
+    )
+    # Two small results and the table.
+    assert held_beside(body, three) == 256 + 256 + 24
+
+
+def test_a_sort_writes_over_an_operand_that_nothing_else_reads() -> None:
+    once = f"{START}{turned('a', 'p')}ROOT b = {F} sort(a), dimensions={{0}}, to_apply=less"
+    assert temporaries(once, TURN + LESS) == 0
+    twice = f"{START}{turned('a', 'p')}{turned('c', 'a')}{added('d', 'c', 'p')}"
+    both = f"{twice}b = {F} sort(a), dimensions={{0}}, to_apply=less\nROOT r = ({F}, {F}) tuple(d, b)"
+    assert temporaries(both, TURN + LESS + ADD) == 4 * KIB
+    pairs = (
+        "pairs {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  v = f32[] parameter(2)\n"
+        "  w = f32[] parameter(3)\n"
+        "  ROOT z = pred[] compare(x, y), direction=LT\n}\n"
+    )
+    body = (
+        f"{START}{turned('a', 'p')}t = ({F}, {F}) sort(p, a), dimensions={{0}}, to_apply=pairs\n"
+        f"ROOT b = {F} get-tuple-element(t), index=1"
+    )
+    assert temporaries(body, TURN + pairs) == 4096 + 16
+    assert temporaries(body.replace("index=1", "index=0"), TURN + pairs) == 4096 + 16
+
+
 def test_an_all_reduce_is_done_in_place() -> None:
     body = (
         f"{START}{turned('a', 'p')}b = {F} all-reduce-start(a), replica_groups={{}}, to_apply=sum\n"
@@ -163,6 +219,51 @@ def test_what_a_loop_does_not_change_stays_where_it_is() -> None:
     )
     # The state lies in the memory of the output, and `p` in its own: only the table of the state remains.
     assert temporaries(body, loop) == 16
+
+
+def test_an_element_of_a_tuple_is_written_over_like_an_array() -> None:
+    body = (
+        f'{START}t = ({F}, {F}) custom-call(p), custom_call_target="f"\na = {F} get-tuple-element(t), index=0\n'
+        f"ROOT b = {F} negate(a)"
+    )
+    usage = usage_of(body)
+    assert usage.temporary_bytes == 4096 + 16
+    # Element 0 is in the memory of the output, which is one buffer beside the argument and element 1.
+    assert len(usage.buffers) == 3
+
+
+def test_one_result_is_written_over_an_operand() -> None:
+    results = f"y = {F} negate(x)\n  z = {F} abs(x)\n  ROOT t = ({F}, {F}) tuple(y, z)"
+    two = f"two {{\n  x = {F} parameter(0)\n  {results}\n}}\n"
+    body = (
+        f"{START}{turned('a', 'p')}t = ({F}, {F}) fusion(a), kind=kLoop, calls=two\n"
+        f"b = {F} get-tuple-element(t), index=0\nc = {F} get-tuple-element(t), index=1\n"
+        'ROOT d = f32[1]{0} custom-call(b, c), custom_call_target="f"'
+    )
+    assert temporaries(body, TURN + two) == 2 * 4096 + 16
+
+
+def test_an_operand_of_a_call_lives_until_its_last_use_within() -> None:
+    called = f"called {{\n  x = {F} parameter(0)\n{turned('  y', 'x')}{turned('  z', 'y')}{turned('  ROOT w', 'z')}}}\n"
+    body = f"{START}{turned('a', 'p')}b = {F} call(a), to_apply=called\n{turned('ROOT c', 'b')}"
+    # Two values at each time, one of which is in the memory of the output until the result of the call begins.
+    assert temporaries(body, TURN + called) == 4096
+
+
+def test_the_heap_fills_the_smallest_gap() -> None:
+    sizes = {"a": 10000, "b": 8000, "c": 6000, "d": 4000, "e": 3800, "w": 3500, "x": 2600, "y": 2600, "z": 2600}
+    made = {
+        name: f'{name} = f32[{size * 64 // 100}]{{0}} custom-call(), custom_call_target="f"\n'
+        for name, size in sizes.items()
+    }
+    body = (
+        "".join(made[name] for name in "abcde")
+        + 'u = f32[1]{0} custom-call(b, d), custom_call_target="f"\n'
+        + "".join(made[name] for name in "wxyz")
+        + 'ROOT r = f32[8]{0} custom-call(a, c, e, u, w, x, y, z), custom_call_target="f"'
+    )
+    # `w` takes the place of `d`; `x`, `y` and `z` that of `b`.
+    assert temporaries(body) == 318 * 256 + 4
 
 
 def test_a_constant_is_not_counted() -> None:

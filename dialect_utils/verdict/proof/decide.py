@@ -17,7 +17,7 @@ from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.proof.deadline import DeadlineError, check_deadline, deadline
+from dialect_utils.layout.proof.deadline import DeadlineError, check_deadline, deadline, now
 from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.domain import UndefinedError
@@ -32,7 +32,7 @@ from dialect_utils.verdict.proof.combining import Combining
 from dialect_utils.verdict.proof.describe import where_apart
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
 from dialect_utils.verdict.proof.rewriter import Rewriter
-from dialect_utils.verdict.proof.strategies import SECONDS_OF_STRATEGY, Strategy
+from dialect_utils.verdict.proof.strategies import SECONDS_OF_ELEMENTS, SECONDS_OF_STRATEGY, Strategy
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
 from dialect_utils.verdict.rules import Definition
 from dialect_utils.verdict.terms.loops import UNROLLED
@@ -132,7 +132,7 @@ def _decided(
         for each in others
         if (comparison.has_loops and not each.has_loops) or not (each.strategy.expands and each.strategy.keeps_orders)
     ):
-        as_elements = found if found.answer != "unknown" else other.result(over_reals=False)
+        as_elements = found if found.answer != "unknown" else other.result(over_reals=False, most=SECONDS_OF_STRATEGY)
         found = as_elements if as_elements.answer == "equal" else found
     if again is None or found.answer != "unknown":
         return found
@@ -173,6 +173,7 @@ class _Comparison:
         self.terms.combining = Combining(self.terms) if strategy.regroups else None
         self.same: dict[tuple[Term, Term], bool] = {}
         self.elements: ElementProof | None = None
+        self._seconds = SECONDS_OF_ELEMENTS
         self.cases = Cases(self.terms, self._same)
         self.modules = first, last = stages[0], stages[-1]
         inputs = [
@@ -219,8 +220,11 @@ class _Comparison:
             self.terms.has_reductions, orders, has_unrolled, self.has_loops, self.terms.expands_dots
         )
 
-    def result(self, *, over_reals: bool, field_seed: int | None = None) -> ProofResult:
-        """Returns the result for all outputs."""
+    def result(
+        self, *, over_reals: bool, field_seed: int | None = None, most: float = SECONDS_OF_ELEMENTS
+    ) -> ProofResult:
+        """Returns the result for all outputs; elements are compared for `most` seconds."""
+        self._seconds = min(self._seconds, most)
         unequal = [i for i, pair in enumerate(self.pairs) if not self._proved(*pair)]
         for output in unequal:
             moved = self._moved(output, *self.pairs[output])
@@ -269,13 +273,25 @@ class _Comparison:
             from dialect_utils.verdict.proof.elements import ElementProof
 
             self.elements = ElementProof(self.terms)
-        if self.elements.same(a, b):
+        if self._same_elements(self.elements, a, b):
             return True
         if self.elements.enumerates_indices or not self.elements.has_open_starts:
             return False
         # Elements at dynamic indices are enumerated last, and a proof over the reals uses these elements.
         self.elements = ElementProof(self.terms, enumerates_indices=True)
-        return self.elements.same(a, b)
+        return self._same_elements(self.elements, a, b)
+
+    def _same_elements(self, elements: ElementProof, a: Term, b: Term) -> bool:
+        """Is true where two results are proved equal element by element in the time that is left for elements."""
+        start = now()
+        try:
+            with deadline(self._seconds):
+                return elements.same(a, b)
+        except DeadlineError:
+            check_deadline()
+            return False
+        finally:
+            self._seconds -= now() - start
 
     def _same(self, a: Term, b: Term) -> bool:
         """Is true for one and the same term, and for terms that differ only in movement proved to read the same."""

@@ -9,6 +9,8 @@ from dialect_utils.ir.control_flow import MOST_ITERATIONS
 
 # CPU seconds for each further strategy. Most take a few milliseconds.
 SECONDS_OF_STRATEGY = 2.0
+# CPU seconds for the elements of all results: a longer comparison rarely finds a proof, and leaves no time for others.
+SECONDS_OF_ELEMENTS = 5.0
 # The most iterations of loops that a further strategy unrolls.
 _MANY_ITERATIONS = 128
 

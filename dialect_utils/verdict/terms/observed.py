@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from dialect_utils.execution.custom_calls import IDENTITIES
+from dialect_utils.execution.custom_calls import IDENTITIES, is_lapack
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Shape
 from dialect_utils.layout.moves.plan import Plan
@@ -32,9 +32,11 @@ def observes_bits(kind: str, label: Hashable, shape: Shape, types: Sequence[Shap
         case Plan():
             return label.regroups_bits
         case ((str(opcode), *_) as key, *_) if kind == "op":
-            # Operations with a definition ignore the bits of a NaN, and so do custom calls that only mark a value.
+            # Operations with a definition ignore the bits of a NaN, and so do LAPACK and calls that mark a value.
             is_known = opcode_of(opcode).define is not None or has(opcode, Trait.AMONG_DEVICES)
-            return _reads_bits(opcode, key, shape) or (not is_known and not _is_marker(key))
+            return _reads_bits(opcode, key, shape) or not (
+                is_known or _is_marker(key) or any(map(is_lapack, _targets(key)))
+            )
         case str(opcode) | (str(opcode), *_) if kind == "each":
             return _reads_bits(opcode, label, shape)
     return False
@@ -68,5 +70,9 @@ def observes_rounding(kind: str, label: Hashable, shape: Shape, types: Sequence[
 
 def _is_marker(key: Any) -> bool:
     """Is true for the label of a custom call that only marks a value, and for StableHLO's own checks."""
-    targets = [text for name, text in key[2] if name == "custom_call_target"]
-    return any(text in IDENTITIES or text.startswith("check.") for text in targets)
+    return any(text in IDENTITIES or text.startswith("check.") for text in _targets(key))
+
+
+def _targets(key: Any) -> list[str]:
+    """Returns the target of a custom call in its label, none for other operations."""
+    return [text for name, text in key[2] if name == "custom_call_target"]

@@ -1,0 +1,122 @@
+"""`relayout validate` on steps of XLA:GPU: calls of libraries in place of ops, and mistakes planted in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialect_utils.execution import Worker
+from dialect_utils.io.files import parse_bytes
+from dialect_utils.text import DiagnosticError
+from dialect_utils.verdict import Options, Verdict
+from passes.framework.pipeline import verify
+from relayout.elided import compare_forms
+
+CONVOLUTION = """HloModule m
+ENTRY e {
+  x = f32[2,6,6,3]{3,2,1,0} parameter(0)
+  k = f32[3,3,3,4]{3,2,1,0} parameter(1)
+  ROOT c = f32[2,6,6,4]{3,2,1,0} convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+}
+"""
+CUDNN = """HloModule m
+ENTRY e {
+  x = f32[2,6,6,3]{3,2,1,0} parameter(0)
+  k = f32[3,3,3,4]{3,2,1,0} parameter(1)
+  call = (f32[2,6,6,4]{3,2,1,0}, u8[0]{0}) custom-call(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f,
+    custom_call_target="__cudnn$convForward", backend_config={"cudnn_conv_backend_config":{"activation_mode":"kNone",
+    "conv_result_scale":1,"side_input_scale":0,"leakyrelu_alpha":0}}
+  ROOT c = f32[2,6,6,4]{3,2,1,0} get-tuple-element(call), index=0
+}
+"""
+PRODUCT = """HloModule m
+ENTRY e {
+  a = f32[5,8]{1,0} parameter(0)
+  b = f32[8,6]{1,0} parameter(1)
+  bias = f32[6]{0} parameter(2)
+  d = f32[5,6]{1,0} dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  two = f32[] constant(2)
+  twos = f32[5,6]{1,0} broadcast(two), dimensions={}
+  scaled = f32[5,6]{1,0} multiply(d, twos)
+  wide = f32[5,6]{1,0} broadcast(bias), dimensions={1}
+  ROOT r = f32[5,6]{1,0} add(scaled, wide)
+}
+"""
+CUBLAS = """HloModule m
+ENTRY e {
+  a = f32[5,8]{1,0} parameter(0)
+  b = f32[8,6]{1,0} parameter(1)
+  bias = f32[6]{0} parameter(2)
+  call = (f32[5,6]{1,0}, s8[64]{0}) custom-call(a, b, bias), custom_call_target="__cublas$lt$matmul",
+    backend_config={"gemm_backend_config":{"alpha_real":2,"alpha_imag":0,"beta":0,"dot_dimension_numbers":
+    {"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"],"lhs_batch_dimensions":[],
+    "rhs_batch_dimensions":[]},"precision_config":{"operand_precision":["DEFAULT","DEFAULT"],"algorithm":"ALG_UNSET"},
+    "epilogue":"BIAS","lhs_stride":"40","rhs_stride":"48","grad_x":false,"grad_y":false,"damax_output":false}}
+  ROOT r = f32[5,6]{1,0} get-tuple-element(call), index=0
+}
+"""
+# A call that no pass here defines.
+FACTORS = """HloModule m
+ENTRY e {
+  a = f32[4,4]{1,0} parameter(0)
+  t = f32[4,4]{1,0} transpose(a), dimensions={1,0}
+  s = f32[4,4]{1,0} add(a, t)
+  call = (f32[4,4]{0,1}, s32[]) custom-call(s), custom_call_target="cusolver_unheard_of_ffi",
+    operand_layout_constraints={f32[4,4]{0,1}}, output_to_operand_aliasing={{0}: (0, {})},
+    api_version=API_VERSION_TYPED_FFI, backend_config={lower = true}
+  f = f32[4,4]{0,1} get-tuple-element(call), index=0
+  ROOT r = f32[4,4]{1,0} negate(f)
+}
+"""
+
+
+TWICE = "v = f32[4,4]{1,0} transpose(s), dimensions={1,0}\n  u = f32[4,4]{1,0} transpose(v), dimensions={1,0}"
+
+
+def compared(before: str, after: str, worker: Worker) -> Verdict:
+    modules = [
+        parse_bytes(" ".join(text.split("\n    ")).encode(), name) for text, name in ((before, "a"), (after, "b"))
+    ]
+    for module in modules:
+        verify(module)
+    return compare_forms(modules, Options(power=0, proof_seconds=10.0), worker)
+
+
+@pytest.mark.parametrize(("before", "after"), [(CONVOLUTION, CUDNN), (PRODUCT, CUBLAS)], ids=["cudnn", "cublas"])
+def test_a_call_of_a_library_is_proved_by_its_definition(before: str, after: str, worker: Worker) -> None:
+    found = compared(before, after, worker)
+    assert (found.verdict, found.methods) == ("equal", ("proof", "xla"))
+    assert "calls of libraries have the definitions of the pass expand-custom-calls" in found.lines()
+    # A certificate is about modules as they are, without the definitions.
+    assert found.certificate is None
+
+
+MISTAKES = {
+    "operands": (CONVOLUTION, CUDNN, "pad=1_1x1_1}, dim_labels=b01f_01io", "pad=2_0x1_1}, dim_labels=b01f_01io"),
+    "scale of a convolution": (CONVOLUTION, CUDNN, '"conv_result_scale":1', '"conv_result_scale":2'),
+    "activation": (CONVOLUTION, CUDNN, "dim_labels=b01f_01io", "dim_labels=b10f_01io"),
+    "alpha": (PRODUCT, CUBLAS, '"alpha_real":2', '"alpha_real":1'),
+    "bias": (PRODUCT, CUBLAS.replace("custom-call(a, b, bias)", "custom-call(a, b)"), '"BIAS"', '"DEFAULT"'),
+    "activation of a product": (PRODUCT, CUBLAS, '"BIAS"', '"BIAS_RELU"'),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_a_call_of_a_library_is_found(mistake: str, worker: Worker) -> None:
+    before, after, old, new = MISTAKES[mistake]
+    assert old in after
+    assert compared(before, after.replace(old, new), worker).verdict == "different"
+
+
+def test_a_call_that_is_not_known_here_may_stay_in_a_proof(worker: Worker) -> None:
+    found = compared(
+        FACTORS, FACTORS.replace("custom-call(s)", "custom-call(u)").replace("call =", f"{TWICE}\n  call ="), worker
+    )
+    assert (found.verdict, found.methods) == ("equal", ("proof",))
+    assert "not executed: the custom call cusolver_unheard_of_ffi must not run here" in str(found)
+
+
+@pytest.mark.parametrize(("old", "new"), [("lower = true", "lower = false"), ("custom-call(s)", "custom-call(a)")])
+def test_another_call_is_not_proved(old: str, new: str, worker: Worker) -> None:
+    assert old in FACTORS
+    with pytest.raises(DiagnosticError, match="cusolver_unheard_of_ffi must not run here"):
+        compared(FACTORS, FACTORS.replace(old, new), worker)
