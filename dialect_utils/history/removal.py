@@ -213,5 +213,21 @@ def _donation(graph: FlatGraph, copy: Value) -> Removal | None:
     if argument is None or shape is None or argument in {number for _, number, _ in graph.module.aliases}:
         return None
     updates = [each for each in graph.users(copy) if opcode_of(each) in IN_PLACE and graph.operands(each)[0] is copy]
-    types = [each.type_and_dimensions for node in graph.results if (each := array_of(node)) is not None]
-    return Removal("donation", argument, shape) if updates and shape.type_and_dimensions in types else None
+    taken = {result for result, _, _ in graph.module.aliases}
+    arrays = [(number, node, array_of(node)) for number, node in enumerate(graph.results)]
+    same = [
+        node
+        for number, node, each in arrays
+        if (number,) not in taken and each is not None and each.type_and_dimensions == shape.type_and_dimensions
+    ]
+    # JAX gives the memory of a donated argument to the first result of its type.
+    is_first = len(same) == 1 or (bool(same) and _written_over(graph, same[0]) is copy)
+    return Removal("donation", argument, shape) if updates and is_first else None
+
+
+def _written_over(graph: FlatGraph, node: Value) -> Value:
+    """Returns the array whose memory an array has, back through bitcasts and the operations that write in place."""
+    node = through_same_bytes(graph, node)
+    while opcode_of(node) in IN_PLACE:
+        node = through_same_bytes(graph, graph.operands(node)[0])
+    return node

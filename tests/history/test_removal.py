@@ -110,6 +110,14 @@ def test_an_argument_that_is_copied_to_be_updated_is_donated() -> None:
     assert str(found) == "donate argument 0 if it is not used afterwards: jax.jit(..., donate_argnums=...)"
 
 
+@pytest.mark.parametrize(("results", "is_first"), [("w, y", True), ("y, w", False)])
+def test_a_donated_argument_gives_its_memory_to_the_first_result_of_its_type(results: str, is_first: bool) -> None:
+    other = 'y = f32[16,256]{1,0} custom-call(u), custom_call_target="f"'
+    out = f"ROOT t = (f32[16,256]{{1,0}}, f32[16,256]{{1,0}}) tuple({results})"
+    found = removed(ROWS, UPDATE, ZERO, SAME, WRITTEN.removeprefix("ROOT "), other, out)
+    assert (found is not None) is is_first
+
+
 @pytest.mark.parametrize(
     "lines",
     [
