@@ -221,13 +221,15 @@ def _donation(graph: FlatGraph, copy: Value) -> Removal | None:
         if (number,) not in taken and each is not None and each.type_and_dimensions == shape.type_and_dimensions
     ]
     # JAX gives the memory of a donated argument to the first result of its type.
-    is_first = len(same) == 1 or (bool(same) and _written_over(graph, same[0]) is copy)
+    is_first = len(same) == 1 or (bool(same) and _written_over(graph, same[0], copy) is copy)
     return Removal("donation", argument, shape) if updates and is_first else None
 
 
-def _written_over(graph: FlatGraph, node: Value) -> Value:
-    """Returns the array whose memory an array has, back through bitcasts and the operations that write in place."""
-    node = through_same_bytes(graph, node)
-    while opcode_of(node) in IN_PLACE:
-        node = through_same_bytes(graph, graph.operands(node)[0])
+def _written_over(graph: FlatGraph, node: Value, end: Value) -> Value:
+    """Returns the array whose memory an array may have, back as far as `end` through writes in place."""
+    while node is not end:
+        before = graph.operands(node)[0] if opcode_of(node) in IN_PLACE else _carried(graph, node)
+        if before is None:
+            break
+        node = before
     return node
