@@ -85,7 +85,28 @@ class Judge:
             return StepResult.of(step, "equal", methods=(TEXT,), said=said)
         options = replace(self.options, proof_seconds=proof_seconds, inputs=self.inputs_of(before))
         assume_equal = self.is_elided_equal and is_elided_in_both(before, after)
-        return _result(step, compare_forms([before, after], options, self.worker, assume_equal=assume_equal))
+        verdict = compare_forms([before, after], options, self.worker, assume_equal=assume_equal)
+        if verdict.verdict != "different":
+            return _result(step, verdict)
+        return self._of_difference(step, verdict, [before, after], options)
+
+    def _of_difference(self, step: Step, verdict: Verdict, modules: Sequence[Module], options: Options) -> StepResult:
+        """Returns `different`, or a weaker answer where a freedom of the compiler with floats explains the bits."""
+        # Imported here: most steps are equal.
+        from relayout.validation.freedoms import is_other_rounding, without_roundings
+
+        found = _result(step, verdict)
+        if is_other_rounding(verdict):
+            return replace(found, verdict="close")
+        forms, count = without_roundings(*modules)
+        if not count or options.precision != "default":
+            return found
+        again = _result(step, compare_forms(forms, options, self.worker))
+        if again.verdict not in ("equal", "agrees", "close"):
+            return found
+        roundings = f"excess precision: {count} rounding{'s' * (count != 1)} to narrower floats left out"
+        answer = "close" if again.verdict == "close" else "agrees"
+        return replace(again, verdict=answer, assumptions=(*again.assumptions, roundings))
 
     def _module(self, read: Input) -> Module:
         """Returns a module, verified; the last ones are kept."""
