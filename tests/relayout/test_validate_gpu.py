@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import tarfile
+from pathlib import Path
+
 import pytest
 
 from dialect_utils.execution import Worker
 from dialect_utils.io.files import parse_bytes
-from dialect_utils.io.inputs import Input
+from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Options, Verdict
 from passes.dumps.executable import is_optimized_dump
 from passes.framework.pipeline import verify
 from relayout.elided import compare_forms
 from relayout.validation.judging import Judge
-from relayout.validation.steps import StepResult, find_steps
+from relayout.validation.steps import TEXT, Step, StepResult, find_steps
+from tests.campaign_gpu_steps import planted
+from tests.paths import SHARED_DATA
 
 CONVOLUTION = """HloModule m
 ENTRY e {
@@ -209,3 +214,40 @@ def test_a_call_of_topk_runs_for_types_that_the_engine_lacks() -> None:
     module = parse_bytes(TOP.replace("ENTRY", text).encode(), "m")
     assert is_optimized_dump(module)
     assert not is_optimized_dump(parse_bytes(TOP.replace("ENTRY", text).replace("bf16", "f32").encode(), "m"))
+
+
+CORPUS = SHARED_DATA / "corpus"
+
+
+def passes_of(program: str, folder: Path) -> list[Step]:
+    with tarfile.open(CORPUS / program / "passes.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    return find_steps(find_inputs([str(folder)]).modules, program)
+
+
+@pytest.mark.shared(CORPUS / "gpu")
+@pytest.mark.parametrize("program", ["gpu/eigh", "gpu/transpose_add"])
+def test_every_step_of_a_compilation_for_a_gpu_is_proved(program: str, tmp_path: Path, worker: Worker) -> None:
+    judge = Judge(Options(power=0), worker)
+    found = [judge.judge(step, 10.0) for step in passes_of(program, tmp_path)]
+    assert len(found) > 60
+    # The whole compilation is the last.
+    assert found[-1].is_whole
+    assert [each.label for each in found if each.verdict != "equal" or not {TEXT, "proof"} & {*each.methods}] == []
+
+
+@pytest.mark.shared(CORPUS / "gpu_cublas")
+@pytest.mark.parametrize(
+    ("program", "edit", "change"),
+    [
+        ("gpu_cublas/conv", "dropped activation", "cudnn-fused-convolution-rewriter"),
+        ("gpu_cublas/train_step", "dropped beta", "cublas-gemm-rewriter"),
+    ],
+)
+def test_a_mistake_planted_in_a_compilation_is_found(
+    program: str, edit: str, change: str, tmp_path: Path, worker: Worker
+) -> None:
+    step = next(each for each in passes_of(program, tmp_path) if each.change == change)
+    wrong = planted(step, edit)
+    assert wrong is not None
+    assert Judge(Options(power=0), worker).judge(wrong, 2.0).verdict in ("different", "unknown")
