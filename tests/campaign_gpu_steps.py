@@ -135,7 +135,7 @@ def main() -> int:
 def _write(results: Path | None, folder: Path, edit: str, found: StepResult) -> None:
     if results is not None:
         with results.open("a") as file:
-            file.write(json.dumps({"program": folder.name, "edit": edit, **found.as_json()}) + "\n")
+            file.write(json.dumps({**found.as_json(), "program": folder.name, "edit": edit}) + "\n")
 
 
 if __name__ == "__main__":
