@@ -131,6 +131,10 @@ campaign-verdict: $(STAMP) ## plant 1,500 mistakes, make 240 correct rewrites, a
 campaign-dumps: $(STAMP) ## compile 98 programs for TPUs, run their dumps on the CPU and compare (about ten minutes; needs the tpu extra)
 	python -m tests.campaign_dumps
 
+.PHONY: campaign-gpu
+campaign-gpu: $(STAMP) ## compile 314 programs for three GPUs with and without Triton, run their dumps on the CPU and compare (two hours; needs jax-cuda12-plugin)
+	python -m tests.campaign_gpu
+
 .PHONY: campaign-explain
 campaign-explain: $(STAMP) ## plant 100 mistakes in TPU dumps and count which of them run --explain names (ten minutes)
 	python -m tests.campaign_explain

@@ -33,6 +33,8 @@ INHERITED = (
 # Code for processors without FMA: a product and a sum round twice, as the module says, where XLA would fuse them.
 # (An option of one compilation does not reach the code generator.)
 _NO_FUSED_MULTIPLY_ADD = "--xla_cpu_max_isa=AVX"
+# The user's flags of XLA and libtpu.
+COMPILER_FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 # libtpu asks no metadata server of a cloud, and runs beside other processes that use it.
 TPU_ENVIRONMENT = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
 # The most bytes of one read or write.
@@ -122,7 +124,8 @@ class LocalProcess:
 
 def _environment(program: str, arguments: Sequence[str]) -> dict[str, str]:
     if program == COMPILER:
-        return {**os.environ, **TPU_ENVIRONMENT, "JAX_PLATFORMS": "cpu", "PYTHONPATH": _python_path()}
+        own = {name: os.environ[name] for name in COMPILER_FLAGS if name in os.environ}
+        return worker_environment("1") | {"XLA_FLAGS": ""} | own | TPU_ENVIRONMENT
     _, devices = arguments
     return worker_environment(devices)
 

@@ -85,10 +85,10 @@ def mark_sandboxed() -> None:
     _State.is_sandboxed = True
 
 
-def enter_sandbox(*, is_online: bool = False) -> str | None:
+def enter_sandbox(*, is_online: bool = False, may_write: bool = False) -> str | None:
     """Applies the filter to every thread of this process; returns the reason where that is impossible, else None.
 
-    `is_online` permits the network.
+    `is_online` permits the network, `may_write` files.
     """
     try:
         library = _library()
@@ -97,7 +97,7 @@ def enter_sandbox(*, is_online: bool = False) -> str | None:
     filter_ = library.seccomp_init(_ALLOW)
     # The filter has to apply to XLA's threads, too, which run already.
     library.seccomp_attr_set(filter_, _ATTRIBUTE_ALL_THREADS, 1)
-    _deny(library, filter_, is_online)
+    _deny(library, filter_, is_online, may_write)
     code = -library.seccomp_load(filter_)
     library.seccomp_release(filter_)
     return f"the system refuses a filter ({os.strerror(code)})" if code else None
@@ -116,7 +116,7 @@ def _library() -> ctypes.CDLL:
     return library
 
 
-def _deny(library: ctypes.CDLL, filter_: int, is_online: bool) -> None:
+def _deny(library: ctypes.CDLL, filter_: int, is_online: bool, may_write: bool) -> None:
     def add(action: int, names: Iterable[str], *comparisons: _Comparison) -> None:
         conditions = (_Comparison * len(comparisons))(*comparisons)
         for name in names:
@@ -124,7 +124,7 @@ def _deny(library: ctypes.CDLL, filter_: int, is_online: bool) -> None:
             # This libseccomp or this machine may not have the call.
             library.seccomp_rule_add_array(filter_, action, number, len(comparisons), conditions)
 
-    for topic in (_PROGRAMS, _FILES, _SYSTEM, *(() if is_online else (_NETWORK,))):
+    for topic in (_PROGRAMS, _SYSTEM, *(() if is_online else (_NETWORK,)), *(() if may_write else (_FILES,))):
         add(_DENY, topic.split())
     add(_MISSING, _UNSEEN)
     add(_DENY, _SIGNALS, _Comparison(0, _NOT_EQUAL, os.getpid(), 0))
@@ -132,7 +132,7 @@ def _deny(library: ctypes.CDLL, filter_: int, is_online: bool) -> None:
     add(_DENY, ["clone"], _Comparison(0, _MASKED_EQUAL, _CLONE_THREAD, 0))
     # The limits of other processes.
     add(_DENY, ["prlimit64"], _Comparison(0, _NOT_EQUAL, 0, 0))
-    for name, position in (("open", 1), ("openat", 2)):
+    for name, position in () if may_write else (("open", 1), ("openat", 2)):
         for flag in (os.O_WRONLY, os.O_RDWR, os.O_CREAT, os.O_TRUNC):
             add(_DENY, [name], _Comparison(position, _MASKED_EQUAL, flag, flag))
 
@@ -159,10 +159,10 @@ def empty_directory() -> int:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
-def limit_resources(memory_bytes: int) -> None:
-    """Limits memory beyond the current use, open files, written files, core dumps and privileges."""
+def limit_resources(memory_bytes: int, largest_file: int = 0) -> None:
+    """Limits memory beyond the current use, open files, written files, core dumps and privileges, in bytes."""
     _lower(resource.RLIMIT_CORE, 0)
-    _lower(resource.RLIMIT_FSIZE, 0)
+    _lower(resource.RLIMIT_FSIZE, largest_file)
     _lower(resource.RLIMIT_NOFILE, _OPEN_FILES)
     limit_memory(memory_bytes)
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)

@@ -14,10 +14,17 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from dialect_utils.execution import entry_arrays, prepare
+from dialect_utils.hlo import HloModule
 from dialect_utils.text import DiagnosticError
+from dialect_utils.verdict.expectation import allowances, measure, precision_of
+from passes.dumps.collectives import device_count
+from passes.dumps.executable import Known
 from passes.framework.pipeline import verify
+from relayout.compared import Compared
+from relayout.ready import Forms
 from tests.conftest import Workers
-from tests.passes.dump_files import Dump, run
+from tests.passes.dump_files import UNOPTIMIZED, Dump, arrays_of
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build" / "campaign_gpu"
@@ -33,13 +40,30 @@ def outcome(folder: Path, workers: Workers) -> str:
         if module.text() != dump.text():
             return "PRINTED with other bytes"
         verify(module)
-        found = run(dump, workers)
+        found = differences(dump, workers)
     except DiagnosticError as error:
         first = error.diagnostics[0]
         return f"REFUSED: {first.message[:_SHOWN]}"
     except Exception as error:  # a crash of one program must not cost the others
         return f"FAILED: {type(error).__name__}: {str(error)[:_SHOWN]}"
     return f"DIFFERS: {'; '.join(found)}" if found else "matches"
+
+
+def differences(dump: Dump, workers: Workers) -> list[str]:
+    """Returns the outputs that `relayout run --expect` finds not as expected by the precision of the dump."""
+    forms = Forms(dump.text().encode(), dump.name, (), Known())
+    assert isinstance(forms.module, HloModule)  # the executable form of a dump is HLO
+    devices, (parameters, results) = device_count(forms.module), entry_arrays(forms.module)
+    inputs = arrays_of(dump, "in", parameters, "inputs", devices)
+    expected = arrays_of(dump, "out", results, "outputs", devices)
+    worker = workers[devices]
+    outputs = worker.run(prepare(forms.module, dump.name), [inputs], options=UNOPTIMIZED)[0]
+    allowed = allowances(precision_of(forms.dump), results, expected)
+    found = zip(outputs, expected, results, allowed, strict=True)
+    if all(measure(out, wanted, shape.element_type, each).equal for out, wanted, shape, each in found):
+        return []
+    distances = Compared(forms, worker, devices, outputs, expected, results, inputs).by_precision()
+    return [f"out{i}: {each}" for i, each in enumerate(distances) if not each.equal]
 
 
 def compiled(names: list[str], gpu: str, triton: bool) -> Path:

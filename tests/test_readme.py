@@ -74,7 +74,7 @@ def test_shown_lines_are_looked_for_in_their_order() -> None:
     assert first_missing("a\n...\nc\n", "a\nb\nc\n") is None
     assert first_missing("c\na\n", "a\nb\nc\n") == "a"
     assert is_installable("relayout[tpu]", ROOT)
-    assert not is_installable("relayout[gpu]", ROOT)
+    assert not is_installable("relayout[npu]", ROOT)
 
 
 def test_the_picture_is_what_the_tool_draws() -> None:

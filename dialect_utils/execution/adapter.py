@@ -9,13 +9,18 @@ import importlib
 import os
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
 # XLA prints its dump to standard output.
-_DUMP_OPTIONS: dict[str, Any] = {"xla_dump_to": "-", "xla_dump_hlo_pass_re": ".*", "xla_dump_hlo_as_text": True}
-_DUMP_OPTIONS["xla_dump_large_constants"] = True
+DUMP_OPTIONS: dict[str, Any] = {
+    "xla_dump_to": "-",
+    "xla_dump_hlo_as_text": True,
+    "xla_dump_large_constants": True,
+}
 # The options of earlier versions of jaxlib, without which compiling only takes longer.
 _FORMER_OPTIONS, _FIRST_WITHOUT = ("xla_cpu_use_fusion_emitters",), (0, 11, 1)
 _CHUNK = 1 << 16
@@ -98,6 +103,14 @@ def dump_of_passes(client: Any, module: str | bytes, options: dict[str, str]) ->
 
     Each begins with a line `*** Begin NAME ***` and ends with `*** End NAME ***`.
     """
+    with printed() as parts:
+        compile_module(client, module, {**options, **DUMP_OPTIONS, "xla_dump_hlo_pass_re": ".*"})
+    return b"".join(parts)
+
+
+@contextmanager
+def printed() -> Iterator[list[bytes]]:
+    """Returns the parts of what C++ prints inside the block to standard output, complete at its end."""
     reader, writer = os.pipe()
     parts: list[bytes] = []
     reading = threading.Thread(target=_read_all, args=(reader, parts))
@@ -106,13 +119,12 @@ def dump_of_passes(client: Any, module: str | bytes, options: dict[str, str]) ->
     os.close(writer)
     reading.start()
     try:
-        compile_module(client, module, {**options, **_DUMP_OPTIONS})
+        yield parts
     finally:
         # The thread reads up to the end of the pipe.
         os.dup2(before, 1)
         os.close(before)
         reading.join()
-    return b"".join(parts)
 
 
 def _read_all(reader: int, parts: list[bytes]) -> None:

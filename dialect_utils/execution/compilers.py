@@ -30,6 +30,8 @@ CPU = "cpu"
 _SECONDS = 900.0
 _LAST_CHARACTERS = 2000
 _LAST_LINES = 3
+# The memory of a compiler beyond what it needs to start; the limit of a command is below it.
+_MEMORY_BYTES = 64_000_000_000
 _DIGITS = 8
 _LARGEST_DUMP = 1_000_000_000
 # The packages of a platform's compiler, one of which is enough, what it is called, and the extra that installs it.
@@ -176,7 +178,8 @@ class _Worker:
         """Sends a program to the process, which `finish` then waits for."""
         self.deadline = time.monotonic() + _SECONDS
         if self.channel is None:
-            self._process = processes.start(processes.COMPILER, self._folder)
+            platform = self._target.platform if isinstance(self._target, Target) else self._target
+            self._process = processes.start(processes.COMPILER, _MEMORY_BYTES, platform, self._folder)
             self.channel = Channel(self._process.stdin, self._process.stdout, self._process.stderr)
         described = self._target.description if isinstance(self._target, Gpu) else ""
         header = {"target": _name(self._target), "dump": self._wants_dump}

@@ -1,23 +1,27 @@
 """The process of a compiler: compiles the StableHLO of each request, and answers with figures and the optimized dump.
 
-Run as `python -m dialect_utils.execution.compiling PARENT FOLDER`; with a FOLDER the compiler writes the module after
-every pass there. A request has the name of a target (or cpu), and as a second text the description of a GPU. Compilers
-write to standard error, libtpu takes a lock, and both may abort: so they have a process of their own.
+Run as `python -m dialect_utils.execution.compiling PARENT MEMORY_BYTES PLATFORM FOLDER`; with a FOLDER the compiler
+writes the module after every pass there. A request has the name of a target (or cpu), and as a second text the
+description of a GPU. The process loads the compiler, takes the limits of a worker, and then reads requests; with a
+FOLDER it may write files.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
-from math import prod
 from typing import Any
 
 from dialect_utils import sandbox
+from dialect_utils.execution import adapter
 from dialect_utils.execution.compilers import CPU, Figures
-from dialect_utils.execution.messages import Message, read_message, write_message
+from dialect_utils.execution.messages import PRINTED_FILE, Message, read_message, write_message
+from dialect_utils.hlo import parse_module
 from dialect_utils.layout.targets.gpu import described_gpu
-from dialect_utils.layout.targets.known import parse_target
+from dialect_utils.layout.targets.known import TARGETS, parse_target
 from dialect_utils.layout.targets.target import Target
 from dialect_utils.processes import TPU_ENVIRONMENT
 
@@ -26,8 +30,13 @@ _DUMP = "--xla_dump_to={} --xla_dump_hlo_pass_re=.* --xla_dump_hlo_as_text --xla
 # Nothing is timed: there is no GPU.
 _NO_AUTOTUNING = "--xla_gpu_autotune_level=0"
 _HOST_DEVICES = "--xla_force_host_platform_device_count={}"
+# In bytes.
+_LARGEST_FILE = 2_000_000_000
 # XLA's figures of memory, in bytes for one device.
 _FIGURES = ("argument", "output", "alias", "temp")
+# The ends of the names of two files that XLA:GPU prints.
+_OPTIMIZED, _BUFFERS = "gpu_after_optimizations.txt", "-buffer-assignment.txt"
+_ALLOCATION = re.compile(r"^allocation \d+: size (?P<size>\d+), (?P<kinds>.*):$", re.MULTILINE)
 
 
 def topology_devices(target: Target, count: int = 1) -> Any:
@@ -50,7 +59,9 @@ def topology_devices(target: Target, count: int = 1) -> Any:
 
 def add_flags(flags: str) -> None:
     """Adds flags of XLA, which reads them once, before the first compilation; those of the user come last and win."""
-    os.environ["XLA_FLAGS"] = f"{flags} {os.environ.get('XLA_FLAGS', '')}".strip()
+    given = os.environ.get("XLA_FLAGS", "")
+    if flags not in given:
+        os.environ["XLA_FLAGS"] = f"{flags} {given}".strip()
 
 
 def memory_figures(stats: Any) -> dict[str, int]:
@@ -59,10 +70,10 @@ def memory_figures(stats: Any) -> dict[str, int]:
     return {**found, "peak": int(stats.peak_memory_in_bytes)}
 
 
-def compile_module(text: str, target: Target | None) -> Any:
+def compile_module(text: str, target: Target | None, overrides: Mapping[str, Any] | None = None) -> Any:
     """Compiles StableHLO in this process for as many devices as it is for; None is the CPU. Returns XLA's executable.
 
-    Raises DiagnosticError where no machine has as many devices.
+    `overrides` are debug options of XLA. Raises DiagnosticError where no machine has as many devices.
     """
     import numpy as np
     from jaxlib import _jax, xla_client
@@ -71,19 +82,18 @@ def compile_module(text: str, target: Target | None) -> Any:
 
     module = ir.Module.parse(text, context(allow_unregistered=False))
     replicas, partitions = (_count(module, f"mhlo.num_{each}") for each in ("replicas", "partitions"))
-    devices = (
-        _host_devices(replicas * partitions) if target is None else topology_devices(target, replicas * partitions)
-    )
+    count = replicas * partitions
+    devices = _host_devices(count) if target is None else topology_devices(target, count)
     options = xla_client.CompileOptions()
+    options.env_option_overrides = list((overrides or {}).items())
     build = options.executable_build_options
     options.num_replicas = build.num_replicas = replicas
     options.num_partitions = build.num_partitions = partitions
-    numbers = np.arange(replicas * partitions).reshape(replicas, partitions)
-    options.device_assignment = build.device_assignment = xla_client.DeviceAssignment.create(numbers)
+    assignment = xla_client.DeviceAssignment.create(np.arange(count).reshape(replicas, partitions))
+    options.device_assignment = build.device_assignment = assignment
     build.use_spmd_partitioning = partitions > 1
     build.use_shardy_partitioner = partitions > 1 and "sdy." in text
-    client = devices[0].client
-    placed = _jax.DeviceList(tuple(devices[: prod(numbers.shape)]))
+    client, placed = devices[0].client, _jax.DeviceList(tuple(devices[:count]))
     return (client.compile_and_load if target is None else client.compile)(module, placed, options)
 
 
@@ -100,16 +110,17 @@ def _host_devices(count: int) -> Any:
     return jax.devices(CPU)
 
 
-def _answer(request: Message) -> Message:
+def _answer(request: Message, folder: str) -> Message:
     text, description = (blob.decode() for blob in request.blobs)
     name = request.header["target"]
     try:
+        if description and not folder:
+            return _printed_by_gpu_compiler(text, described_gpu(name, description))
         target = described_gpu(name, description) if description else None if name == CPU else parse_target(name)
         compiled = compile_module(text, target)
     except Exception as error:  # jaxlib raises errors of several kinds, and MLIR its own
         return Message(asdict(Figures(error=str(error) or type(error).__name__)), [b""])
-    # XLA:GPU has no analysis of costs without a device.
-    costs = compiled.cost_analysis() if target is None or target.has_costs else {}
+    costs = {} if description else compiled.cost_analysis()
     found = {
         **memory_figures(compiled.get_compiled_memory_stats()),
         "accessed": round(costs.get("bytes accessed", 0.0)),
@@ -119,6 +130,44 @@ def _answer(request: Message) -> Message:
     }
     # jaxlib cannot print some modules of TPUs.
     return Message(found, [_text(compiled) if request.header["dump"] else b""])
+
+
+def _printed_by_gpu_compiler(text: str, target: Target) -> Message:
+    """Compiles for a GPU as far as the optimized module and its buffers, which XLA prints.
+
+    Machine code follows, which needs a program (ptxas) and a library of NVIDIA's: without them XLA ends with an error,
+    which does not matter here. Raises what XLA raises where it printed no module.
+    """
+    failure = None
+    with adapter.printed() as parts:
+        try:
+            compile_module(text, target, adapter.DUMP_OPTIONS)
+        except Exception as error:  # as in _answer
+            failure = error
+    files = {found["name"]: found["text"] for found in PRINTED_FILE.finditer(b"".join(parts).decode())}
+    [dump] = [each for name, each in files.items() if name.endswith(_OPTIMIZED)] or [""]
+    [buffers] = [each for name, each in files.items() if name.endswith(_BUFFERS)] or [""]
+    if not (dump and buffers):
+        raise failure or ValueError("the compiler printed no optimized module")
+    parameters, results = (
+        tuple(str(leaf.effective_layout) for shape in side for leaf in shape.arrays())
+        for side in parse_module(dump).entry_layout
+    )
+    figures = {**_allocated(buffers), "parameters": parameters, "results": results}
+    return Message(figures, [dump.encode()])
+
+
+def _allocated(buffers: str) -> dict[str, int]:
+    """Returns the figures of XLA's list of allocations, as its memory statistics count them (buffer_assignment.cc)."""
+    found = dict.fromkeys(_FIGURES, 0)
+    for line in _ALLOCATION.finditer(buffers):
+        size, kinds = int(line["size"]), line["kinds"]
+        is_argument, is_output = "parameter " in kinds, "maybe-live-out" in kinds
+        found["argument"] += size * is_argument
+        found["output"] += size * is_output
+        found["alias"] += size * (is_argument and is_output)
+        found["temp"] += size * ("preallocated-temp" in kinds)
+    return {**found, "peak": sum(found.values()) - 2 * found["alias"]}
 
 
 def _text(compiled: Any) -> bytes:
@@ -131,21 +180,34 @@ def _text(compiled: Any) -> bytes:
     return text.encode()
 
 
-def _serve(folder: str) -> None:
+def _serve(memory: int, platform: str, folder: str) -> None:
     # Libraries print to standard output.
     answers = os.dup(1)
     os.dup2(2, 1)
     if folder:
         add_flags(_DUMP.format(folder))
+    _load(platform)
+    sandbox.mark_sandboxed()
+    os.fchdir(sandbox.empty_directory())
+    sandbox.limit_resources(memory, _LARGEST_FILE if folder else 0)
+    sandbox.enter_sandbox(may_write=bool(folder))
     while True:
         try:
             request = read_message(0)
         except EOFError:
             return
-        write_message(answers, _answer(request))
+        write_message(answers, _answer(request, folder))
+
+
+def _load(platform: str) -> None:
+    """Loads the compiler of a platform, and what reads modules: a sandboxed process could not."""
+    import dialect_utils.stablehlo.bindings  # noqa: F401
+
+    if platform != CPU:
+        topology_devices(next(each for each in TARGETS.values() if each.platform == platform))
 
 
 if __name__ == "__main__":
     if parent := int(sys.argv[1]):
         sandbox.die_with_parent(parent)
-    _serve(sys.argv[2])
+    _serve(int(sys.argv[2]), *sys.argv[3:5])

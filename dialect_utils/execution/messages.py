@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import struct
 import time
@@ -44,6 +45,12 @@ _LENGTHS_KEY = "blob_lengths"
 _LARGEST_HEADER = 64 << 20
 # The last bytes of the worker's standard error are kept: XLA writes its reason there before a crash.
 _LAST_WORDS = 64 << 10
+
+
+# One file in what XLA prints with `xla_dump_to=-`.
+PRINTED_FILE = re.compile(
+    r"^\*\*\* Begin (?P<name>.+) \*\*\*\n(?P<text>[\s\S]*?)^\*\*\* End (?P=name) \*\*\*$", re.MULTILINE
+)
 
 
 class MalformedMessageError(Exception):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from dialect_utils.execution.arrays import Array
 from dialect_utils.execution.errors import ExecutionError, Stage, from_crash, from_jaxlib
 from dialect_utils.execution.messages import (
     EXECUTES,
+    PRINTED_FILE,
     Channel,
     Conversion,
     Executable,
@@ -45,10 +45,6 @@ _REWRITTEN: dict[Rewriting, str] = {
     "join": "joined",
 }
 
-# One module in the output of XLA with `xla_dump_to=-`.
-_PRINTED_MODULE = re.compile(
-    r"^\*\*\* Begin (?P<name>.+) \*\*\*\n(?P<text>[\s\S]*?)^\*\*\* End (?P=name) \*\*\*$", re.MULTILINE
-)
 DEFAULT_TIMEOUT_SECONDS = 120.0
 # Loading jaxlib on a busy machine takes seconds.
 _START_SECONDS = 120.0
@@ -149,7 +145,7 @@ class Worker:
         request = encode_request(program, [], "xla", dict(options or {}), self.timeout, with_checks=False)
         request.header.update(dump=True, devices=1)
         printed = self._text(self._answer(request, self.timeout, program.source)).decode(errors="replace")
-        return [(found["name"], found["text"]) for found in _PRINTED_MODULE.finditer(printed)]
+        return [(found["name"], found["text"]) for found in PRINTED_FILE.finditer(printed)]
 
     def load(self, executable: Executable) -> None:
         """Loads the result of `compile` by a worker of the same jaxlib, on such a processor; raises ExecutionError."""

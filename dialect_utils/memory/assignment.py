@@ -28,7 +28,7 @@ _ALIGNMENT, _POINTER_BYTES = 256, 8
 _Number = tuple[int, int, int]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Held:
     """A value: its lifetime, both ends included, and its first position and its last one, at `last_time`.
 
@@ -43,8 +43,8 @@ class _Held:
     last: Position
     last_time: int
     together: list[_Held] = field(default_factory=list)
-    begun: int = 0
-    ended: int = 0
+    begun: int = field(init=False)
+    ended: int = field(init=False)
 
 
 @dataclass(slots=True)

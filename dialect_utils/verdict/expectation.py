@@ -44,6 +44,8 @@ class Precision:
     reason: str
 
 
+# Products and convolutions of XLA:GPU's libraries.
+_PRODUCTS = ("__cublas$", "__cudnn$", "__op$")
 _NARROW_SUMS = Precision(2.0**-5, "sums of 16 bits")
 _NARROW_OPERANDS = Precision(2.0**-6, "operands of 16 bits")
 _SINGLE = Precision(2.0**-17, "sums of f32")
@@ -55,11 +57,11 @@ def precision_of(module: Module) -> Precision:
     """Returns the precision that a compiler's dump shows: the types of its sums, and of its products' operands."""
     found = _SINGLE
     for operation in module.operations():
-        opcode = operation.opcode
-        if has(opcode, Trait.CONTRACTS) or has(opcode, Trait.COMBINES):
+        contracts = has(operation.opcode, Trait.CONTRACTS) or (operation.callee or "").startswith(_PRODUCTS)
+        if contracts or has(operation.opcode, Trait.COMBINES):
             if _has_narrow(value.shape for value in operation.results):
                 return _NARROW_SUMS
-            if has(opcode, Trait.CONTRACTS) and _has_narrow(value.shape for value in operation.operands):
+            if contracts and _has_narrow(value.shape for value in operation.operands):
                 found = _NARROW_OPERANDS
     return found
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.ops import PRED, Ops, add_computation, add_scalar_computation, erase_unused, instructions
 from dialect_utils.ir import array_shape
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, TupleShape
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.ops import Trait, has, with_trait
 from dialect_utils.ops.groups import try_groups
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -21,20 +21,25 @@ _BESIDES = frozenset({"parameter", "constant", "or", *_CONVERSIONS, *_SHIFTS})
 _OF_PARTITIONS = ("channel_id", "use_global_device_ids")
 
 
-def permute_one_by_one(module: HloModule) -> None:
-    """Splits each collective-permute of several arrays, or of tuples, into one for each array, in place."""
-    for item in instructions(module, "collective-permute"):
-        is_whole = item.attribute("slice_sizes") is None
-        if is_whole and (len(item.operands) > 1 or isinstance(item.shape, TupleShape)):
-            ops = Ops(item)
-            made = [_permuted(ops, item, operand) for operand in item.operands]
-            use_elements(ops.finish(made[0] if len(made) == 1 else ops.tuple(made)))
+def exchange_one_by_one(module: HloModule) -> None:
+    """Splits each collective of several arrays, or of tuples, into one for each array, in place.
+
+    XLA:CPU mixes up arrays of two types in one all-gather, and StableHLO has no reduce-scatter of several arrays.
+    """
+    for item in instructions(module, "collective-permute", "all-gather", "reduce-scatter"):
+        if item.attribute("slice_sizes") is None and isinstance(item.shape, TupleShape):
+            ops, operands = Ops(item), item.operands
+            is_nested = len(operands) == 1 and isinstance(operands[0].shape, TupleShape)
+            shapes = (item.shape,) if is_nested else item.shape.elements
+            made = [_exchanged(ops, item, *pair) for pair in zip(operands, shapes, strict=True)]
+            use_elements(ops.finish(made[0] if is_nested else ops.tuple(made)))
 
 
-def _permuted(ops: Ops, item: Instruction, value: Instruction) -> Instruction:
-    if isinstance(value.shape, TupleShape):
-        return ops.tuple([_permuted(ops, item, ops.element(value, i)) for i in range(len(value.shape.elements))])
-    return ops.emit(item.opcode, value.shape, (value,), item.attributes)
+def _exchanged(ops: Ops, item: Instruction, value: Instruction, shape: Shape) -> Instruction:
+    if isinstance(shape, TupleShape):
+        parts = enumerate(shape.elements)
+        return ops.tuple([_exchanged(ops, item, ops.element(value, i), part) for i, part in parts])
+    return ops.emit(item.opcode, shape, (value,), item.attributes)
 
 
 def reduce_elements_of_words(module: HloModule) -> None:

@@ -38,9 +38,9 @@ def expand_custom_calls(
        LuRealDecompositionBlock, QrDecompositionBlock and EighTpu become ops in loops, also for complex numbers and f64.
     4. TopK, PartialReduce and TopKBatchMajorSmallK become a sort, by their comparator or downwards, and a slice.
     5. A call that names the computation it runs (on another core) becomes the body of that computation.
-    6. The products, convolutions, solvers, sorts and random bits of XLA:GPU (`__cublas$gemm`, `__cudnn$convForward`,
-       ...) become dot, convolution, triangular-solve, cholesky and sort, with the scales, biases and activations of
-       their backend_config. Workspaces become zeros.
+    6. The products, convolutions, attention, solvers, sorts and random bits of XLA:GPU (`__cublas$gemm`,
+       `__cudnn$convForward`, ...) become dot, convolution, triangular-solve, cholesky and sort, with the scales, biases
+       and activations of their backend_config. Workspaces become zeros.
     7. A Mosaic kernel (`tpu_custom_call`) becomes a call of a computation with its grid as a loop and its memory as
        arrays in the loop's state. Unwritten memory is zero or, with `unwritten=poison`, NaN or an odd bit pattern.
     8. The factorizations of cuSOLVER and cuSPARSE (`cusolver_getrf_ffi`, ...) become calls of LAPACK's routines, and

@@ -13,7 +13,12 @@ from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape, TokenShape, TupleShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import ExpandedBitcast, expand_bitcasts
-from passes.dumps.collectives import combine_scalars, permute_one_by_one, reduce_elements_of_words, replicate_partitions
+from passes.dumps.collectives import (
+    combine_scalars,
+    exchange_one_by_one,
+    reduce_elements_of_words,
+    replicate_partitions,
+)
 from passes.dumps.convert_async_to_sync import convert_async_to_sync
 from passes.dumps.elided import is_elided, take_constants
 from passes.dumps.expand_custom_calls import expand_custom_calls, read_hlo
@@ -142,7 +147,7 @@ def _until_bitcasts(
     _drop_target_attributes(module)
     convert_async_to_sync(module)
     replicate_partitions(module)
-    permute_one_by_one(module)
+    exchange_one_by_one(module)
     combine_scalars(module)
     inline_fusions(module)
     expand_custom_calls(module, report, custom_call=custom_call, unwritten=unwritten)

@@ -3,7 +3,7 @@
 `python -m tests.corpus.make_gpu_dumps [NAME ...] -o DIR` needs JAX's CUDA plugin but no GPU, no driver and no library
 of NVIDIA's. Each program gives DIR/NAME/ with gpu.hlo (optimized, constants in full), stablehlo.mlir (what went in),
 data.npz (in0, in1, ... and out0, out1, ...) and meta.json, which has the compiler's figures of memory; with --passes
-also passes/, the module after each pass. The GPU is one of those that gpu_targets/ describes. Nothing can be timed
+also passes/, the module after each pass. The GPU is one of those that the package describes. Nothing can be timed
 without it, so the compiler chooses by rules (--xla_gpu_autotune_level=0).
 """
 
@@ -19,9 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import jax
+from jax._src.cudnn import fused_attention_stablehlo as fused_attention
 from jax.experimental import topologies
 from jaxlib._hlo import HloPrintOptions
 
+from dialect_utils.layout import targets
 from tests.corpus.campaign import CAMPAIGN
 from tests.corpus.campaign_gpu import GPU_CAMPAIGN
 from tests.corpus.compiling import (
@@ -36,8 +38,7 @@ from tests.corpus.compiling import (
 )
 from tests.corpus.programs import PROGRAMS, Program
 
-HERE = Path(__file__).resolve().parent
-TARGETS = {path.stem: path for path in sorted((HERE / "gpu_targets").glob("*.txtpb"))}
+TARGETS = {path.stem: path for path in sorted((Path(targets.__file__).parent / "gpus").glob("*.txtpb"))}
 FIGURES = ("argument", "output", "alias", "temp", "generated_code")
 # These arrange work for parts of a TPU that a GPU lacks, or are larger than a quick run allows.
 _ONLY_TPU = ("offload", "overlapped")
@@ -52,6 +53,9 @@ def programs() -> dict[str, Program]:
 
 def compiled_for_gpu(program: Program, target: str, options: Mapping[str, Any]) -> tuple[Compiled, dict[str, int]]:
     """Compiles a program for a GPU of a description; returns the texts, and the compiler's figures of memory."""
+    # JAX asks the machine for cuDNN's version and the GPU; the description has both.
+    fused_attention.check_cudnn_version = lambda: 91000
+    fused_attention.check_compute_capability = lambda capability: True
     devices = topologies.get_topology_desc(
         platform="cuda", topology_name="gpu", topology=f"1x1x{program.device_count}", target_config=target
     ).devices

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import relayout
+from dialect_utils import processes
 from dialect_utils.execution.compilers import FigureCompiler, compile_for
 from dialect_utils.layout.targets.gpu import GPUS
 from dialect_utils.text import DiagnosticError
@@ -90,6 +91,28 @@ def test_commands_take_a_gpu_as_target(tmp_path: Path, capsys: pytest.CaptureFix
     assert "the compiler counts no bytes accessed and estimates no time" in capsys.readouterr().out
     assert main(["tune", str(file), "--target", "gpu-h200", "--objective", "time"]) == 1
     assert "the compiler for gpu-h200 estimates no time" in capsys.readouterr().err
+
+
+def test_the_compiler_has_the_limits_of_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_KEY", "not for compilers")
+    started: list[processes.Process] = []
+    start = processes.start
+
+    def noted(*given: object) -> processes.Process:
+        started.append(start(*map(str, given)))
+        return started[-1]
+
+    monkeypatch.setattr(processes, "start", noted)
+    with FigureCompiler("gpu-h100") as compiler:
+        [found] = compiler.compile_all([PRODUCT])
+        folder = Path(f"/proc/{started[0].pid}")
+        assert not found.error
+        assert b"SECRET_KEY" not in (folder / "environ").read_bytes()
+        assert "\nSeccomp:\t2\n" in (folder / "status").read_text()
+        limits = {line[:25].strip(): line[25:].split()[0] for line in (folder / "limits").read_text().splitlines()}
+        assert limits["Max file size"] == "0"
+        assert limits["Max data size"] != "unlimited"
+        assert (folder / "cwd").readlink().name.startswith("relayout-")
 
 
 def test_a_function_of_jax_is_compiled_for_a_gpu() -> None:

@@ -222,14 +222,38 @@ def test_what_a_loop_does_not_change_stays_where_it_is() -> None:
 
 
 def test_an_element_of_a_tuple_is_written_over_like_an_array() -> None:
-    body = (
-        f'{START}t = ({F}, {F}) custom-call(p), custom_call_target="f"\na = {F} get-tuple-element(t), index=0\n'
-        f"ROOT b = {F} negate(a)"
+    call = f't = ({F}) custom-call(p), custom_call_target="f"\na = {F} get-tuple-element(t), index=0\n'
+    usage = usage_of(f"{START}{call}ROOT b = {F} negate(a)")
+    assert usage.temporary_bytes == 8
+    # It is in the memory of the output, which is one buffer beside the argument.
+    assert len(usage.buffers) == 2
+
+
+def test_the_table_of_a_loop_that_returns_is_that_of_the_results() -> None:
+    state = f"({F}, f32[])"
+    loop = (
+        f"cond {{\n  s = {state} parameter(0)\n  ROOT k = pred[] constant(false)\n}}\n"
+        f"body {{\n  s = {state} parameter(0)\n  x = {F} get-tuple-element(s), index=0\n"
+        f"  y = f32[] get-tuple-element(s), index=1\n  v = {F} negate(x)\n  w = f32[] negate(y)\n"
+        f"  ROOT t = {state} tuple(v, w)\n}}\n"
     )
-    usage = usage_of(body)
-    assert usage.temporary_bytes == 4096 + 16
-    # Element 0 is in the memory of the output, which is one buffer beside the argument and element 1.
-    assert len(usage.buffers) == 3
+    body = (
+        f"{START}q = f32[] parameter(1)\na = {F} copy(p)\nb = f32[] copy(q)\nt = {state} tuple(a, b)\n"
+        f"ROOT w = {state} while(t), condition=cond, body=body"
+    )
+    usage = usage_of(body, loop)
+    assert (usage.output_bytes, usage.temporary_bytes) == (4096 + 4 + 16, 0)
+
+
+def test_the_done_of_several_all_reduces_has_the_table_of_their_start() -> None:
+    both = f"({F}, {F})"
+    body = (
+        f"{START}a = {F} copy(p)\nb = {F} copy(p)\n"
+        f"s = {both} all-reduce-start(a, b), replica_groups={{}}, to_apply=sum\nd = {both} all-reduce-done(s)\n"
+        f"x = {F} get-tuple-element(d), index=0\ny = {F} get-tuple-element(d), index=1\nROOT r = {both} tuple(x, y)"
+    )
+    usage = usage_of(body, SUM)
+    assert (usage.output_bytes, usage.temporary_bytes) == (2 * 4096 + 16, 16)
 
 
 def test_one_result_is_written_over_an_operand() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from math import pi, sqrt
 
 from dialect_utils.hlo import Instruction
-from dialect_utils.hlo.ops import S32, Ops, zero_of
+from dialect_utils.hlo.ops import S32, AttributeValue, Ops, add_scalar_computation, zero_of
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, ElementType, TupleShape
 from passes.dumps.custom_calls.call_config import refused
@@ -113,6 +113,15 @@ def _bounds(kind: ElementType) -> tuple[str, str]:
     """Returns the smallest and the largest integer of a type."""
     half = 2 ** (kind.bits - 1)
     return ("0", str(2 * half - 1)) if kind.is_unsigned else (str(-half), str(half - 1))
+
+
+def largest_magnitude(ops: Ops, value: Instruction) -> Instruction:
+    """Builds the largest magnitude of an array."""
+    shape, kind = array_shape(value), array_shape(value).element_type
+    body = add_scalar_computation(ops.computation.module, "larger", "maximum", kind)
+    operands = (ops.like("abs", value), ops.constant(kind, "0"))
+    attributes: dict[str, AttributeValue] = {"dimensions": tuple(range(shape.rank)), "to_apply": f"%{body}"}
+    return ops.array("reduce", (), operands, attributes, element_type=kind)
 
 
 def outputs(ops: Ops, call: Instruction, values: Sequence[Instruction]) -> Instruction:

@@ -62,6 +62,10 @@ class CallConfig:
         except ValueError:
             raise self._unreadable(name) from None
 
+    def text(self, name: str) -> str:
+        """Returns a text."""
+        return str(self._field(name))
+
     def word(self, name: str, words: Sequence[str], default: str | None = None) -> str:
         """Returns the name of an enumerator; `words` has the names in the order of their numbers."""
         if name not in self.fields and default is not None:

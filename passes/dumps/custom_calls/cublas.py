@@ -14,13 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from dialect_utils.hlo import Instruction
-from dialect_utils.hlo.ops import AttributeValue, Ops, add_scalar_computation
+from dialect_utils.hlo.ops import Ops
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from passes.dumps.custom_calls.arithmetic import (
     approximate_gelu,
+    largest_magnitude,
     outputs,
     plain,
     plus,
@@ -33,6 +35,7 @@ from passes.dumps.custom_calls.arithmetic import (
     times,
 )
 from passes.dumps.custom_calls.call_config import CallConfig, check_operands, refused
+from passes.dumps.sorts import first_elements
 
 # GemmBackendConfig.Epilogue, in the order of its numbers.
 _EPILOGUES = ("DEFAULT", "BIAS", "RELU", "BIAS_RELU", "GELU", "GELU_AUX", "BIAS_GELU", "BIAS_GELU_AUX")
@@ -152,37 +155,33 @@ def _results(
     elif "GELU" in steps:
         value = approximate_gelu(ops, value)
     if wants_largest:
-        extra.append(ops.convert(_largest(ops, value), shapes[-1].element_type))
+        extra.append(ops.convert(largest_magnitude(ops, value), shapes[-1].element_type))
     # The library scales only results of 8 bits.
     if result_scale is not None and shapes[0].element_type.bits == array_shape(call.operands[0]).element_type.bits:
         value = scaled(ops, value, result_scale)
     return outputs(ops, call, [rounded(ops, value, shapes[0].element_type), *extra])
 
 
-def _largest(ops: Ops, value: Instruction) -> Instruction:
-    """Builds the largest magnitude of an array."""
-    shape, kind = array_shape(value), array_shape(value).element_type
-    body = add_scalar_computation(ops.computation.module, "larger", "maximum", kind)
-    operands = (ops.like("abs", value), ops.constant(kind, "0"))
-    attributes: dict[str, AttributeValue] = {"dimensions": tuple(range(shape.rank)), "to_apply": f"%{body}"}
-    return ops.array("reduce", (), operands, attributes, element_type=kind)
-
-
 _F32 = ELEMENT_TYPES["f32"]
 _PLAIN, _BATCHED = 2, 3
 _NUMBERS = "dimension_numbers"
+# The elements for each of cuDNN's scales, by the type of the scales (xla/backends/gpu/transforms).
+_BLOCKS = {"f8e8m0fnu": 32, "f8e4m3fn": 16}
 
 
 def expand_scaled_dot(ops: Ops, call: Instruction) -> Instruction:
-    """Expands `__op$block_scaled_dot`: two matrices, their scales and optionally a scale of the result."""
+    """Expands `__op$block_scaled_dot` and cuDNN's form: two matrices, their scales and optionally one of the result."""
     check_operands(call, 4, 5)
     if _NUMBERS in (call.attribute("backend_config") or ""):
         raise refused(call, f"its backend_config has {_NUMBERS}")
-    left, right = (_dequantized(ops, call, *call.operands[i : i + 3 : 2]) for i in (0, 1))
+    pairs = [call.operands[i : i + 3 : 2] for i in (0, 1)]
+    if call.callee == "__cudnn$blockScaledDot":
+        pairs = [(value, _in_rows(ops, value, scale)) for value, scale in pairs]
+    left, right = (_dequantized(ops, call, *pair) for pair in pairs)
     rank = array_shape(left).rank
     if rank not in (_PLAIN, _BATCHED) or array_shape(right).rank != rank:
         raise refused(call, "its operands are not two matrices, or two batches of them")
-    shape = array_shape(call)
+    [shape] = result_shapes(call, 1)
     last, batch = (rank - 1,), tuple(range(rank - _PLAIN))
     attributes: dict[str, str | tuple[int, ...]] = {"lhs_contracting_dims": last, "rhs_contracting_dims": last}
     if batch:
@@ -190,7 +189,19 @@ def expand_scaled_dot(ops: Ops, call: Instruction) -> Instruction:
     product = ops.array("dot", shape.dimensions, (left, right), attributes, element_type=_F32)
     if len(call.operands) > 2 * _PLAIN:
         product = scaled(ops, product, call.operands[-1])
-    return ops.convert(product, shape.element_type)
+    return outputs(ops, call, [ops.convert(product, shape.element_type)])
+
+
+def _in_rows(ops: Ops, value: Instruction, scale: Instruction) -> Instruction:
+    """Builds the scales of cuDNN's operand without their padding, in the order of the matrix.
+
+    cuDNN stores tiles of 128 x 4 scales, each as 32 x 4 x 4: row i is at (i % 32, i / 32).
+    """
+    (*batch, rows, columns), found = array_shape(scale).dimensions, array_shape(value).dimensions
+    count, block = prod(batch), _BLOCKS[array_shape(scale).element_type.name]
+    tiles = ops.reshape(plain(ops, scale, _F32), (count, rows // 128, columns // 4, 32, 4, 4))
+    ordered = ops.reshape(ops.transpose(tiles, (0, 1, 4, 3, 2, 5)), (*batch, rows, columns))
+    return first_elements(ops, ordered, (*found[:-1], found[-1] // block))
 
 
 def expand_dequantize(ops: Ops, call: Instruction) -> Instruction:

@@ -8,6 +8,7 @@ act(conv_result_scale conv + side_input_scale side_input + bias).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -26,7 +27,9 @@ from dialect_utils.ops.window import (
 from passes.dumps.custom_calls.arithmetic import (
     ACTIVATIONS,
     activated,
+    largest_magnitude,
     outputs,
+    plain,
     plus,
     plus_along,
     result_shapes,
@@ -83,6 +86,50 @@ def expand_fused(ops: Ops, call: Instruction) -> Instruction:
     slope = config.number("leakyrelu_alpha") if mode == "kLeakyRelu" else 0.0
     value = activated(ops, call, value, mode, slope)
     return outputs(ops, call, [rounded(ops, value, shape.element_type)])
+
+
+# One operation of a graph: `8589934598:[f32]scale(8589934606);` names itself, the type and its operands in the graph.
+_NODE = re.compile(r"(\d+):\[\w+\](\w+)\(([\d,]*)\);", re.ASCII)
+# The operations on two values. An operand that is outside of the graph is the next operand of the call.
+_BINARY = {"add": "add", "scale": "multiply", "invscale": "divide", "min": "minimum", "max": "maximum"}
+
+
+def expand_graph(ops: Ops, call: Instruction) -> Instruction:
+    """Builds a convolution of 8-bit floats with the operations of its serialized graph, in f32.
+
+    The results are that of the last operation, and the largest magnitudes (`amax`) in their order. Source: GraphString
+    in xla/backends/gpu/transforms/cudnn_fused_conv_rewriter.cc.
+    """
+    text, found = CallConfig.of(call, "cudnn_conv_backend_config").text("serialized_graph"), _read(call)
+    dimensions = result_shapes(call, 1)[0].dimensions
+    values: dict[str, Instruction] = {}
+    largest, rest, last = list[Instruction](), list(call.operands[2:]), ""
+    for number, name, given in _NODE.findall(text):
+        operands = [values[each] for each in given.split(",") if each]
+        if name == "amax":
+            largest.append(largest_magnitude(ops, operands[0]))
+            continue
+        value = _emit(ops, found, dimensions, _F32) if name == "conv" else _node(ops, call, name, operands, rest)
+        values[number], last = value, number
+    if not last or rest:
+        raise refused(call, f"its graph {text} does not explain its operands")
+    main = rounded(ops, values[last], result_shapes(call, 1)[0].element_type)
+    shapes = result_shapes(call, 1 + len(largest))[1:]
+    extra = [ops.convert(each, part.element_type) for each, part in zip(largest, shapes, strict=True)]
+    return outputs(ops, call, [main, *extra])
+
+
+def _node(ops: Ops, call: Instruction, name: str, operands: list[Instruction], rest: list[Instruction]) -> Instruction:
+    """Builds one operation of a graph, whose missing operand is taken from `rest`."""
+    if name in ("relu", "elu"):
+        return activated(ops, call, operands[0], {"relu": "kRelu", "elu": "kElu"}[name])
+    if name not in _BINARY:
+        raise refused(call, f"its graph has the operation {name}")
+    value = operands[0]
+    if len(operands) == 1:
+        other = plain(ops, rest.pop(0), _F32)
+        operands.append(other if array_shape(other).rank else ops.broadcast(other, array_shape(value).dimensions))
+    return ops.like(_BINARY[name], value, operands[1])
 
 
 def _expand(

@@ -14,9 +14,16 @@ from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, ElementType, Slice, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from passes.dumps.custom_calls.arithmetic import outputs, plain, result_shapes
+from passes.dumps.custom_calls.attention import ATTENTION_EXPANSIONS
 from passes.dumps.custom_calls.call_config import CallConfig, check_operands, refused
 from passes.dumps.custom_calls.cublas import expand_dequantize, expand_gemm, expand_scaled_dot
-from passes.dumps.custom_calls.cudnn import expand_backward_filter, expand_backward_input, expand_forward, expand_fused
+from passes.dumps.custom_calls.cudnn import (
+    expand_backward_filter,
+    expand_backward_input,
+    expand_forward,
+    expand_fused,
+    expand_graph,
+)
 from passes.dumps.custom_calls.lapack import LAPACK_EXPANSIONS
 from passes.dumps.sorts import add_comparator, first_elements, stable_sort
 
@@ -155,16 +162,19 @@ def _word(ops: Ops, like: Instruction, number: int) -> Instruction:
 
 
 GPU_EXPANSIONS: dict[str, Callable[[Ops, Instruction], Instruction]] = {
+    **ATTENTION_EXPANSIONS,
     **LAPACK_EXPANSIONS,
     "__cublas$gemm": expand_gemm,
     "__cublas$lt$matmul": expand_gemm,
     "__cublas$lt$matmul$f8": expand_gemm,
     "__op$block_scaled_dot": expand_scaled_dot,
+    "__cudnn$blockScaledDot": expand_scaled_dot,
     "__op$dequantize": expand_dequantize,
     "__cudnn$convForward": expand_forward,
     "__cudnn$convBackwardInput": expand_backward_input,
     "__cudnn$convBackwardFilter": expand_backward_filter,
     "__cudnn$convBiasActivationForward": expand_fused,
+    "__cudnn$convForwardGraph": expand_graph,
     "__cublas$triangularSolve": _triangular_solve,
     "__cusolver$cholesky": _cholesky,
     "__cub$DeviceRadixSort": _radix_sort,

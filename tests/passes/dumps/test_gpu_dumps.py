@@ -148,11 +148,23 @@ REFUSED = [
     (call("__gpu$TopK", operands="a"), "where 2 arrays are expected"),
     (call("cu_threefry2x32_ffi"), "where 4 are expected"),
     (
-        call("__cudnn$fmhaSoftmax"),
-        "calls __cudnn$fmhaSoftmax, which is not known here; operands: (a: f32[4,4]{1,0}, b:",
+        call("__cudnn$fmhaSoftmaxF8"),
+        "calls __cudnn$fmhaSoftmaxF8, which is not known here; operands: (a: f32[4,4]{1,0}, b:",
     ),
+    (call("__cudnn$fmhaSoftmax", ', backend_config={"fmha_scale":1,"mask_type":"ALIBI"}'), "it has biases or pages"),
+    (call("__cudnn$fmhaSoftmax", ', backend_config={"fmha_scale":1,"dropout_rate":0.5}'), "it has dropout"),
+    (call("__cudnn$fmhaSoftmax", ', backend_config={"fmha_scale":1}'), "it has 2 operands, where 3 are expected"),
     (call("__cudnn$norm"), "calls __cudnn$norm, which is not known here"),
-    (call("__cudnn$convForwardGraph"), "calls __cudnn$convForwardGraph, which is not known here"),
+    (call("__cudnn$convForwardGraph", ", dim_labels=bf_io->bf"), "it has no backend_config"),
+    (
+        call("__cudnn$convForwardGraph", ', dim_labels=bf_io->bf, backend_config={"serialized_graph":"1:[f32]tan();"}'),
+        "its graph has the operation tan",
+    ),
+    (
+        call("__cudnn$convForwardGraph", ', dim_labels=bf_io->bf, backend_config={"serialized_graph":"conv"}'),
+        "its graph conv does not explain its operands",
+    ),
+    (call("__gpu$xla.gpu.triton"), "calls __gpu$xla.gpu.triton, which is not known here"),
 ]
 
 
@@ -163,6 +175,7 @@ def test_unsupported_calls_are_named(text: str, why: str) -> None:
     message = str(caught.value)
     assert "dump.hlo:5:8: error: custom call c calls " in message
     assert why in message
+    assert "hint: give its computation: --custom-call " in message
 
 
 def test_everything_that_cannot_be_run_is_named_at_once() -> None:
