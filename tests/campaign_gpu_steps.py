@@ -46,7 +46,6 @@ EDITS = {
     "wrong contraction": _first(r'"(l|r)hs_contracting_dimensions":\["1"\]', r'"\1hs_contracting_dimensions":["0"]'),
     "transposed contraction": _first(r"lhs_contracting_dims=\{1\}", "lhs_contracting_dims={0}"),
     "wrong window": _first(r"pad=1_1x", "pad=2_0x"),
-    "wrong slice": _first(r"slice=\{\[0:(\d+)\], \[0:(\d+)\]\}", r"slice={[0:\1], [0:\2:1]}"),
     "shifted slice": _first(r"slice=\{\[1:(\d+)\]", r"slice={[0:\1]"),
     "wrong dimensions of a reduction": _first(r"(reduce\([^\n]*dimensions=)\{1\}", r"\1{0}"),
     "wrong reduction": _first(r"(ROOT %?[\w.-]+ = [a-z0-9]+\[\] )add\(", r"\1multiply("),
