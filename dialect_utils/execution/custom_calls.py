@@ -15,16 +15,15 @@ from dataclasses import dataclass, field
 from dialect_utils.execution.errors import RefusedError
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
-from dialect_utils.ops import named
+from dialect_utils.ops import SHARDINGS, named
 from dialect_utils.ops.control import GPU_LIBRARIES
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 
 # Operations that name a target.
 _CALLS = named("custom-call custom-call-start")
 # Targets that return their operand and only inform the compiler of a program for several devices.
-IDENTITIES = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint"})
+IDENTITIES = SHARDINGS | {"SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint"}
 IDENTITIES |= {"annotate_device_placement", "MoveToHost", "MoveToDevice"}
-IDENTITIES |= {"xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier"}
 # Prefixes of targets that a bare jaxlib implements: no other compiler writes them.
 _LOCAL = ("lapack_", "blas_", "xla_ffi_", "xla_python_", "tridiagonal_solve_", "dce_sink")
 # The worker removes these calls before compilation; they have no results. Other check.* calls read files.

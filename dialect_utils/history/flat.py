@@ -7,12 +7,17 @@ from functools import cached_property
 
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.memory.relayouts import Origin, find_origins
-from dialect_utils.ops import DONE, UPDATE, Trait, has, named, split_asynchronous, with_trait
+from dialect_utils.ops import DONE, SHARDINGS, UPDATE, Trait, by_opcode, has, named, split_asynchronous, with_trait
 
 # Operations whose called function runs once, in their place.
 _INLINED = named("fusion call async-start")
 # Operations that neither compute nor move.
 FORWARDING = with_trait(Trait.ALIASES)
+# Operations that ask for layouts, those that fix them most firmly first.
+_DEMANDING = by_opcode(
+    {"custom-call": 0, "convolution": 1, "dot": 2, "gather": 3, "scatter": 4, "sort": 5, "fft": 6, "reduce-window": 7}
+    | {"triangular-solve": 1, "cholesky": 1}
+)
 
 
 class FlatGraph:
@@ -89,6 +94,8 @@ class FlatGraph:
         base, phase = split_asynchronous(operation.opcode)
         if base == "async" and phase in (UPDATE, DONE):
             return operation.operands[0]
+        if operation.opcode == "custom-call" and operation.callee in SHARDINGS:
+            return operation.operands[0]
         if operation.opcode == "get-tuple-element":
             made = self.source(operation.operands[0]).operation
             if made is not None and made.opcode == "tuple":
@@ -136,9 +143,14 @@ class FlatGraph:
 
     def unmoved(self, node: Value) -> Value:
         """Returns the first node of the chain of moves that ends in a node."""
-        while (operation := node.operation) is not None and has(operation.opcode, Trait.MAY_BE_BITCAST):
-            node = self.source(operation.operands[0])
-        return node
+        return self.moves_to(node)[-1]
+
+    def moves_to(self, node: Value) -> list[Value]:
+        """Returns the chain of moves that ends in a node, from the node back to the one that makes the array."""
+        chain = [node]
+        while (operation := chain[-1].operation) is not None and has(operation.opcode, Trait.MAY_BE_BITCAST):
+            chain.append(self.source(operation.operands[0]))
+        return chain
 
     def readers(self, node: Value) -> Sequence[Value]:
         """Returns the users of a node, each once; moves, tuples and get-tuple-elements are passed over."""
@@ -172,3 +184,8 @@ def _is_inner_tuple(node: Value) -> bool:
 def opcode_of(node: Value) -> str:
     """Returns the opcode of a node."""
     return "parameter" if node.operation is None else node.operation.opcode
+
+
+def firmness(opcode: str) -> int:
+    """Returns how firmly an operation asks for the layouts of its operands, 0 for the firmest."""
+    return _DEMANDING.get(opcode, len(_DEMANDING))

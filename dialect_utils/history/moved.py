@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from dialect_utils.history.flat import FORWARDING, FlatGraph, opcode_of
+from dialect_utils.history.flat import FORWARDING, FlatGraph, firmness, opcode_of
 from dialect_utils.history.tracing import Introduced
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import ArrayShape
@@ -14,7 +14,7 @@ from dialect_utils.layout.moves.bitcast import is_bitcast
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.memory import MemoryUsage
 from dialect_utils.memory.trips import trip_counts
-from dialect_utils.ops import DONE, Trait, by_opcode, has
+from dialect_utils.ops import DONE, Trait, has, named
 
 Kind = Literal["relayout", "copy", "memory space", "transpose", "reshape", "padded array", "instruction"]
 
@@ -118,18 +118,17 @@ def _function(graph: FlatGraph, node: Value) -> Function:
     return function
 
 
+# Operations that take the layout that their readers ask for.
+_ASKING_NOTHING = named("convert pad")
 Role = Literal["argument", "result", "loop state", "instruction"]
-# Operations that ask for layouts, those that fix them most firmly first.
-_DEMANDING = by_opcode(
-    {"custom-call": 0, "convolution": 1, "dot": 2, "gather": 3, "scatter": 4, "sort": 5, "fft": 6, "reduce-window": 7}
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
     """One side of a move: an instruction or an end of the program, and the layout in which it has the array.
 
-    `number` is that of an argument or result of the entry, or of an element of a loop's state.
+    `number` is that of an argument or result of the entry, or of an element of a loop's state. `callee` is the target
+    of a custom call.
     """
 
     role: Role
@@ -138,11 +137,12 @@ class Side:
     shape: str
     node: Value | None
     number: int | None = None
+    callee: str = ""
 
     def __str__(self) -> str:
-        """Returns e.g. `argument 0 (x.1)`, `result 0` and `dot.3 (dot)`."""
+        """Returns e.g. `argument 0 (x.1)`, `result 0`, `dot.3 (dot)` and `call.2 (custom-call to __cublas$gemm)`."""
         if self.role == "instruction":
-            return f"{self.name} ({self.opcode})"
+            return f"{self.name} ({self.opcode}{f' to {self.callee}' if self.callee else ''})"
         name = f" ({self.name})" if self.name else ""
         return f"{self.role} {self.number}{name}"
 
@@ -152,24 +152,42 @@ def producer(found: Introduced) -> Side:
     graph = found.graph
     node = through_same_bytes(graph, graph.operands(found.node)[0])
     role, number = _role_of_value(graph, node)
-    return Side(role, node.name, opcode_of(node), str(node.shape), node, number)
+    made = graph.operands(node)[0] if role == "instruction" and opcode_of(node) == "get-tuple-element" else node
+    return Side(role, made.name, opcode_of(made), str(node.shape), node, number, _callee(made))
 
 
-def consumers(found: Introduced) -> list[Side]:
-    """Returns the sides that read the moved array, the one that most firmly asks for its layout first."""
+def consumers(found: Introduced, final: ArrayShape | None = None) -> list[Side]:
+    """Returns the sides that read the moved array, the one that most firmly asks for its layout first.
+
+    `final` is the array in the final program. A transpose that moves nothing in its own module is there before layouts
+    are assigned: those of this module mean nothing.
+    """
     graph, node = found.graph, found.node
-    shape = str(next(node.shape.arrays()))
-    sides = [Side("result", "", "", shape, None, number) for number in result_numbers(graph, node)]
-    for user, number in _reading(graph, node):
+    is_settled = node.operation is None or kind_of_move(node.operation) is not None
+    result = next(node.shape.arrays())
+    is_final = final is not None and final.dimensions == result.dimensions
+    shape = str(result if is_settled else final if is_final else result.without_layout)
+    sides = [Side("result", "", "", shape, None, number) for number in _results(graph, node, is_settled)]
+    for user, number in reading(graph, node, is_settled):
         role: Role = "instruction" if number is None else "loop state"
-        sides.append(Side(role, user.name, opcode_of(user), shape, user, number))
+        sides.append(Side(role, user.name, opcode_of(user), shape, user, number, _callee(user)))
     return sorted(dict.fromkeys(sides), key=_firmness)
+
+
+def _results(graph: FlatGraph, node: Value, is_settled: bool) -> list[int]:
+    if is_settled:
+        return result_numbers(graph, node)
+    return [number for number, each in enumerate(graph.results) if node in graph.moves_to(each)]
+
+
+def _callee(node: Value) -> str:
+    return (node.operation and node.operation.callee) or ""
 
 
 def _firmness(side: Side) -> int:
     if side.role != "instruction":
         return 0 if side.role == "result" else 1
-    return 2 + _DEMANDING.get(side.opcode, len(_DEMANDING))
+    return 2 + firmness(side.opcode)
 
 
 def through_same_bytes(graph: FlatGraph, node: Value, end: Value | None = None) -> Value:
@@ -192,13 +210,21 @@ def result_numbers(graph: FlatGraph, node: Value) -> list[int]:
     return [number for number, each in enumerate(graph.results) if through_same_bytes(graph, each, node) is node]
 
 
-def _reading(graph: FlatGraph, node: Value) -> Iterator[tuple[Value, int | None]]:
+def _is_passed(user: Value, is_settled: bool) -> bool:
+    """Is true for a reader that asks for no layout: it hands the array on, in the order in which it has it."""
+    operation = user.operation
+    if operation is None or not has(operation.opcode, Trait.MAY_BE_BITCAST):
+        return operation is not None and operation.opcode in _ASKING_NOTHING
+    return not is_settled or keeps_bytes(user) or kind_of_move(operation) == "copy"
+
+
+def reading(graph: FlatGraph, node: Value, is_settled: bool = True) -> Iterator[tuple[Value, int | None]]:
     """Yields the nodes that read the bytes of a node, a loop together with the number of the state's element."""
     yield from graph.carried(node)
     for user in graph.users(node):
         opcode = opcode_of(user)
-        if keeps_bytes(user):
-            yield from _reading(graph, user)
+        if _is_passed(user, is_settled):
+            yield from reading(graph, user, is_settled)
         elif opcode == "tuple":
             yield from graph.carried_by(user, node)
         elif opcode != "while":

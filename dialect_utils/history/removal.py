@@ -1,6 +1,8 @@
 """Changes of a program that remove a copy: another layout of an argument or result, or a donated argument.
 
 Advice is given only for classes of copies that disappeared from recompiled programs (docs/why.md has the figures).
+XLA:GPU copies by transposes, and the program's own transposes go the same way: an argument that only transposes of one
+order read may come in this order.
 """
 
 from __future__ import annotations
@@ -10,12 +12,13 @@ from itertools import pairwise
 from typing import Literal
 
 from dialect_utils.history.flat import FlatGraph, opcode_of
-from dialect_utils.history.moved import array_of, keeps_bytes, kind_of_move, through_same_bytes
+from dialect_utils.history.moved import array_of, keeps_bytes, kind_of_move, reading, through_same_bytes
 from dialect_utils.history.tracing import Introduced
-from dialect_utils.ir import Value
+from dialect_utils.ir import Operation, Value
 from dialect_utils.ir.elementwise import is_elementwise
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.bitcast import classify_bitcast
+from dialect_utils.memory.sharing import written_in_place
 from dialect_utils.ops import IN_PLACE, named
 
 Action = Literal["argument layout", "result layout", "donation"]
@@ -45,10 +48,13 @@ class Removal:
         return f"return result {self.number} in the layout before the copy: {layout} in out_shardings of jax.jit"
 
 
-def removal(found: Introduced) -> Removal | None:
-    """Returns the change that removes a copy, or None where none is known."""
+def removal(found: Introduced, compiler: str | None) -> Removal | None:
+    """Returns the change that removes a copy, or a transpose on a GPU; None where none is known.
+
+    `compiler` is the one that wrote the program, as `guess_compiler` returns it.
+    """
     graph, copy = found.graph, found.node
-    if copy.operation is None or copy.operation.opcode != "copy":
+    if copy.operation is None or not (copy.operation.opcode == "copy" or (compiler == "gpu" and _is_transpose(copy))):
         return None
     if kind_of_move(copy.operation) == "copy":
         return _donation(graph, copy)
@@ -56,15 +62,17 @@ def removal(found: Introduced) -> Removal | None:
     argument = _argument(back[-1])
     order: tuple[int, ...] | None
     after = _paths_to_results(graph, copy)
-    if argument is not None and not after and _is_tiled(copy) and _is_only_read_so(graph, back, copy):
-        order = _order(copy)
+    # XLA:CPU copies an argument of another layout once more.
+    is_kept = compiler is not None and not after and not _is_written_over(graph, copy)
+    if argument is not None and is_kept and _is_only_read_so(graph, back, copy):
+        order = _order_before(copy)
         for node, before in pairwise(back):
             order = _through(order, before, node, forward=False)
         return _changed("argument layout", argument, back[-1], order)
     # An argument that the program returns unchanged is copied in any layout.
     if len(after) == 1 and _argument(through_same_bytes(graph, back[0])) is None:
         [(number, path)] = after
-        order = _order(graph.operands(copy)[0])
+        order = _through(_order(graph.operands(copy)[0]), graph.operands(copy)[0], copy, forward=True)
         for before, node in pairwise(path):
             order = _through(order, before, node, forward=True)
         return _changed("result layout", number, path[-1], order)
@@ -76,10 +84,9 @@ def _changed(action: Action, number: int, node: Value, order: tuple[int, ...] | 
     return None if not order or shape is None else Removal(action, number, shape, order)
 
 
-def _is_tiled(copy: Value) -> bool:
-    """Is true for a copy of the TPU compiler: XLA:CPU copies an argument of another layout once more."""
-    shape = array_of(copy)
-    return shape is not None and shape.layout is not None and bool(shape.layout.tiles)
+def _is_transpose(node: Value) -> bool:
+    """Is true for a transpose that moves elements."""
+    return node.operation is not None and kind_of_move(node.operation) == "transpose"
 
 
 def _path_back(graph: FlatGraph, node: Value) -> list[Value]:
@@ -116,13 +123,40 @@ def _paths_to_results(graph: FlatGraph, copy: Value) -> list[tuple[int, list[Val
 
 def _is_only_read_so(graph: FlatGraph, back: list[Value], copy: Value) -> bool:
     """Is true where every reader of an argument, or of a value on the path from it, is a copy into the same order."""
-    wanted, path = _order(copy), set(back)
+    wanted, path = _order_before(copy), set(back)
     for node in back:
         for user in graph.users(node):
-            is_copy = opcode_of(user) == "copy" and _order(user) == wanted
+            is_copy = (opcode_of(user) == "copy" or _is_transpose(user)) and _order_before(user) == wanted
             if user not in path and not is_copy:
                 return False
     return True
+
+
+def _is_written_over(graph: FlatGraph, copy: Value) -> bool:
+    """Is true where a reader may write into the array: an argument has to stay as it is, so it would be copied."""
+    for user, number in reading(graph, copy):
+        assert user.operation is not None
+        if number is not None and _is_changed(graph, user.operation, number):
+            return True
+        written = (graph.source(operand) for operand, _, _ in written_in_place(user.operation))
+        if number is None and any(copy in graph.moves_to(each) for each in written):
+            return True
+    return False
+
+
+def _is_changed(graph: FlatGraph, loop: Operation, number: int) -> bool:
+    """Is true where the body of a loop returns another array as this element of the state."""
+    body = loop.called_as("body")
+    assert body is not None
+    [state] = body.parameters
+    result = graph.source(body.results[0])
+    made = result.operation
+    if made is not None and made.opcode == "tuple":
+        result = graph.source(made.operands[number])
+    element = result.operation
+    if element is None or element.opcode != "get-tuple-element" or graph.operands(result)[0] is not state:
+        return result is not state
+    return element.attribute("index") != str(number)
 
 
 def _argument(node: Value) -> int | None:
@@ -135,6 +169,13 @@ def _argument(node: Value) -> int | None:
 def _order(node: Value) -> tuple[int, ...]:
     shape = array_of(node)
     return () if shape is None or shape.layout is None else tuple(reversed(shape.layout.minor_to_major))
+
+
+def _order_before(move: Value) -> tuple[int, ...]:
+    """Returns the order of the result of a copy or transpose, as dimensions of the operand."""
+    step = None if move.operation is None else move.operation.step
+    order = _order(move)
+    return order if step is None or step.order is None else tuple(step.order[each] for each in order)
 
 
 def _through(order: tuple[int, ...] | None, before: Value, after: Value, *, forward: bool) -> tuple[int, ...] | None:
@@ -150,10 +191,10 @@ def _permutation(before: Value, after: Value) -> tuple[int, ...] | None:
     one, other = array_of(before), array_of(after)
     if one is None or other is None or sorted(one.dimensions) != sorted(other.dimensions):
         return None
-    if not keeps_bytes(after):
-        return tuple(range(one.rank))
     assert after.operation is not None
     step = after.operation.step
+    if step is None and not keeps_bytes(after):
+        return tuple(range(one.rank))
     if step is not None and step.order is not None:
         return step.order
     plan = classify_bitcast(one.in_default_memory, other.in_default_memory).decomposition if one.is_static else None
@@ -172,5 +213,23 @@ def _donation(graph: FlatGraph, copy: Value) -> Removal | None:
     if argument is None or shape is None or argument in {number for _, number, _ in graph.module.aliases}:
         return None
     updates = [each for each in graph.users(copy) if opcode_of(each) in IN_PLACE and graph.operands(each)[0] is copy]
-    types = [each.type_and_dimensions for node in graph.results if (each := array_of(node)) is not None]
-    return Removal("donation", argument, shape) if updates and shape.type_and_dimensions in types else None
+    taken = {result for result, _, _ in graph.module.aliases}
+    arrays = [(number, node, array_of(node)) for number, node in enumerate(graph.results)]
+    same = [
+        node
+        for number, node, each in arrays
+        if (number,) not in taken and each is not None and each.type_and_dimensions == shape.type_and_dimensions
+    ]
+    # JAX gives the memory of a donated argument to the first result of its type.
+    is_first = len(same) == 1 or (bool(same) and _written_over(graph, same[0], copy) is copy)
+    return Removal("donation", argument, shape) if updates and is_first else None
+
+
+def _written_over(graph: FlatGraph, node: Value, end: Value) -> Value:
+    """Returns the array whose memory an array may have, back as far as `end` through writes in place."""
+    while node is not end:
+        before = graph.operands(node)[0] if opcode_of(node) in IN_PLACE else _carried(graph, node)
+        if before is None:
+            break
+        node = before
+    return node

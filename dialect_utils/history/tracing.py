@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dialect_utils.history.flat import FlatGraph, opcode_of
+from dialect_utils.history.flat import FlatGraph, firmness, opcode_of
+from dialect_utils.history.movement import is_same_move, is_settled, movement, order_of
 from dialect_utils.hlo.text.attributes import op_name_in
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Layout, Shape
@@ -25,6 +26,8 @@ _LONGEST_LITERAL = 64
 _LEAST = 6
 # The least score for moves of arrays without counterparts: dimensions, order and readers agree.
 _LEAST_WITHOUT_SOURCE = 12
+# Above the firmness of every operation.
+_UNREAD = 100
 
 _Key = Callable[[FlatGraph, Value], Hashable]
 
@@ -146,12 +149,46 @@ class Counterparts:
             for old in candidates:
                 likeness = self._likeness(old, node, readers)
                 if likeness >= (_LEAST if source is not None else _LEAST_WITHOUT_SOURCE):
-                    scored.append((-likeness, position, node, old))
-        for _, _, node, old in sorted(scored, key=lambda each: each[:2]):
+                    scored.append((-likeness, position, self._firmest(old, readers), node, old))
+        for _, _, _, node, old in sorted(scored, key=lambda each: each[:3]):
             # A pass may duplicate a move into several fusions.
             if node not in self._found and (old not in self._reached or self.after.is_fused(node)):
                 self._found[node] = old
                 self._reached.add(old)
+        self._match_movements(by_source)
+
+    def _match_movements(self, by_source: Mapping[Value, Sequence[Value]]) -> None:
+        """Pairs the moves that are left with those that move the elements of the same array to the same positions.
+
+        XLA:GPU gives all arrays the default layout (xla/service/layout_normalization.cc): each copy into another
+        layout becomes a transpose, each transpose one of other dimensions.
+        """
+        for node in _moves(self.after):
+            source = None if node in self._found else self._found.get(self.after.unmoved(node))
+            if source is None:
+                continue
+            readers = {self._found.get(each) for each in self.after.readers(node)}
+            wanted = movement(node) if opcode_of(node) == "transpose" else None
+            settled = filter(is_settled, by_source.get(source, ()) if wanted is not None else ())
+            if equal := [each for each in settled if movement(each) == wanted] or self._passed(node, source):
+                firmest = [self._firmest(each, readers) for each in equal]
+                old = equal[firmest.index(min(firmest))]
+                self._found[node] = old
+                self._reached.add(old)
+
+    def _passed(self, node: Value, source: Value) -> list[Value]:
+        """Returns the move that a pass exchanged with the operation before it or after it.
+
+        An example is `copy(pad(x))` for `pad(copy(x))` (xla/service/gpu/transforms/move_copy_to_users.cc).
+        """
+        users = [self._found.get(each) for each in self.after.users(node)]
+        olds = [*self.before.operands(source), *(move for each in users if each for move in self.before.users(each))]
+        return [each for each in olds if _is_move(each) and each not in self._reached and is_same_move(each, node)]
+
+    def _firmest(self, old: Value, readers: set[Value | None]) -> int:
+        """Returns how firmly one of the readers asks for a layout: a pass may join moves that are equal."""
+        shared = (each for each in self.before.readers(old) if each in readers)
+        return min((firmness(opcode_of(each)) for each in shared), default=_UNREAD)
 
     def _likeness(self, old: Value, new: Value, readers: set[Value | None]) -> int:
         """Returns the similarity score of two moves of one array, 0 for moves that cannot be the same instruction."""
@@ -162,7 +199,7 @@ class Counterparts:
         if has(opcode_of(new), Trait.IS_STEP) and one.dimensions != other.dimensions:
             return 0
         score = 5 * bool(readers.intersection(self.before.readers(old))) + 4 * (one.dimensions == other.dimensions)
-        score += 3 * (_order(one) == _order(other)) + (one.element_type == other.element_type)
+        score += 3 * (order_of(one) == order_of(other)) + (one.element_type == other.element_type)
         score += 2 * (op_name(old) == op_name(new)) + (old.name == new.name)
         return score + (_opcodes_before(self.before, old) == _opcodes_before(self.after, new))
 
@@ -241,10 +278,6 @@ def _array(shape: Shape) -> ArrayShape | None:
 def _size(shape: Shape) -> int:
     array = _array(shape)
     return array.element_count if array is not None and array.is_static else -1
-
-
-def _order(shape: ArrayShape) -> tuple[int, ...] | None:
-    return None if shape.layout is None else shape.layout.minor_to_major
 
 
 # Reads one module of the compilation; None where the file does not hold a module that can be read.

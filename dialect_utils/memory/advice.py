@@ -17,7 +17,8 @@ from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.targets.known import default_layout
 from dialect_utils.memory.allocation import Allocation, PaddedDimension, padded_dimensions
 from dialect_utils.memory.buffers import Buffer
-from dialect_utils.memory.relayouts import Origin, Relayout
+from dialect_utils.memory.relayouts import Origin, Relayout, moving_transpose
+from dialect_utils.memory.sharing import written_in_place
 from dialect_utils.memory.usage import MemoryUsage
 from dialect_utils.ops import Trait, named, with_trait
 from dialect_utils.text import format_bytes
@@ -31,6 +32,10 @@ _PASSED = with_trait(Trait.ALIASES) | with_trait(Trait.MAY_BE_BITCAST) | {"conve
 _MOST_PASSED = 4
 _PRODUCT = "dot_general"
 _LANES = 128
+# Operations whose parts may write over an operand.
+_WRITING = named("while conditional call tuple")
+# Products only: cuBLAS also solves triangular systems.
+_CUBLAS = ("__cublas$gemm", "__cublas$lt$matmul")
 # A batch of at least this many matrices.
 _MANY = 1024
 _RANK_OF_BATCH = 3
@@ -116,6 +121,7 @@ AdviceKind = Literal[
     "waiting arrays",
     "cancelling relayouts",
     "narrow reads",
+    "library workspace",
 ]
 # Advice that saves less than this share of the peak, or fewer bytes, is noise.
 _LEAST_SHARE = 0.01
@@ -147,11 +153,12 @@ def find_advice(
     found = [
         *_donations(module, allocation),
         *_entry_orders(module, allocation),
-        *_entry_copies(module, relayouts),
+        *_entry_copies(module, relayouts, is_gpu=usage.is_gpu),
         *_padded(usage, origin),
         *_waiting(usage, origin),
         *_cancelling(relayouts),
         *_narrow_reads(usage),
+        *_workspaces(usage),
     ]
     least = max(_LEAST_BYTES, usage.peak_bytes * _LEAST_SHARE)
     return tuple(sorted((each for each in found if each.bytes_saved >= least), key=lambda each: -each.bytes_saved))
@@ -201,16 +208,53 @@ def _arrays(shapes: Sequence[Shape]) -> list[tuple[str, ArrayShape]]:
     return [(".".join(map(str, path)), leaf) for path, leaf in leaves if isinstance(leaf, ArrayShape)]
 
 
-def _entry_copies(module: Module, relayouts: Sequence[Relayout]) -> Iterator[Advice]:
+def _entry_copies(module: Module, relayouts: Sequence[Relayout], *, is_gpu: bool) -> Iterator[Advice]:
     """Yields advice for arguments that are copied to another layout, one that takes no more bytes."""
     parameters = {value: number for number, value in enumerate(module.entry.parameters)}
     for relayout in relayouts:
         value = relayout.operation.operands[0]
         if relayout.kind != "relayout" or value not in parameters or relayout.bytes_written > relayout.bytes_read:
             continue
-        if relayout.source.dimensions == relayout.result.dimensions:
-            text = f"hand it over as {relayout.result}: {relayout.operation.results[0].name} would not copy it"
+        name, transpose = relayout.operation.results[0].name, moving_transpose(relayout.operation)
+        if transpose is not None:
+            layout = relayout.source.layout
+            is_whole = transpose.operands[0].shape == relayout.source and layout is not None and layout.is_descending
+            if is_gpu and is_whole and len(value.users) == 1 and _is_only_read(relayout.operation.results[0]):
+                order = transpose.ints("dimensions")
+                text = f"hand it over as Format(Layout(major_to_minor={order}), sharding): {name} would not move it"
+                yield Advice("entry copy", f"argument {parameters[value]}", text, relayout.bytes_written)
+        elif relayout.source.dimensions == relayout.result.dimensions:
+            text = f"hand it over as {relayout.result}: {name} would not copy it"
             yield Advice("entry copy", f"argument {parameters[value]}", text, relayout.bytes_written)
+
+
+def _is_only_read(value: Value) -> bool:
+    """Is true where no user may write over an array: an argument would be copied to stay as it is."""
+    for user in value.users:
+        if user.opcode == "bitcast":
+            if not _is_only_read(user.results[0]):
+                return False
+        elif user.opcode in _WRITING or any(operand == value for operand, _, _ in written_in_place(user)):
+            return False
+    return bool(value.users)
+
+
+def _workspaces(usage: MemoryUsage) -> Iterator[Advice]:
+    """Yields advice for the scratch memory of cuBLAS at the peak: Triton computes the same products without it."""
+    scratch = [
+        buffer
+        for buffer in usage.at_peak
+        if (made := buffer.value.operation) is not None
+        and made.opcode == "custom-call"
+        and (made.callee or "").startswith(_CUBLAS)
+        and buffer.shape.element_type.name in ("s8", "u8")
+        and buffer.shape.rank == 1
+    ]
+    if scratch:
+        made = scratch[0].value.operation
+        assert made is not None
+        text = f"scratch memory of {made.callee}: a product by Triton takes none (--xla_gpu_enable_triton_gemm=true)"
+        yield Advice("library workspace", scratch[0].value.name, text, sum(each.bytes_held for each in scratch))
 
 
 def _padded(usage: MemoryUsage, origin: Callable[[Operation], Origin]) -> Iterator[Advice]:

@@ -131,21 +131,45 @@ def _moved(operation: Operation) -> tuple[ArrayShape, ArrayShape, Kind] | None:
         started = operation.operands[0].operation
         return _move(started.operands[0], operation.results[0]) if started is not None else None
     if operation.opcode in _LAYOUT_CHANGES:
-        return _move(operation.operands[0], operation.results[0])
+        return _move(operation.operands[0], operation.results[0], moving_transpose(operation))
     if operation.opcode == "fusion":
         number = _only_moves(operation.called[0])
-        return _move(operation.operands[number], operation.results[0]) if number is not None else None
+        if number is not None:
+            return _move(operation.operands[number], operation.results[0], moving_transpose(operation))
     return None
 
 
-def _move(source: Value, result: Value) -> tuple[ArrayShape, ArrayShape, Kind] | None:
+def moving_transpose(operation: Operation) -> Operation | None:
+    """Returns a transpose that moves elements: the operation itself, or one in a fusion; None where there is none.
+
+    XLA:GPU writes copies into other layouts so. Tiles tell about the moves of TPUs.
+    """
+    moves = operation.called[0].operations if operation.opcode == "fusion" else (operation,)
+    for each in moves:
+        source, result = each.operands[0].shape if each.operands else None, each.results[0].shape
+        step = each.step if each.opcode == "transpose" else None
+        if step is None or not isinstance(source, ArrayShape) or not isinstance(result, ArrayShape):
+            continue
+        # Imported here: most modules have no such transposes.
+        from dialect_utils.layout.moves.bitcast import is_bitcast
+        from dialect_utils.layout.moves.plan import Plan
+
+        is_tiled = source.layout is None or bool(source.layout.tiles)
+        if not is_tiled and not is_bitcast(source, Plan(*source.type_and_dimensions, (step,)), result):
+            return each
+    return None
+
+
+def _move(
+    source: Value, result: Value, transpose: Operation | None = None
+) -> tuple[ArrayShape, ArrayShape, Kind] | None:
     before, after = source.shape, result.shape
     if not isinstance(before, ArrayShape) or not isinstance(after, ArrayShape):
         return None
     one, other = before.layout, after.layout
     if one is None or other is None:
         return None
-    if (one.minor_to_major, one.tiles) != (other.minor_to_major, other.tiles):
+    if transpose is not None or (one.minor_to_major, one.tiles) != (other.minor_to_major, other.tiles):
         return before, after, "relayout"
     return (before, after, "memory space") if one.memory_space != other.memory_space else None
 

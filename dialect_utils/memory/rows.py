@@ -155,7 +155,8 @@ def headline(name: str, usage: MemoryUsage, rows: Iterable[BufferRow]) -> str:
     inner = max(usage.counted_by_space, key=lambda space: usage.counted_by_space[space])
     if inner and usage.counted_by_space[inner] > peak - usage.counted_by_space[inner]:
         share = format_share(usage.counted_by_space[inner], peak)
-        return f"{share} at the peak are temporaries in {memory_space_name(inner)}; padding takes {_padding(usage)}"
+        space = memory_space_name(inner, is_gpu=usage.is_gpu)
+        return f"{share} at the peak are temporaries in {space}; padding takes {_padding(usage)}"
     largest = max(at_peak, key=lambda group: group.bytes_held)
     share = format_share(largest.bytes_held, peak)
     return f"{share} at the peak are {_counted(largest)}: {_described(largest)}; padding takes {_padding(usage)}"

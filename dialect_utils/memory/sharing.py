@@ -209,7 +209,7 @@ def _share_in_place(leaves: Leaves, operation: Operation) -> None:
         leaves.share(leaves.of(operand), leaves.at(operation.results[0], path))
     if reuse:
         return
-    for operand, operand_path, path in _written_in_place(operation):
+    for operand, operand_path, path in written_in_place(operation):
         leaves.share(leaves.at(operand, operand_path), leaves.at(operation.results[0], path))
 
 
@@ -229,7 +229,7 @@ def _reused(operation: Operation) -> Iterator[tuple[Value, tuple[int, ...]]]:
                 yield from ((operation.operands[number], (output,) if is_tuple else ()) for output in outputs)
 
 
-def _written_in_place(operation: Operation) -> Iterator[tuple[Value, tuple[int, ...], tuple[int, ...]]]:
+def written_in_place(operation: Operation) -> Iterator[tuple[Value, tuple[int, ...], tuple[int, ...]]]:
     """Yields (operand, operand path, result path) of each in-place write that the operation implies."""
     if (aliasing := operation.attribute("output_to_operand_aliasing")) is not None:
         operands = _all_operands(operation)

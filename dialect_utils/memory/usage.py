@@ -46,6 +46,7 @@ class MemoryUsage:
     counted_by_space: Mapping[int, int]
     host_bytes: int
     at_peak: tuple[Buffer, ...]
+    is_gpu: bool = False
 
     @property
     def target(self) -> str | None:
@@ -125,6 +126,7 @@ def measure_memory(module: Module, target: str | None = None) -> MemoryUsage:
         host_bytes=_total([*parameters, *results], allocation, on_host=True)
         - _total(aliased, allocation, on_host=True),
         at_peak=_live_at(buffers, peaks[0][1]),
+        is_gpu=is_gpu,
     )
 
 

@@ -35,6 +35,8 @@ HLO_NAMES = frozenset(each.name for each in HLO_OPCODES)
 
 # XLA's parser takes any opcode with one of these for the asynchronous form.
 START, UPDATE, DONE = "-start", "-update", "-done"
+# Targets of custom calls that return their operand, and say only where the parts of an array are.
+SHARDINGS = frozenset({"Sharding", "xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier"})
 # The traits that an asynchronous form shares with its opcode; its operands and results are others.
 _ASYNCHRONOUS_TRAITS = (
     Trait.PURE

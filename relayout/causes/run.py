@@ -16,7 +16,7 @@ from dialect_utils.ir import Module, Value
 from dialect_utils.layout.targets.known import laid_out
 from dialect_utils.memory import MemoryUsage, measure_memory
 from dialect_utils.memory.advice import known_remedy
-from dialect_utils.memory.allocation import Allocation, padded_dimensions
+from dialect_utils.memory.allocation import Allocation, guess_compiler, padded_dimensions
 from dialect_utils.memory.relayouts import Origin
 from dialect_utils.text import Diagnostic, DiagnosticError, all_nearest, format_bytes
 from relayout.causes.result import SHOWN, Cause, Change, End, Why, pass_between
@@ -108,8 +108,8 @@ class Explainer:
         """Returns the cause of one array."""
         found = self.introduced[moved.node]
         is_moved = moved.kind not in _NOT_MOVED
-        sides = [producer(found), *consumers(found)] if is_moved else []
-        change = removal(found) if is_moved else None
+        sides = [producer(found), *consumers(found, moved.result)] if is_moved else []
+        change = self._removal(moved, found) if is_moved else None
         place, of = self._place(moved, found, [*sides[1:], *sides[:1]])
         return Cause(
             name=moved.node.name,
@@ -135,6 +135,12 @@ class Explainer:
             change=None if change is None else self._change(change),
             advice=self._remedy(moved) if change is None else self._advice(change),
         )
+
+    def _removal(self, moved: Moved, found: Introduced) -> Removal | None:
+        """Returns the change that removes a move; layouts of a transpose mean something in the final program only."""
+        compiler = guess_compiler(self.final.module)
+        is_copy = opcode_of(found.node) == "copy"
+        return removal(found if is_copy else Introduced(found.number, self.final, moved.node), compiler)
 
     def _remedy(self, moved: Moved) -> str:
         """Returns another way to write the operation that asks for a padded array, empty where none is known."""

@@ -37,6 +37,23 @@ _ROWS = {
 }
 
 
+# Of "How to read this page": how the machine stores arrays, and its memories.
+_TPU = (
+    "A TPU stores an array in tiles: with <code>T(8,128)</code>, each tile has 8 rows of 128 numbers, and these 128 "
+    "positions are called lanes. An array of rows of 3 numbers fills 3 of the 128 lanes; the other 125 are padding, "
+    "which takes memory but holds no element. The elements are the payload; payload and padding together are the "
+    "allocated bytes. Main memory (HBM) is the large memory of the chip. A layout that ends in <code>S(1)</code> is in "
+    "VMEM, a small and fast memory beside the computing units; <code>S(5)</code> is the memory of the host, and other "
+    "numbers are further small memories of the chip."
+)
+_GPU = (
+    "A GPU stores an array densely, in the order of dimensions that its layout states, so allocated bytes are those of "
+    "the elements. Main memory is the memory of the GPU (HBM). A call of a library, such as cuBLAS, may have a second "
+    "result of bytes: the scratch memory that it computes with. A layout that ends in <code>S(1)</code> is in memory "
+    "that collective operations share with other GPUs, and <code>S(5)</code> is the memory of the host."
+)
+
+
 def html_page(report: MemoryReport, causes: str = "") -> str:
     """Returns the page: totals, a timeline, a treemap of the peak, and tables that sort and filter.
 
@@ -46,6 +63,7 @@ def html_page(report: MemoryReport, causes: str = "") -> str:
         "title": html_text(f"memory of {report.module.name or 'module'}"),
         "sentence": html_text(report.headline),
         "advice": _advice(report),
+        "machine": _GPU if report.usage.is_gpu else _TPU,
         "causes": causes,
         "data": _json_in_html(_data(report)),
     }
@@ -86,7 +104,8 @@ def _data(report: MemoryReport) -> dict[str, Any]:
         "length": report.usage.schedule.length,
         "peak_time": report.usage.peak_time,
         "spaces": {
-            str(space): memory_space_name(space) for space in {each.memory_space for each in report.usage.buffers}
+            str(space): memory_space_name(space, is_gpu=report.usage.is_gpu)
+            for space in {each.memory_space for each in report.usage.buffers}
         },
         "tables": tables,
         "strings": list(strings),

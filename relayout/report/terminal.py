@@ -49,7 +49,7 @@ def _totals(report: MemoryReport) -> Iterator[str]:
     if usage.host_bytes:
         yield f"  on the host  {format_bytes(usage.host_bytes):>10}   arguments and outputs"
     for space, size in usage.peak_by_space.items():
-        yield f"  temporaries  {format_bytes(size):>10}   {memory_space_name(space)}"
+        yield f"  temporaries  {format_bytes(size):>10}   {memory_space_name(space, is_gpu=usage.is_gpu)}"
     share = usage.padding_bytes / held if held else 0.0
     yield f"  padding      {format_bytes(usage.padding_bytes):>10}   {share:.1%} of what the peak holds in main memory"
     yield from _cost_total(report)

@@ -20,7 +20,6 @@ from jax.experimental.layout import Format, Layout
 
 from dialect_utils.execution.compilers import dump_passes
 from dialect_utils.execution.compiling import topology_devices
-from dialect_utils.layout.targets.known import parse_target
 from tests.corpus.make_pass_dumps import keep
 from tests.paths import ROOT
 
@@ -74,6 +73,9 @@ def main() -> None:
 
 
 def _followed(program: Program) -> Any:
+    # Imported here: the dumps name the lines of the functions above.
+    from dialect_utils.layout.targets.known import parse_target
+
     sharding = jax.sharding.SingleDeviceSharding(topology_devices(parse_target("tpu-v5e"))[0])
 
     def laid_out(order: tuple[int, ...] | None) -> Any:

@@ -10,6 +10,7 @@ from dialect_utils.history.removal import Removal, removal
 from dialect_utils.history.tracing import Introduced
 from dialect_utils.layout import ArrayShape, Layout, parse_array_shape
 from dialect_utils.layout.index.index_map import linear_index
+from dialect_utils.memory.allocation import guess_compiler
 from tests.history.texts import entry, graph, value
 
 TILES = ":T(8,128)"
@@ -17,7 +18,7 @@ TILES = ":T(8,128)"
 
 def removed(*lines: str, name: str = "c") -> Removal | None:
     found = entry(*lines)
-    return removal(Introduced(0, found, value(found, name)))
+    return removal(Introduced(0, found, value(found, name)), guess_compiler(found.module))
 
 
 def indices(sizes: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -109,6 +110,14 @@ def test_an_argument_that_is_copied_to_be_updated_is_donated() -> None:
     assert str(found) == "donate argument 0 if it is not used afterwards: jax.jit(..., donate_argnums=...)"
 
 
+@pytest.mark.parametrize(("results", "is_first"), [("w, y", True), ("y, w", False)])
+def test_a_donated_argument_gives_its_memory_to_the_first_result_of_its_type(results: str, is_first: bool) -> None:
+    other = 'y = f32[16,256]{1,0} custom-call(u), custom_call_target="f"'
+    out = f"ROOT t = (f32[16,256]{{1,0}}, f32[16,256]{{1,0}}) tuple({results})"
+    found = removed(ROWS, UPDATE, ZERO, SAME, WRITTEN.removeprefix("ROOT "), other, out)
+    assert (found is not None) is is_first
+
+
 @pytest.mark.parametrize(
     "lines",
     [
@@ -141,7 +150,7 @@ def test_other_copies_are_not_donated(lines: tuple[str, ...]) -> None:
 def test_a_donated_argument_is_not_donated_again() -> None:
     body = "\n  ".join((ROWS, UPDATE, ZERO, SAME, WRITTEN))
     found = graph(f"HloModule m, input_output_alias={{ {{}}: (0, {{}}, may-alias) }}\n\nENTRY e {{\n  {body}\n}}\n")
-    assert removal(Introduced(0, found, value(found, "c"))) is None
+    assert removal(Introduced(0, found, value(found, "c")), None) is None
 
 
 def test_what_is_not_a_copy_has_no_change() -> None:

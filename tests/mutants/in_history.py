@@ -4,6 +4,7 @@ from tests.mutants.model import Mutant
 
 _FLAT = ("tests/history/test_flat.py",)
 _MATCHING = ("tests/history/test_matching.py",)
+_NORMALIZED = ("tests/history/test_normalized.py",)
 _MOVED = ("tests/history/test_moved.py",)
 _REMOVAL = ("tests/history/test_removal.py",)
 _SIDES = ("tests/history/test_sides.py",)
@@ -14,10 +15,15 @@ _STAGES = ("tests/relayout/causes/test_stages.py",)
 MUTANTS = (
     Mutant(
         "removal",
-        "argument is not None and not after and _is_tiled(copy) and _is_only_read_so(graph, back, copy)",
-        "argument is not None and not after and _is_only_read_so(graph, back, copy)",
+        "compiler is not None and not after and not _is_written_over(graph, copy)",
+        "not after and not _is_written_over(graph, copy)",
         _REMOVAL,
     ),
+    Mutant("removal", "_is_written_over(graph, copy)", "False", _NORMALIZED),
+    Mutant("_is_changed", 'element.attribute("index") != str(number)', "False", _NORMALIZED),
+    Mutant("_order_before", "tuple(step.order[each] for each in order)", "order", _NORMALIZED),
+    Mutant("history.movement:is_settled", 'node.operation.opcode == "copy"', "False", _NORMALIZED),
+    Mutant("Counterparts._passed", "is_same_move(each, node)", "False", _NORMALIZED),
     Mutant(
         "history:_through",
         "permutation.index(each) if forward else permutation[each]",
@@ -31,7 +37,7 @@ MUTANTS = (
         _MATCHING,
     ),
     Mutant("History._step_back", "not _has(earlier, nodes[node])", "False", _TRACING),
-    Mutant("_reading", "yield from graph.carried_by(user, node)", "pass", _SIDES),
+    Mutant("history:reading", "yield from graph.carried_by(user, node)", "pass", _SIDES),
     Mutant("Moved.cost", "self.bytes_moved * (self.trips or 1) or self.padding_bytes", "self.padding_bytes", _MOVED),
     Mutant(
         "_pass_of_part",
@@ -50,7 +56,7 @@ MUTANTS = (
     Mutant("Counterparts._pair", "is_expression or len(olds) == len(news)", "True", _MATCHING),
     Mutant("History._graph", "self.unread.append(number)", "pass", _TRACING),
     Mutant("history.moved:_moved", "held(source) + held(result)", "held(result)", _MOVED),
-    Mutant("_firmness", "_DEMANDING.get(side.opcode, len(_DEMANDING))", "0", _SIDES),
+    Mutant("firmness", "_DEMANDING.get(opcode, len(_DEMANDING))", "0", _SIDES),
     Mutant("_donation", "graph.operands(each)[0] is copy", "True", _REMOVAL),
     Mutant("Explainer._place", "place.source_file", "False", _EXPLAINING, occurrence=1),
     Mutant("causes.run:_chosen", 'value.removeprefix("%")', "value", _EXPLAINING),

@@ -4,7 +4,7 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
-        "_written_in_place",
+        "written_in_place",
         "(len(operation.operands) - 1) // 2",
         "0",
         ("tests/memory/test_usage.py",),

@@ -201,4 +201,40 @@ MUTANTS = (
         "factor is not None and factor.kind is not Kind.CUT",
         ("tests/passes/shapes/test_narrow_padding.py",),
     ),
+    Mutant(
+        "attention:_gathered",
+        "size != slopes.dims[i]",
+        "False",
+        ("tests/passes/dumps/test_recorded_gpu_dumps.py",),
+    ),
+    Mutant(
+        "attention:_Attention.scores",
+        '"CAUSAL" in self.mask or self.window',
+        '"CAUSAL" in self.mask',
+        ("tests/passes/dumps/test_recorded_gpu_dumps.py",),
+    ),
+    Mutant(
+        "lapack:_singular_values",
+        '"transposed" not in config.fields',
+        "False",
+        ("tests/passes/dumps/custom_calls/test_lapack.py",),
+    ),
+    Mutant(
+        "lapack:_packed_eigenvectors",
+        'imaginary.compare("GE", 0)',
+        'imaginary.compare("LE", 0)',
+        ("tests/passes/dumps/custom_calls/test_lapack.py",),
+    ),
+    Mutant(
+        "cublas:_in_rows",
+        "(0, 1, 4, 3, 2, 5)",
+        "(0, 1, 2, 3, 4, 5)",
+        ("tests/passes/dumps/test_recorded_gpu_dumps.py",),
+    ),
+    Mutant(
+        "cudnn:_node",
+        "len(operands) == 1",
+        "len(operands) == 3",
+        ("tests/passes/dumps/test_recorded_gpu_dumps.py",),
+    ),
 )

@@ -680,4 +680,10 @@ MUTANTS = (
         "is_cut",
         ("tests/verdict/replay/test_malicious.py",),
     ),
+    Mutant(
+        "expectation:precision_of",
+        'has(operation.opcode, Trait.CONTRACTS) or (operation.callee or "").startswith(_PRODUCTS)',
+        "has(operation.opcode, Trait.CONTRACTS)",
+        ("tests/verdict/test_expectation.py",),
+    ),
 )

@@ -25,8 +25,9 @@ from relayout.validation.steps import find_programs
 from tests.paths import ROOT, SHARED_DATA
 
 DUMPS = ROOT / "tests" / "corpus" / "why"
-GATHERED, WRITTEN = DUMPS / "gathered_rows", DUMPS / "written_rows"
+GATHERED, WRITTEN, FILTERED = (DUMPS / name for name in ("gathered_rows", "written_rows", "filtered_images"))
 TPU = SHARED_DATA / "corpus" / "compiler_dumps"
+GPU = SHARED_DATA / "corpus" / "gpu"
 PART = "tpu-tiling-rewriter: tiling_rewriter"
 
 # A loop that keeps an argument as a part of its state, before and after the pass that copies it.
@@ -153,7 +154,7 @@ def test_a_copy_that_gets_another_name_is_followed() -> None:
     assert named[0] not in found.introduced_by.after
 
 
-@pytest.mark.parametrize("folder", [GATHERED, WRITTEN], ids=lambda each: each.name)
+@pytest.mark.parametrize("folder", [GATHERED, WRITTEN, FILTERED], ids=lambda each: each.name)
 def test_names_do_not_decide(folder: Path, tmp_path: Path) -> None:
     assert rows(why(scrambled(folder, tmp_path / "scrambled"))) == rows(why(folder))
 
@@ -165,6 +166,52 @@ def test_every_move_of_other_programs_has_a_pass_whatever_the_names(name: str, t
     found = why(tmp_path / name)
     assert all(each.introduced_by.name for each in found.causes)
     assert rows(why(scrambled(tmp_path / name, tmp_path / "scrambled"))) == rows(found)
+
+
+# Of each program: the pass, what makes the array, what asks for its layout, and the order of the advice.
+_OF_GPU: dict[str, list[tuple[str, str, str, tuple[int, ...] | None]]] = {
+    "conv": [("layout-assignment", "argument 1", "__cudnn$convBiasActivationForward", (3, 0, 1, 2))],
+    "conv_grad": [
+        ("layout-assignment", "argument 1", "__cudnn$convForward", (3, 0, 1, 2)),
+        ("layout-assignment", "__cudnn$convBackwardFilter", "result 0", (3, 0, 1, 2)),
+    ],
+    "softmax_transposed": [("", "argument 0", "dot", (0, 2, 1))],
+    "qr": [
+        ("layout-assignment", "cusolver_orgqr_ffi", "result 0", (1, 0)),
+        # The factorization writes over its operand.
+        ("layout-assignment", "argument 0", "cusolver_geqrf_ffi", None),
+        ("layout-assignment", "select", "result 1", (1, 0)),
+    ],
+    "matmul_tanh": [],
+}
+
+
+@pytest.mark.shared(GPU)
+@pytest.mark.parametrize("name", _OF_GPU)
+def test_a_transpose_on_a_gpu_has_the_pass_that_asked_for_it(name: str, tmp_path: Path) -> None:
+    shutil.unpack_archive(GPU / name / "passes.tar.xz", tmp_path / name, filter="data")
+    found = why(tmp_path / name)
+    for each, (pass_name, made, asking, order) in zip(moves(found), _OF_GPU[name], strict=True):
+        assert each.introduced_by.name == pass_name
+        assert each.made_by is not None
+        assert (made in each.made_by.text, asking in each.read_by[0].text) == (True, True)
+        assert (each.change and each.change.major_to_minor) == order
+    assert rows(why(scrambled(tmp_path / name, tmp_path / "scrambled"))) == rows(found)
+
+
+def test_a_library_of_a_gpu_asks_for_another_layout() -> None:
+    found = {each.fusion: each for each in why(FILTERED).causes}
+    line = (ROOT / "tests/corpus/make_gpu_why_dumps.py").read_text("utf-8").splitlines()
+    assert {name: (str(each.made_by and each.made_by.text), each.read_by[0].text) for name, each in found.items()} == {
+        "wrapped_transpose": ("argument 0 (x.1)", "cudnn-conv (custom-call to __cudnn$convForward)"),
+        "wrapped_transpose.1": ("argument 1 (w.1)", "cudnn-conv (custom-call to __cudnn$convForward)"),
+        "wrapped_transpose.2": ("cudnn-conv (custom-call to __cudnn$convForward)", "result 0"),
+    }
+    for each in found.values():
+        assert (each.introduced_by.name, each.introduced_as.partition(".")[0]) == ("layout-assignment", "copy")
+        assert "dimension_numbers" in line[each.source_line - 1]
+        assert each.change is not None
+        assert each.change.major_to_minor == (0, 2, 3, 1)
 
 
 def moved_in(file: Path) -> Counter[str]:
@@ -181,9 +228,9 @@ def test_the_advice_removes_the_copies_from_the_programs_that_follow_it() -> Non
     donated = cause(WRITTEN, "copy.2").change
     assert donated is not None
     assert (donated.action, donated.number) == ("donation", 0)
-    for folder, kind, count in ((GATHERED, "relayout", 2), (WRITTEN, "copy", 1)):
-        [before] = folder.glob("*.after_optimizations.txt")
-        [after] = (DUMPS / f"{folder.name}_followed").glob("*.after_optimizations.txt")
+    for folder, kind, count in ((GATHERED, "relayout", 2), (WRITTEN, "copy", 1), (FILTERED, "transpose", 3)):
+        [before] = folder.glob("*after_optimizations.txt")
+        [after] = (DUMPS / f"{folder.name}_followed").glob("*after_optimizations.txt")
         assert (moved_in(before)[kind], moved_in(after)[kind]) == (count, 0)
 
 

@@ -24,9 +24,18 @@ def product(operands: str, result: str) -> str:
     )
 
 
+def library_product(target: str, operands: str, result: str) -> str:
+    call = f'custom-call(a, a), custom_call_target="{target}"'
+    return product(operands, result).replace("dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}", call)
+
+
 @pytest.mark.parametrize(
     ("text", "share", "reason"),
     [
+        (library_product("__cublas$lt$matmul", "bf16", "f32"), 2.0**-6, "operands of 16 bits"),
+        (library_product("__cudnn$fmhaSoftmax", "f16", "f16"), 2.0**-5, "sums of 16 bits"),
+        (library_product("__cublas$gemm", "f32", "f32"), 2.0**-17, "sums of f32"),
+        (library_product("another", "bf16", "bf16"), 2.0**-17, "sums of f32"),
         (product("bf16", "bf16"), 2.0**-5, "sums of 16 bits"),
         (product("bf16", "f32"), 2.0**-6, "operands of 16 bits"),
         (product("f32", "f32"), 2.0**-17, "sums of f32"),

@@ -107,6 +107,18 @@ def classify_bitcast(source: ArrayShape, destination: ArrayShape) -> Bitcast:
     return Bitcast(source, destination, "reorder", steps, _moved_element(source, destination))
 
 
+@lru_cache(maxsize=4096)
+def byte_movement(source: ArrayShape, plan: Plan, destination: ArrayShape) -> Plan:
+    """Returns where a plan from `source` to `destination` moves the elements in memory, for layouts without tiles.
+
+    The result starts and ends with all elements in the order of memory, so that operations on different shapes of the
+    same bytes are equal: `copy` from f32[3,5]{1,0} to {0,1}, and `transpose` from {1,0} to f32[5,3]{1,0}.
+    """
+    back, there, flat = physical_plan(source).inverse(), physical_plan(destination), (source.element_count,)
+    whole = Plan(source.element_type, flat, (Reshape(back.dimensions),))
+    return normal_form(whole.followed_by(back).followed_by(plan).followed_by(there).append(Reshape(flat)))
+
+
 def is_bitcast(source: ArrayShape, plan: Plan, destination: ArrayShape) -> bool:
     """Is true where a plan from `source` to `destination` moves no byte of any element.
 
