@@ -267,12 +267,10 @@ def _with_rounded_operands(examination: Examination, verdict: Verdict, dump: Mod
 def _ignores_nan(proved: ProofResult) -> bool:
     """Is true where outputs are equal over the reals only by a convention on NaN, which execution may contradict."""
     # Imported here: only programs that are compared over the reals need it.
-    from dialect_utils.verdict.field.conventions import Convention
+    from dialect_utils.verdict.field.conventions import WITHOUT_NAN
 
-    # Under these conventions `x == x` is true, so a program that tests for NaN equals a program that does not.
-    without_nan = {each.value for each in (Convention.NOT_NAN, Convention.FINITE, Convention.NAN)}
     reals = [each.over_reals for each in proved.outputs if each.over_reals is not None]
-    return any(not without_nan.isdisjoint(each.conventions) for each in reals)
+    return any(not WITHOUT_NAN.isdisjoint(each.conventions) for each in reals)
 
 
 _ONLY_ORDER = "proved equal, so these bits differ only by the engine's choice of order"

@@ -52,6 +52,9 @@ def _is_kernel(operation: Operation) -> bool:
     from dialect_utils.mosaic.decode import TARGET
     from passes.dumps.custom_calls.gpu_calls import GPU_EXPANSIONS
 
+    if operation.callee == "TopK" and operation.opcode == "custom-call":
+        # XLA:CPU has it for f32 only.
+        return any(array.element_type.name != "f32" for array in operation.operands[0].shape.arrays())
     return operation.callee == TARGET or operation.callee in GPU_EXPANSIONS
 
 

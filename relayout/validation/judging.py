@@ -32,6 +32,7 @@ _KEPT = 2
 _MOST_LINES, _MOST_COMPARED = 400, 20_000
 # Lines of a difference beside those that changed.
 _CONTEXT = 2
+_PARTITIONED = "the step partitions the arrays of several devices, and these are not joined here"
 # The longest search for a smaller pair that shows the difference of one step.
 REDUCTION_SECONDS = 60.0
 
@@ -62,7 +63,8 @@ class Judge:
             result = self._judged(step, proof_seconds)
         except DiagnosticError as error:
             said = " ".join(filter(None, [_place(error), error.diagnostics[0].message]))
-            result = StepResult.of(step, "unknown", said=(said,))
+            partitioned = (_PARTITIONED,) if self._is_cut(step) else ()
+            result = StepResult.of(step, "unknown", said=(*partitioned, said))
         if self.is_shown:
             result = replace(result, difference=self._difference(step))
         return replace(result, seconds=round(time.perf_counter() - start, 3))
@@ -85,7 +87,33 @@ class Judge:
             return StepResult.of(step, "equal", methods=(TEXT,), said=said)
         options = replace(self.options, proof_seconds=proof_seconds, inputs=self.inputs_of(before))
         assume_equal = self.is_elided_equal and is_elided_in_both(before, after)
-        return _result(step, compare_forms([before, after], options, self.worker, assume_equal=assume_equal))
+        verdict = compare_forms([before, after], options, self.worker, assume_equal=assume_equal)
+        if verdict.verdict != "different":
+            return _result(step, verdict)
+        return self._of_difference(step, verdict, [before, after], options)
+
+    def _of_difference(self, step: Step, verdict: Verdict, modules: Sequence[Module], options: Options) -> StepResult:
+        """Returns `different`, or a weaker answer where a freedom of the compiler with floats explains the bits."""
+        # Imported here: most steps are equal.
+        from relayout.validation.freedoms import is_other_rounding, without_roundings
+
+        found = _result(step, verdict)
+        forms, count = without_roundings(*modules)
+        if count and options.precision == "default":
+            again = _result(step, compare_forms(forms, options, self.worker))
+            if again.verdict in ("equal", "agrees", "close"):
+                roundings = f"excess precision: {count} rounding{'s' * (count != 1)} to narrower floats left out"
+                answer = "close" if again.verdict == "close" else "agrees"
+                return replace(again, verdict=answer, assumptions=(*again.assumptions, roundings))
+        return replace(found, verdict="close") if is_other_rounding(verdict) else found
+
+    def _is_cut(self, step: Step) -> bool:
+        """Is true for a step in which a module for several devices becomes the part of one device."""
+        read = [self._modules.get(each.path) for each in (step.before, step.after)]
+        if None in read or any(each.attributes.get("num_partitions", "1") == "1" for each in read if each is not None):
+            return False
+        first, last = ([each.shape.without_layout for each in module.entry.parameters] for module in read if module)
+        return len(first) == len(last) and first != last
 
     def _module(self, read: Input) -> Module:
         """Returns a module, verified; the last ones are kept."""

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import tarfile
+from pathlib import Path
+
 import pytest
 
 from dialect_utils.execution import Worker
 from dialect_utils.io.files import parse_bytes
+from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Options, Verdict
+from passes.dumps.executable import is_optimized_dump
 from passes.framework.pipeline import verify
 from relayout.elided import compare_forms
+from relayout.validation.judging import Judge
+from relayout.validation.steps import TEXT, Step, StepResult, find_steps
+from tests.campaign_gpu_steps import planted
+from tests.paths import SHARED_DATA
 
 CONVOLUTION = """HloModule m
 ENTRY e {
@@ -120,3 +129,125 @@ def test_another_call_is_not_proved(old: str, new: str, worker: Worker) -> None:
     assert old in FACTORS
     with pytest.raises(DiagnosticError, match="cusolver_unheard_of_ffi must not run here"):
         compared(FACTORS, FACTORS.replace(old, new), worker)
+
+
+def judged(before: str, after: str, worker: Worker) -> StepResult:
+    """Returns the verdict on a step, the module before and the one after it."""
+    names = ("module_0000.f.0000.p.after_a.before_b.txt", "module_0000.f.0001.p.after_b.before_c.txt")
+    read = [
+        Input(name, name, kind="hlo text", content=text.encode())
+        for name, text in zip(names, (before, after), strict=True)
+    ]
+    (step,) = find_steps(read, "dump")
+    return Judge(Options(power=0), worker).judge(step, 10.0)
+
+
+# The difference of x / 3 and of nearly x / 3 has few digits, and each rounding of x / 3 changes all of them.
+QUOTIENT = """HloModule f
+
+ENTRY e {
+  x = f32[64] parameter(0)
+  c = f32[] constant(3)
+  cs = f32[64] broadcast(c), dimensions={}
+  d = f32[64] divide(x, cs)
+  n = f32[] constant(0.3333333)
+  ns = f32[64] broadcast(n), dimensions={}
+  near = f32[64] multiply(x, ns)
+  ROOT r = f32[64] subtract(d, near)
+}
+"""
+PRODUCT_OF_QUOTIENT = QUOTIENT.replace("constant(3)", "constant(0.333333343)").replace("divide", "multiply")
+
+
+def test_a_product_in_place_of_a_quotient_is_close_whatever_follows(worker: Worker) -> None:
+    found = judged(QUOTIENT, PRODUCT_OF_QUOTIENT, worker)
+    assert found.verdict == "close"
+    assert "over the real numbers both are equal" in found.reason
+    assert judged(QUOTIENT, PRODUCT_OF_QUOTIENT.replace("(0.333333343)", "(0.3334)"), worker).verdict == "different"
+
+
+ROUNDED = """HloModule f
+
+ENTRY e {
+  x = f32[16,8] parameter(0)
+  y = f32[16,8] exponential(x)
+  n = bf16[16,8] convert(y)
+  w = f32[16,8] convert(n)
+  ROOT r = f32[16,8] multiply(w, w)
+}
+"""
+EXCESS = "agrees [excess precision: 1 rounding to narrower floats left out]"
+
+
+def test_a_rounding_that_a_pass_leaves_out_is_named(worker: Worker) -> None:
+    kept = ROUNDED.replace("multiply(w, w)", "multiply(y, y)")
+    dropped = "\n".join(line for line in kept.splitlines() if " convert(" not in line)
+    found = judged(ROUNDED, dropped, worker)
+    assert found.answer == f"{EXCESS} (proof, xla)"
+    # A pass may leave out a rounding, but may not add one, nor change the values beside it.
+    assert judged(dropped, ROUNDED, worker).verdict in ("different", "close")
+    assert judged(ROUNDED, dropped.replace("multiply", "add"), worker).verdict == "different"
+
+
+def test_the_partitioning_for_several_devices_is_named(worker: Worker) -> None:
+    whole = "HloModule f, num_partitions=4\n\nENTRY e {\n  x = f32[8] parameter(0)\n  ROOT r = f32[8] negate(x)\n}\n"
+    found = judged(whole, whole.replace("f32[8]", "f32[2]"), worker)
+    assert found.verdict == "unknown"
+    assert found.said[0] == "the step partitions the arrays of several devices, and these are not joined here"
+
+
+TOP = """HloModule f
+
+ENTRY e {
+  x = bf16[3,9] parameter(0)
+  ROOT t = (bf16[3,2], s32[3,2]) custom-call(x), custom_call_target="TopK", called_computations={c}
+}
+"""
+
+
+def test_a_call_of_topk_runs_for_types_that_the_engine_lacks() -> None:
+    text = (
+        "c {\n  a = bf16[] parameter(0)\n  b = bf16[] parameter(1)\n"
+        "  i = s32[] parameter(2)\n  j = s32[] parameter(3)\n"
+        "  ROOT g = pred[] compare(a, b), direction=GT, type=TOTALORDER\n}\n\nENTRY"
+    )
+    module = parse_bytes(TOP.replace("ENTRY", text).encode(), "m")
+    assert is_optimized_dump(module)
+    assert not is_optimized_dump(parse_bytes(TOP.replace("ENTRY", text).replace("bf16", "f32").encode(), "m"))
+
+
+CORPUS = SHARED_DATA / "corpus"
+
+
+def passes_of(program: str, folder: Path) -> list[Step]:
+    with tarfile.open(CORPUS / program / "passes.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    return find_steps(find_inputs([str(folder)]).modules, program)
+
+
+@pytest.mark.shared(CORPUS / "gpu")
+@pytest.mark.parametrize("program", ["gpu/eigh", "gpu/transpose_add"])
+def test_every_step_of_a_compilation_for_a_gpu_is_proved(program: str, tmp_path: Path, worker: Worker) -> None:
+    judge = Judge(Options(power=0), worker)
+    found = [judge.judge(step, 10.0) for step in passes_of(program, tmp_path)]
+    assert len(found) > 60
+    # The whole compilation is the last.
+    assert found[-1].is_whole
+    assert [each.label for each in found if each.verdict != "equal" or not {TEXT, "proof"} & {*each.methods}] == []
+
+
+@pytest.mark.shared(CORPUS / "gpu_cublas")
+@pytest.mark.parametrize(
+    ("program", "edit", "change"),
+    [
+        ("gpu_cublas/conv", "dropped activation", "cudnn-fused-convolution-rewriter"),
+        ("gpu_cublas/train_step", "dropped beta", "cublas-gemm-rewriter"),
+    ],
+)
+def test_a_mistake_planted_in_a_compilation_is_found(
+    program: str, edit: str, change: str, tmp_path: Path, worker: Worker
+) -> None:
+    step = next(each for each in passes_of(program, tmp_path) if each.change == change)
+    wrong = planted(step, edit)
+    assert wrong is not None
+    assert Judge(Options(power=0), worker).judge(wrong, 2.0).verdict in ("different", "unknown")

@@ -22,6 +22,8 @@ class Convention(StrEnum):
     NAN = "NaN is a number"
 
 
+# Under these conventions `x == x` is true, so a program that tests for NaN equals a program that does not.
+WITHOUT_NAN = frozenset((Convention.NOT_NAN, Convention.FINITE, Convention.NAN))
 # Maximum and minimum.
 EXTREMES = with_trait(Trait.IDEMPOTENT | Trait.BOUNDED)
 # Operations that forward their operands' elements. A `pick` (one of several elements, by an index) is made by proofs
