@@ -84,3 +84,27 @@ def test_what_the_compiler_refuses_is_said() -> None:
     text = b"module @m { func.func public @main(%x: tensor<3xf32>) -> tensor<3xf32> { return %x : tensor<3xf32> } }"
     with pytest.raises(DiagnosticError, match="unknown target"):
         try_advice(parse_bytes(text, "m.mlir"), "tpu-v99")
+
+
+def test_arrays_that_a_gpu_transposes_are_tried_in_the_order_that_it_transposes_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[str] = []
+    outer, inner = "f32[8,16,4]{2,1,0}", "f32[16,4,8]{2,1,0}"
+    dump = (
+        f"HloModule m, is_scheduled=true, entry_computation_layout={{({outer})->{outer}}}\n\nENTRY e {{\n"
+        f"  p = {outer} parameter(0)\n  t = {inner} transpose(p), dimensions={{1,2,0}}\n  n = {inner} negate(t)\n"
+        f"  ROOT r = {outer} transpose(n), dimensions={{2,0,1}}\n}}\n"
+    )
+
+    def compile_(text: str, target: str) -> Compiled:
+        given.append(text)
+        return Compiled(dump if len(given) == 1 else dump.replace(outer, "f32[8,16,4]{0,2,1}"), Figures())
+
+    monkeypatch.setattr("relayout.report.trial.compile_for", compile_)
+    array = "tensor<8x16x4xf32>"
+    text = f"module @m {{ func.func public @main(%x: {array}) -> {array} {{ return %x : {array} }} }}".encode()
+    trial = try_advice(parse_bytes(text, "m.mlir"), "gpu-h100")
+    # Element (i,j,k) of the argument is element (j,k,i) of the transposed array, and of the result that of its source.
+    assert trial.layouts == (("argument 0", "f32[8,16,4]{0,2,1}"), ("result 0", "f32[8,16,4]{0,2,1}"))
+    assert given[1].count('mhlo.layout_mode = "{0,2,1}"') == 2
