@@ -132,7 +132,7 @@ campaign-dumps: $(STAMP) ## compile 98 programs for TPUs, run their dumps on the
 	python -m tests.campaign_dumps
 
 .PHONY: campaign-gpu
-campaign-gpu: $(STAMP) ## compile 314 programs for three GPUs with and without Triton, run their dumps on the CPU and compare (two hours; needs jax-cuda12-plugin)
+campaign-gpu: $(STAMP) ## compile 316 programs for three GPUs with and without Triton, run their dumps on the CPU and compare (two hours; needs jax-cuda12-plugin)
 	python -m tests.campaign_gpu
 
 .PHONY: campaign-explain

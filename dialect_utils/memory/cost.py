@@ -13,6 +13,7 @@ from math import gcd, prod
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, by_opcode, has
+from dialect_utils.ops.control import GPU_LIBRARIES
 from dialect_utils.ops.window import WindowDimension, classify, parse_labels, parse_window
 
 _MULTIPLY_ADD = 2
@@ -64,7 +65,7 @@ class CostModel:
         self._bytes_of: dict[Function, int] = {}
 
     def of_operation(self, operation: Operation) -> Cost:
-        """Returns the cost of one operation; that of a custom call is unknown and counts 0."""
+        """Returns the cost of one operation; of custom calls only the bytes of library calls are known."""
         if _is_free(operation):
             return _NOTHING
         arithmetic = self._arithmetic(operation)
@@ -128,6 +129,9 @@ class CostModel:
         if operation.opcode == "tuple":
             return _POINTER_BYTES * len(operation.operands)
         result = self._of_leaves(operation.results[0].shape)
+        if operation.opcode == "custom-call":
+            # It reads and writes whole arrays, apart from scratch memory (GpuHloCostAnalysis::HandleCustomCall).
+            result -= sum(self._size(array) for array in operation.results[0].shape.arrays() if is_scratch(array))
         if operation.opcode == "infeed":
             return result
         if operation.opcode == "outfeed":
@@ -191,8 +195,19 @@ class CostModel:
 
 
 def _is_free(operation: Operation) -> bool:
-    """Is true for an operation that costs nothing, and for a custom call, whose cost is unknown."""
+    """Is true for an operation that costs nothing, and for a custom call whose cost is unknown."""
+    if operation.opcode == "custom-call":
+        return not _is_library_call(operation)
     return has(operation.opcode, Trait.FREE) or (operation.opcode == "transpose" and _is_renaming(operation))
+
+
+def _is_library_call(operation: Operation) -> bool:
+    return (operation.callee or "").startswith(GPU_LIBRARIES)
+
+
+def is_scratch(shape: ArrayShape) -> bool:
+    """Is true for the shape of a library call's scratch memory: bytes in a row."""
+    return shape.rank == 1 and shape.element_type.name in ("s8", "u8")
 
 
 def _is_renaming(operation: Operation) -> bool:

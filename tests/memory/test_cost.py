@@ -218,3 +218,17 @@ def test_every_target_has_peaks_and_the_page_names_their_source() -> None:
     assert "cloud.google.com/tpu/docs" in page
     # Without a target that the user names there is no roofline; that of the tiles is a guess.
     assert "at least" not in terminal_page(MemoryReport(parse_module(PLAIN)), 300)
+
+
+def test_a_library_call_of_a_gpu_accesses_its_arrays_without_scratch_memory() -> None:
+    text = """HloModule m
+ENTRY e {
+  x = f32[4,8] parameter(0)
+  y = f32[8,16] parameter(1)
+  c = (f32[4,16], s8[4194304]) custom-call(x, y), custom_call_target="__cublas$gemm"
+  z = f32[4,16] get-tuple-element(c), index=0
+  ROOT u = f32[4,16] custom-call(z), custom_call_target="mine"
+}
+"""
+    rows = {row.name: row.bytes_accessed for row in MemoryReport(parse_module(text)).costs}
+    assert {name: accessed for name, accessed in rows.items() if accessed} == {"c": 4 * (4 * 8 + 8 * 16 + 4 * 16)}
