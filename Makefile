@@ -159,6 +159,14 @@ campaign-validate: $(STAMP) ## compile the modules of XLA's tests, judge each ag
 .PHONY: campaign-tune
 BUDGET ?= 20
 JOBS ?= 1
+.PHONY: campaign-gpu-memory
+campaign-gpu-memory: $(STAMP) ## compile 263 programs for three GPUs and compare the report's memory with the compiler's (a quarter of an hour)
+	python -m tests.campaign_gpu_memory
+
+.PHONY: campaign-gpu-steps
+campaign-gpu-steps: $(STAMP) ## judge each pass of the compilations in build/gpu_dumps, which make_gpu_dumps --passes writes (an hour)
+	python -m tests.campaign_gpu_steps build/gpu_dumps
+
 campaign-tune: $(STAMP) ## search layouts for 30 programs with the TPU compiler and write the table of docs/tuning.md (an hour; needs the tpu extra)
 	python -m tests.campaign_tune --budget $(BUDGET) --jobs $(JOBS) --trials .tune-trials.json
 
