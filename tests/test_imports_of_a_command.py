@@ -71,7 +71,7 @@ COMMANDS = [
     Imports("report two.hlo", 125, (*HEAVY, *EXECUTING, "relayout.causes", "dialect_utils.layout.picture")),
     # A page is files of this package, and its drawings are text.
     Imports("report two.hlo -o page.html", 133, (*HEAVY, *EXECUTING, "relayout.causes", "zipfile", "ssl")),
-    Imports(f"explain {SHAPE}", 63, (*HEAVY, *EXECUTING, "dialect_utils.hlo")),
+    Imports(f"explain {SHAPE}", 64, (*HEAVY, *EXECUTING, "dialect_utils.hlo")),
     Imports(
         "check two.hlo -p expand-tiling", 228, ("jaxlib", "jax", "islpy", "zipfile", "dialect_utils.verdict.field")
     ),

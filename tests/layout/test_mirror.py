@@ -8,12 +8,15 @@ from tests.paths import ROOT
 
 SOURCES, TESTS = ROOT / "dialect_utils" / "layout", ROOT / "tests" / "layout"
 _DRAWN = "a drawing is tested as a whole, from the model to the output"
+_CHIPS = "it is tested with the chips of both kinds"
 # Source -> its tests, and the reason for their other name.
 ELSEWHERE = {
     "picture/drawing.py": ("picture/test_picture.py", _DRAWN),
     "picture/model.py": ("picture/test_picture.py", _DRAWN),
     "picture/svg.py": ("picture/test_picture.py", _DRAWN),
     "picture/terminal.py": ("picture/test_picture.py", _DRAWN),
+    "targets/known.py": ("targets/test_gpu.py", _CHIPS),
+    "targets/target.py": ("targets/test_gpu.py", _CHIPS),
     "proof/bitcast_proof.py": ("proof/test_proof.py", "it uses all other modules of its folder"),
 }
 

@@ -248,7 +248,8 @@ def test_candidates_are_passes_that_change_the_program() -> None:
     for module in (parse_stablehlo(LOOP.replace("50", "5000")), parse_module(program("gather of rows"))):
         for target in TARGETS:
             found = list(candidates(module, target))
-            assert 0 < len(found) <= 10
+            # A GPU pads nothing.
+            assert 0 < len(found) <= 10 if target.startswith("tpu") else not found
             assert len({*found}) == len(found)
             for spec in found:
                 assert Pipeline.parse(spec).run(module).modified
