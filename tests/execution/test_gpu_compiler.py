@@ -16,7 +16,7 @@ from dialect_utils.text import DiagnosticError
 from relayout.cli import main
 
 pytestmark = pytest.mark.skipif(
-    find_spec("jax_plugins") is None or find_spec("jax_plugins.xla_cuda12") is None,
+    not (find_spec("jax_plugins") and any(find_spec(f"jax_plugins.xla_cuda{version}") for version in (12, 13))),
     reason="JAX's plug-in for CUDA, the extra relayout[gpu], is not installed",
 )
 
