@@ -30,6 +30,9 @@ CPU = "cpu"
 _SECONDS = 900.0
 _LAST_CHARACTERS = 2000
 _LAST_LINES = 3
+# From jax 0.11 on XLA:GPU compiles a product by Triton with a program of NVIDIA's, to see whether its tiles work.
+_UNTRIED = "No supported config found"
+_WITHOUT_TRITON = "XLA_FLAGS=--xla_gpu_enable_triton_gemm=false leaves products to cuBLAS, which needs no trial"
 # The memory of a compiler beyond what it needs to start; the limit of a command is below it.
 _MEMORY_BYTES = 64_000_000_000
 _DIGITS = 8
@@ -134,11 +137,14 @@ def dump_passes(text: str, target: str, directory: str) -> None:
     """Compiles StableHLO, and writes the module after every pass into a directory.
 
     A compilation that ends with an error has written the modules of its passes up to there. Raises DiagnosticError
-    where it has written none, with the compiler's last lines.
+    where it has written none, or for a GPU not the last one, with the compiler's last lines.
     """
     name = check_target(target)
-    figures, _ = _compiled_by(_Worker(CPU if name == CPU else parse_target(name), directory), text)
-    if figures.error and not any(Path(directory).iterdir()):
+    chip = CPU if name == CPU else parse_target(name)
+    figures, _ = _compiled_by(_Worker(chip, directory), text)
+    # XLA:GPU always ends with an error: it may not make machine code.
+    needed = "*after_optimizations.txt" if isinstance(chip, Gpu) else "*"
+    if figures.error and not any(Path(directory).glob(needed)):
         raise _refused(name, figures)
 
 
@@ -155,7 +161,8 @@ def _compiled_by(worker: _Worker, text: str) -> tuple[Figures, str]:
 def _refused(target: str, figures: Figures) -> DiagnosticError:
     """Returns the error for a program that a compiler rejects, with the last lines of its message."""
     said = " ".join([line for line in figures.error.splitlines() if line.strip()][-_LAST_LINES:])
-    return DiagnosticError(Diagnostic(f"the compiler for {target} refused the module: {said}"))
+    hint = _WITHOUT_TRITON if _UNTRIED in figures.error else None
+    return DiagnosticError(Diagnostic(f"the compiler for {target} refused the module: {said}", hint=hint))
 
 
 def _name(target: Target | str) -> str:

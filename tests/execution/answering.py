@@ -1,6 +1,7 @@
 """A process in place of the TPU compiler, which answers from the text of each program.
 
-`wait FILE` answers once FILE exists, `make FILE` makes it, `crash` ends the process; the rest of a text is the peak.
+`wait FILE` answers once FILE exists, `make FILE` makes it, `crash` ends the process, `refuse FILE` makes it and is an
+error; the rest of a text is the peak.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ def _answered(text: str) -> Figures:
     if deed == "crash":
         print("a fault of the compiler", file=sys.stderr, flush=True)
         os._exit(3)
+    if deed == "refuse":
+        Path(file).touch()
+        return Figures(error=f"INTERNAL: No supported config found\n - {peak}")
     if deed == "make":
         Path(file).touch()
     while not Path(file).exists():

@@ -9,7 +9,8 @@ import pytest
 
 from dialect_utils import processes
 from dialect_utils.execution import compilers
-from dialect_utils.execution.compilers import FigureCompiler
+from dialect_utils.execution.compilers import FigureCompiler, compile_for, dump_passes
+from dialect_utils.text import DiagnosticError
 
 
 @pytest.fixture(autouse=True)
@@ -65,3 +66,19 @@ def test_a_compiler_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: py
         [late] = compiler.compile_all([f"wait {never} 2"])
     assert late.error == "no result after 0.1 seconds"
     assert not is_running(ready.argument)
+
+
+def test_a_product_that_the_compiler_cannot_try_has_a_way_out(tmp_path: Path) -> None:
+    with pytest.raises(DiagnosticError, match=r"refused the module: .*7\nhint: XLA_FLAGS=--xla_gpu_enable_triton_gemm"):
+        compile_for(f"refuse {tmp_path / 'made'} 7", "gpu-h100")
+
+
+def test_a_gpu_program_without_its_last_module_is_an_error(tmp_path: Path) -> None:
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    first, last = (folder / f"m.{name}_optimizations.txt" for name in ("before", "after"))
+    with pytest.raises(DiagnosticError, match="the compiler for gpu-h100 refused the module"):
+        dump_passes(f"refuse {first} 7", "gpu-h100", str(folder))
+    # For other targets the modules up to the error count.
+    dump_passes(f"refuse {first} 7", "tpu-v5e", str(folder))
+    dump_passes(f"refuse {last} 7", "gpu-h100", str(folder))
