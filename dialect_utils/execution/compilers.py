@@ -30,9 +30,8 @@ CPU = "cpu"
 _SECONDS = 900.0
 _LAST_CHARACTERS = 2000
 _LAST_LINES = 3
-# From jax 0.11 on XLA:GPU compiles a product by Triton with a program of NVIDIA's, to see whether its tiles work.
 _UNTRIED = "No supported config found"
-_WITHOUT_TRITON = "XLA_FLAGS=--xla_gpu_enable_triton_gemm=false leaves products to cuBLAS, which needs no trial"
+_WITHOUT_TRITON = "XLA_FLAGS=--xla_gpu_enable_triton_gemm=false leaves products to cuBLAS, which need no trial"
 # The memory of a compiler beyond what it needs to start; the limit of a command is below it.
 _MEMORY_BYTES = 64_000_000_000
 _DIGITS = 8

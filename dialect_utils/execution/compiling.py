@@ -29,6 +29,8 @@ from dialect_utils.processes import TPU_ENVIRONMENT
 _DUMP = "--xla_dump_to={} --xla_dump_hlo_pass_re=.* --xla_dump_hlo_as_text --xla_dump_hlo_as_proto"
 # Nothing is timed: there is no GPU.
 _NO_AUTOTUNING = "--xla_gpu_autotune_level=0"
+# From this jaxlib on XLA:GPU compiles a product by Triton with a program of NVIDIA's, to see whether its tiles work.
+_FIRST_TRYING, _NO_TRITON = (0, 11, 1), "--xla_gpu_enable_triton_gemm=false"
 _HOST_DEVICES = "--xla_force_host_platform_device_count={}"
 # In bytes.
 _LARGEST_FILE = 2_000_000_000
@@ -44,7 +46,9 @@ def topology_devices(target: Target, count: int = 1) -> Any:
 
     Raises DiagnosticError where no machine has as many.
     """
-    add_flags(_NO_AUTOTUNING)
+    from jaxlib.version import __version_info__ as version
+
+    add_flags(f"{_NO_TRITON} {_NO_AUTOTUNING}" if version >= _FIRST_TRYING else _NO_AUTOTUNING)
     for name, value in TPU_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     from jax.experimental import topologies
