@@ -16,7 +16,7 @@ from dialect_utils.execution.errors import RefusedError
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from dialect_utils.ops import SHARDINGS, named
-from dialect_utils.ops.control import GPU_LIBRARIES
+from dialect_utils.ops.control import calls_gpu_library
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 
 # Operations that name a target.
@@ -263,7 +263,7 @@ def check_local_calls(module: Module) -> None:
 def _check(operations: Iterable[Operation]) -> None:
     forbidden = [(each, problem) for each in operations if (problem := _problem(each)) is not None]
     if forbidden:
-        is_foreign = all((each.callee or "").startswith(GPU_LIBRARIES) for each, _ in forbidden)
+        is_foreign = all(calls_gpu_library(each.callee) for each, _ in forbidden)
         raise (ForeignCallError if is_foreign else ForbiddenCallError)([problem for _, problem in forbidden])
 
 

@@ -17,6 +17,7 @@ from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.targets.known import default_layout
 from dialect_utils.memory.allocation import Allocation, PaddedDimension, padded_dimensions
 from dialect_utils.memory.buffers import Buffer
+from dialect_utils.memory.cost import is_scratch
 from dialect_utils.memory.relayouts import Origin, Relayout, moving_transpose
 from dialect_utils.memory.sharing import written_in_place
 from dialect_utils.memory.usage import MemoryUsage
@@ -247,8 +248,7 @@ def _workspaces(usage: MemoryUsage) -> Iterator[Advice]:
         if (made := buffer.value.operation) is not None
         and made.opcode == "custom-call"
         and (made.callee or "").startswith(_CUBLAS)
-        and buffer.shape.element_type.name in ("s8", "u8")
-        and buffer.shape.rank == 1
+        and is_scratch(buffer.shape)
     ]
     if scratch:
         made = scratch[0].value.operation

@@ -13,7 +13,7 @@ from dialect_utils.layout.index.index_map import byte_size, byte_size_of
 from dialect_utils.layout.layout import COMBINE, MATCH
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.layout.targets.known import allocation_bytes, default_layout
-from dialect_utils.ops.control import GPU_LIBRARIES
+from dialect_utils.ops.control import calls_gpu_library
 
 # xla/layout.h, Layout::kHostMemorySpace: the host's memory beside the device's.
 HOST_MEMORY_SPACE = 5
@@ -53,7 +53,7 @@ def guess_compiler(module: Module) -> str | None:
 
 def _is_of_gpu(operation: Operation) -> bool:
     """Is true for a call of a library for GPUs, and for an operation with a configuration that only GPUs have."""
-    if operation.opcode == "custom-call" and (operation.callee or "").startswith(GPU_LIBRARIES):
+    if operation.opcode == "custom-call" and calls_gpu_library(operation.callee):
         return True
     return _GPU_CONFIG.search(operation.attribute("backend_config") or "") is not None
 

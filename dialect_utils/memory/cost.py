@@ -13,7 +13,7 @@ from math import gcd, prod
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, by_opcode, has
-from dialect_utils.ops.control import GPU_LIBRARIES
+from dialect_utils.ops.control import calls_gpu_library
 from dialect_utils.ops.window import WindowDimension, classify, parse_labels, parse_window
 
 _MULTIPLY_ADD = 2
@@ -197,12 +197,8 @@ class CostModel:
 def _is_free(operation: Operation) -> bool:
     """Is true for an operation that costs nothing, and for a custom call whose cost is unknown."""
     if operation.opcode == "custom-call":
-        return not _is_library_call(operation)
+        return not calls_gpu_library(operation.callee)
     return has(operation.opcode, Trait.FREE) or (operation.opcode == "transpose" and _is_renaming(operation))
-
-
-def _is_library_call(operation: Operation) -> bool:
-    return (operation.callee or "").startswith(GPU_LIBRARIES)
 
 
 def is_scratch(shape: ArrayShape) -> bool:

@@ -184,10 +184,17 @@ def _check_constraints(instance: Instance, text: str) -> None:
 # Custom calls whose result is the bytes of their operands.
 CALLS_OF_BYTES = ("ConcatBitcast",)
 # Prefixes of the targets of calls of libraries for GPUs: XLA and JAX write them for no other machine.
-GPU_LIBRARIES = (
+_GPU_LIBRARIES = (
     *(f"__{name}" for name in ("cublas", "cudnn", "cusolver", "cub$", "gpu$", "op$", "triton")),
     *(f"{name}_" for name in ("cublas", "cudnn", "cusolver", "cusparse", "cuda", "cu", "hip")),
 )
+
+
+def calls_gpu_library(target: str | None) -> bool:
+    """Is true for the target of a call of a library for GPUs."""
+    return (target or "").startswith(_GPU_LIBRARIES)
+
+
 # Custom calls that make buffers of arrays and arrays of buffers.
 BUFFER_CALLS = ("Pin", "Unpin", "CreateBuffer")
 
