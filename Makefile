@@ -132,8 +132,16 @@ campaign-dumps: $(STAMP) ## compile 98 programs for TPUs, run their dumps on the
 	python -m tests.campaign_dumps
 
 .PHONY: campaign-gpu
-campaign-gpu: $(STAMP) ## compile 316 programs for three GPUs with and without Triton, run their dumps on the CPU and compare (two hours; needs jax-cuda12-plugin)
+campaign-gpu: $(STAMP) ## compile 316 programs for three GPUs with and without Triton, run their dumps on the CPU and compare (long)
 	python -m tests.campaign_gpu
+
+.PHONY: campaign-gpu-memory
+campaign-gpu-memory: $(STAMP) ## compile 263 programs for three GPUs and compare the report's memory with the compiler's (long)
+	python -m tests.campaign_gpu_memory
+
+.PHONY: campaign-gpu-steps
+campaign-gpu-steps: $(STAMP) ## judge each pass of the compilations in build/gpu_dumps, which make_gpu_dumps --passes writes (long)
+	python -m tests.campaign_gpu_steps build/gpu_dumps
 
 .PHONY: campaign-explain
 campaign-explain: $(STAMP) ## plant 100 mistakes in TPU dumps and count which of them run --explain names (ten minutes)
@@ -159,14 +167,6 @@ campaign-validate: $(STAMP) ## compile the modules of XLA's tests, judge each ag
 .PHONY: campaign-tune
 BUDGET ?= 20
 JOBS ?= 1
-.PHONY: campaign-gpu-memory
-campaign-gpu-memory: $(STAMP) ## compile 263 programs for three GPUs and compare the report's memory with the compiler's (a quarter of an hour)
-	python -m tests.campaign_gpu_memory
-
-.PHONY: campaign-gpu-steps
-campaign-gpu-steps: $(STAMP) ## judge each pass of the compilations in build/gpu_dumps, which make_gpu_dumps --passes writes (an hour)
-	python -m tests.campaign_gpu_steps build/gpu_dumps
-
 campaign-tune: $(STAMP) ## search layouts for 30 programs with the TPU compiler and write the table of docs/tuning.md (an hour; needs the tpu extra)
 	python -m tests.campaign_tune --budget $(BUDGET) --jobs $(JOBS) --trials .tune-trials.json
 
