@@ -17,6 +17,7 @@ from dialect_utils.execution import as_array, entry_arrays
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Layout, parse_layout
 from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict import Verdict
@@ -165,7 +166,8 @@ def tune(
     the target and without HiGHS, and for an unknown target.
     """
     check_installed()
-    lowered = jax.jit(function, keep_unused=True).lower(*args)
+    traced = jax.jit(function, keep_unused=True).trace(*args)
+    lowered = traced.lower(lowering_platforms=(parse_target(target).platform,))
     with figure_compiler(target, objective, jobs) as compiler:
         measured = Measured(compiler.compile_all, compiler.target, compiler.version)
         tuning = Search(as_stablehlo(module_of(lowered)), measured, objective, budget).run()

@@ -367,6 +367,32 @@ def test_a_function_is_tuned_and_its_formats_have_the_structure_of_its_arguments
     np.testing.assert_array_equal(output, 2 * ones)
 
 
+def test_a_tuned_function_is_lowered_for_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    from relayout.jax import functions
+    from tests.relayout.tuning.compilers import Compiler
+
+    class Fake(Compiler):
+        def __init__(self, target: str, objective: str, jobs: int) -> None:
+            super().__init__({}, layouts=("{1,0}",))
+            self.target, self.version = target, "compiler 1"
+
+        def __enter__(self) -> Fake:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            return
+
+    monkeypatch.setattr(functions, "figure_compiler", Fake)
+    x = jax.ShapeDtypeStruct((8, 8), "float32")
+    called = {}
+    for target in ("tpu-v5e", "gpu-h100"):
+        program = rj.tune(jnp.linalg.qr, x, target=target, budget=1).module.text()
+        called[target] = set(re.findall(r"custom_call @(\w+)", program))
+    # On a CPU JAX calls LAPACK.
+    assert "cusolver_geqrf_ffi" in called["gpu-h100"]
+    assert not any("lapack" in name or "cusolver" in name for name in called["tpu-v5e"])
+
+
 def test_a_function_that_never_fits_has_no_formats() -> None:
     from relayout.jax.functions import _formats
 
