@@ -43,7 +43,7 @@ def explain_modules(program: str, modules: Sequence[Input], value: str | None = 
     found = find_moved(final, usage)
     chosen = found[:top] if value is None else _chosen(final, found, value, usage)
     layouts = {each.node: each.result.layout if each.kind == "padded array" else None for each in chosen}
-    explainer = Explainer(modules, final, usage.allocation, history.trace(layouts))
+    explainer = Explainer(modules, final, usage.allocation, history.trace(layouts), guess_compiler(final.module))
     unread = tuple(modules[number].name for number in history.unread)
     return Why(program, modules[last].name, len(found), tuple(map(explainer.cause, chosen)), unread)
 
@@ -97,12 +97,13 @@ def _started(graph: FlatGraph, node: Value) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Explainer:
-    """The facts about one program: its modules, the final one, sizes of buffers, and the begin of each array."""
+    """The facts about one program: its modules, the final one, buffer sizes, the begin of arrays, and its compiler."""
 
     modules: Sequence[Input]
     final: FlatGraph
     allocation: Allocation
     introduced: dict[Value, Introduced]
+    compiler: str | None
 
     def cause(self, moved: Moved) -> Cause:
         """Returns the cause of one array."""
@@ -138,9 +139,8 @@ class Explainer:
 
     def _removal(self, moved: Moved, found: Introduced) -> Removal | None:
         """Returns the change that removes a move; layouts of a transpose mean something in the final program only."""
-        compiler = guess_compiler(self.final.module)
         is_copy = opcode_of(found.node) == "copy"
-        return removal(found if is_copy else Introduced(found.number, self.final, moved.node), compiler)
+        return removal(found if is_copy else Introduced(found.number, self.final, moved.node), self.compiler)
 
     def _remedy(self, moved: Moved) -> str:
         """Returns another way to write the operation that asks for a padded array, empty where none is known."""
