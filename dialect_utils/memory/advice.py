@@ -18,7 +18,7 @@ from dialect_utils.layout.targets.known import default_layout
 from dialect_utils.memory.allocation import Allocation, PaddedDimension, padded_dimensions
 from dialect_utils.memory.buffers import Buffer
 from dialect_utils.memory.cost import is_scratch
-from dialect_utils.memory.relayouts import Origin, Relayout, moving_transpose
+from dialect_utils.memory.relayouts import Origin, Relayout, moving_transpose, orders_without
 from dialect_utils.memory.sharing import written_in_place
 from dialect_utils.memory.usage import MemoryUsage
 from dialect_utils.ops import Trait, named, with_trait
@@ -214,19 +214,19 @@ def _entry_copies(module: Module, relayouts: Sequence[Relayout], *, is_gpu: bool
     parameters = {value: number for number, value in enumerate(module.entry.parameters)}
     for relayout in relayouts:
         value = relayout.operation.operands[0]
-        if relayout.kind != "relayout" or value not in parameters or relayout.bytes_written > relayout.bytes_read:
+        if value not in parameters or relayout.bytes_written > relayout.bytes_read:
             continue
-        name, transpose = relayout.operation.results[0].name, moving_transpose(relayout.operation)
-        if transpose is not None:
-            layout = relayout.source.layout
-            is_whole = transpose.operands[0].shape == relayout.source and layout is not None and layout.is_descending
-            if is_gpu and is_whole and len(value.users) == 1 and _is_only_read(relayout.operation.results[0]):
-                order = transpose.ints("dimensions")
-                text = f"hand it over as Format(Layout(major_to_minor={order}), sharding): {name} would not move it"
-                yield Advice("entry copy", f"argument {parameters[value]}", text, relayout.bytes_written)
-        elif relayout.source.dimensions == relayout.result.dimensions:
+        if (orders := orders_without(relayout)) is None:
+            continue
+        name = relayout.operation.results[0].name
+        if moving_transpose(relayout.operation) is None:
             text = f"hand it over as {relayout.result}: {name} would not copy it"
-            yield Advice("entry copy", f"argument {parameters[value]}", text, relayout.bytes_written)
+        elif is_gpu and len(value.users) == 1 and _is_only_read(relayout.operation.results[0]):
+            order = orders[0][::-1]
+            text = f"hand it over as Format(Layout(major_to_minor={order}), sharding): {name} would not move it"
+        else:
+            continue
+        yield Advice("entry copy", f"argument {parameters[value]}", text, relayout.bytes_written)
 
 
 def _is_only_read(value: Value) -> bool:

@@ -160,6 +160,22 @@ def moving_transpose(operation: Operation) -> Operation | None:
     return None
 
 
+def orders_without(move: Relayout) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Returns the minor_to_major of its source, and that of its result, with which a move is needless; None if unknown.
+
+    A transpose of arrays in descending order moves the source to its `dimensions`.
+    """
+    source, result = move.source, move.result
+    if move.kind != "relayout" or source.layout is None or result.layout is None:
+        return None
+    if (transpose := moving_transpose(move.operation)) is None:
+        is_same = source.dimensions == result.dimensions
+        return (result.layout.minor_to_major, source.layout.minor_to_major) if is_same else None
+    order = transpose.ints("dimensions") or ()
+    is_whole = transpose.operands[0].shape == source and source.layout.is_descending and result.layout.is_descending
+    return (order[::-1], tuple(order.index(i) for i in range(len(order)))[::-1]) if is_whole else None
+
+
 def _move(
     source: Value, result: Value, transpose: Operation | None = None
 ) -> tuple[ArrayShape, ArrayShape, Kind] | None:

@@ -10,7 +10,7 @@ from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Layout, Shape
 from dialect_utils.memory import MemoryReport
-from dialect_utils.memory.relayouts import Relayout, moving_transpose
+from dialect_utils.memory.relayouts import orders_without
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
 from relayout.report.terminal import clip, format_table
 
@@ -71,10 +71,10 @@ def _said(wanted: Shape, found: Shape) -> str:
 def _wanted_arguments(report: MemoryReport) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yields (argument, minor_to_major) for the arguments that are moved to another order of dimensions."""
     numbers = {value: number for number, value in enumerate(report.module.entry.parameters)}
-    for move, (order, _) in _reordering(report):
+    for move in report.moves:
         value = move.operation.operands[0]
-        if value in numbers:
-            yield numbers[value], order
+        if value in numbers and (orders := orders_without(move)) is not None:
+            yield numbers[value], orders[0]
 
 
 def _wanted_results(report: MemoryReport) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -83,27 +83,10 @@ def _wanted_results(report: MemoryReport) -> Iterator[tuple[int, tuple[int, ...]
     is_tuple = root.operation is not None and root.operation.opcode == "tuple"
     results = root.operation.operands if root.operation is not None and is_tuple else (root,)
     numbers = {value: number for number, value in enumerate(results)}
-    for move, (_, order) in _reordering(report):
-        value = move.operation.results[0]
-        if value in numbers:
-            yield numbers[value], order
-
-
-def _reordering(report: MemoryReport) -> Iterator[tuple[Relayout, tuple[tuple[int, ...], tuple[int, ...]]]]:
-    """Yields the moves to another order, with the minor_to_major that would make each needless: of source and result.
-
-    A transpose of arrays in descending order moves the source to its `dimensions`.
-    """
     for move in report.moves:
-        source, result = move.source, move.result
-        if move.kind != "relayout" or source.layout is None or result.layout is None:
-            continue
-        if (transpose := moving_transpose(move.operation)) is not None:
-            order = transpose.ints("dimensions") or ()
-            if transpose.operands[0].shape == source and source.layout.is_descending and result.layout.is_descending:
-                yield move, (order[::-1], tuple(order.index(i) for i in range(len(order)))[::-1])
-        elif source.dimensions == result.dimensions:
-            yield move, (result.layout.minor_to_major, source.layout.minor_to_major)
+        value = move.operation.results[0]
+        if value in numbers and (orders := orders_without(move)) is not None:
+            yield numbers[value], orders[1]
 
 
 def trial_page(trial: Trial, width: int | None = None) -> str:
