@@ -9,9 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 from dialect_utils.execution import Worker, entry_arrays, prepare, run_module
+from dialect_utils.execution.custom_calls import _ROUTINES, is_lapack
 from dialect_utils.hlo import parse_module
 from dialect_utils.stablehlo import parse_module as parse_stablehlo
 from dialect_utils.text import DiagnosticError
+from passes.dumps.custom_calls.lapack import CPU_EXPANSIONS
 from passes.dumps.executable import executable_form, is_optimized_dump
 from passes.dumps.expand_custom_calls import expand_custom_calls
 from passes.dumps.make_portable import make_portable
@@ -280,3 +282,10 @@ def test_a_stablehlo_source_that_calls_a_library_runs(worker: Worker) -> None:
     assert [str(each) for each in entry_arrays(form)[0]] == ["f64[3,3]"]
     [factor] = run_module(form, [a], worker=worker)
     check(np.tril(factor), np.linalg.cholesky(a))
+
+
+def test_every_routine_that_may_run_is_expanded() -> None:
+    letters = {target: target.removeprefix("lapack_")[0] for target in CPU_EXPANSIONS}
+    assert all(map(is_lapack, CPU_EXPANSIONS))
+    routines = {target.removeprefix(f"lapack_{letter}").removesuffix("_ffi") for target, letter in letters.items()}
+    assert routines == _ROUTINES.keys()
