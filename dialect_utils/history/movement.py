@@ -28,7 +28,7 @@ def is_same_move(one: Value, other: Value) -> bool:
 
 
 def movement(node: Value) -> Plan | None:
-    """Returns where a copy, transpose or reshape moves the elements in memory; None for layouts with tiles."""
+    """Returns the movement of elements in memory by a copy, transpose or reshape; None for layouts with tiles."""
     operation = node.operation
     if operation is None or not (operation.opcode == "copy" or has(operation.opcode, Trait.IS_STEP)):
         return None

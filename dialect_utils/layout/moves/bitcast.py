@@ -109,7 +109,7 @@ def classify_bitcast(source: ArrayShape, destination: ArrayShape) -> Bitcast:
 
 @lru_cache(maxsize=4096)
 def byte_movement(source: ArrayShape, plan: Plan, destination: ArrayShape) -> Plan:
-    """Returns where a plan from `source` to `destination` moves the elements in memory, for layouts without tiles.
+    """Returns the movement of elements in memory by a plan from `source` to `destination`, for layouts without tiles.
 
     The result starts and ends with all elements in the order of memory, so that operations on different shapes of the
     same bytes are equal: `copy` from f32[3,5]{1,0} to {0,1}, and `transpose` from {1,0} to f32[5,3]{1,0}.
