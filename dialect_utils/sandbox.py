@@ -159,6 +159,17 @@ def empty_directory() -> int:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
+def confine(memory_bytes: int, largest_file: int = 0) -> str | None:
+    """Gives this process, which has loaded all that it needs, the limits of a worker; it writes no file by default.
+
+    Memory and the size of a written file are in bytes. Returns the reason where the filter cannot be applied.
+    """
+    mark_sandboxed()
+    os.fchdir(empty_directory())
+    limit_resources(memory_bytes, largest_file)
+    return enter_sandbox(may_write=largest_file > 0)
+
+
 def limit_resources(memory_bytes: int, largest_file: int = 0) -> None:
     """Limits memory beyond the current use, open files, written files, core dumps and privileges, in bytes."""
     _lower(resource.RLIMIT_CORE, 0)

@@ -21,13 +21,12 @@ from typing import Any
 
 from dialect_utils import processes
 from dialect_utils.execution.messages import Channel, MalformedMessageError, Message
-from dialect_utils.layout.targets.gpu import Gpu
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.layout.targets.target import Target
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 CPU = "cpu"
-_SECONDS = 900.0
+SECONDS = 900.0
 _LAST_CHARACTERS = 2000
 _LAST_LINES = 3
 _UNTRIED = "No supported config found"
@@ -118,8 +117,8 @@ def _version(target: Target) -> str:
 
     module = next(filter(_is_installed, _PACKAGES[target.platform][0]))
     package = module.replace("jax_plugins.xla_", "jax-") + "-pjrt" * module.startswith("jax_plugins")
-    described = sha256(target.description.encode()).hexdigest() if isinstance(target, Gpu) else ""
-    return f"{package} {version(package)}, jaxlib {version('jaxlib')}" + f", {described[:_DIGITS]}" * bool(described)
+    described = f", {sha256(target.description.encode()).hexdigest()[:_DIGITS]}" if target.description else ""
+    return f"{package} {version(package)}, jaxlib {version('jaxlib')}{described}"
 
 
 def compile_for(text: str, target: str | Target) -> Compiled:
@@ -139,10 +138,10 @@ def dump_passes(text: str, target: str, directory: str) -> None:
     where it has written none, or for a GPU not the last one, with the compiler's last lines.
     """
     name = check_target(target)
-    chip = CPU if name == CPU else parse_target(name)
+    chip = None if name == CPU else parse_target(name)
     figures, _ = _compiled_by(_Worker(chip, directory), text)
     # XLA:GPU always ends with an error: it may not make machine code.
-    needed = "*after_optimizations.txt" if isinstance(chip, Gpu) else "*"
+    needed = "*after_optimizations.txt" if chip is not None and chip.platform == "cuda" else "*"
     if figures.error and not any(Path(directory).glob(needed)):
         raise _refused(name, figures)
 
@@ -150,7 +149,7 @@ def dump_passes(text: str, target: str, directory: str) -> None:
 def _compiled_by(worker: _Worker, text: str) -> tuple[Figures, str]:
     """Returns the figures and the dump of one program."""
     try:
-        with processes.waiting(_SECONDS):
+        with processes.waiting(SECONDS):
             worker.begin(text)
             return worker.finish()
     finally:
@@ -164,32 +163,29 @@ def _refused(target: str, figures: Figures) -> DiagnosticError:
     return DiagnosticError(Diagnostic(f"the compiler for {target} refused the module: {said}", hint=hint))
 
 
-def _name(target: Target | str) -> str:
-    return target if isinstance(target, str) else target.name
-
-
 class _Worker:
-    """A process that compiles one program after another; it starts again after a crash.
+    """A process that compiles one program after another, for the CPU where `target` is None; a crash starts it again.
 
     With a `folder` the modules of all passes of its one program are written there.
     """
 
-    def __init__(self, target: Target | str, folder: str = "", *, wants_dump: bool = False) -> None:
-        self._target, self._folder, self._wants_dump = target, folder, wants_dump
+    def __init__(self, target: Target | None, folder: str = "", *, wants_dump: bool = False) -> None:
+        name, platform, self._description = CPU, CPU, ""
+        if target is not None:
+            name, platform, self._description = target.name, target.platform, target.description
+        self._header = {"target": name, "dump": wants_dump}
+        self._arguments = (_MEMORY_BYTES, platform, folder)
         self._process: processes.Process | None = None
         self.channel: Channel | None = None
         self.deadline = 0.0
 
     def begin(self, text: str) -> None:
         """Sends a program to the process, which `finish` then waits for."""
-        self.deadline = time.monotonic() + _SECONDS
+        self.deadline = time.monotonic() + SECONDS
         if self.channel is None:
-            platform = self._target.platform if isinstance(self._target, Target) else self._target
-            self._process = processes.start(processes.COMPILER, _MEMORY_BYTES, platform, self._folder)
+            self._process = processes.start(processes.COMPILER, *self._arguments)
             self.channel = Channel(self._process.stdin, self._process.stdout, self._process.stderr)
-        described = self._target.description if isinstance(self._target, Gpu) else ""
-        header = {"target": _name(self._target), "dump": self._wants_dump}
-        request = Message(header, [text.encode(), described.encode()])
+        request = Message(self._header, [text.encode(), self._description.encode()])
         # `finish` reports a process that has ended.
         with suppress(TimeoutError, OSError):
             self.channel.send(request, self.deadline)
@@ -203,7 +199,7 @@ class _Worker:
             return Figures.from_json(answer.header), dump.decode()
         except TimeoutError:
             self.close()
-            return Figures(error=f"no result after {_SECONDS:g} seconds"), ""
+            return Figures(error=f"no result after {SECONDS:g} seconds"), ""
         except (EOFError, OSError, MalformedMessageError, TypeError, ValueError):
             said = self.channel.last_words()[-_LAST_CHARACTERS:]
             self.close()
@@ -252,9 +248,9 @@ class FigureCompiler:
                     while waiting and idle:
                         worker = idle.pop()
                         running[worker], text = waiting.popleft()
-                        with processes.waiting(_SECONDS):
+                        with processes.waiting(SECONDS):
                             worker.begin(text)
-                    with processes.waiting(_SECONDS):
+                    with processes.waiting(SECONDS):
                         worker = _first_done(running)
                         done[running.pop(worker)] = worker.finish()
                     idle.append(worker)

@@ -17,7 +17,7 @@ from typing import Any
 
 from dialect_utils import sandbox
 from dialect_utils.execution import adapter
-from dialect_utils.execution.compilers import CPU, Figures
+from dialect_utils.execution.compilers import CPU, SECONDS, Figures
 from dialect_utils.execution.messages import PRINTED_FILE, Message, read_message, write_message
 from dialect_utils.hlo import parse_module
 from dialect_utils.layout.targets.gpu import described_gpu
@@ -53,12 +53,7 @@ def topology_devices(target: Target, count: int = 1) -> Any:
         os.environ.setdefault(name, value)
     from jax.experimental import topologies
 
-    topology, description = target.topology(count)
-    if not description:
-        return topologies.get_topology_desc(platform=target.platform, topology_name=topology).devices
-    return topologies.get_topology_desc(
-        platform=target.platform, topology_name="gpu", topology=topology, target_config=description
-    ).devices
+    return topologies.get_topology_desc(platform=target.platform, **target.topology(count)).devices
 
 
 def add_flags(flags: str) -> None:
@@ -148,9 +143,10 @@ def _printed_by_gpu_compiler(text: str, target: Target) -> Message:
             compile_module(text, target, adapter.DUMP_OPTIONS)
         except Exception as error:  # as in _answer
             failure = error
-    files = {found["name"]: found["text"] for found in PRINTED_FILE.finditer(b"".join(parts).decode())}
-    [dump] = [each for name, each in files.items() if name.endswith(_OPTIMIZED)] or [""]
-    [buffers] = [each for name, each in files.items() if name.endswith(_BUFFERS)] or [""]
+    files = {found["name"]: found["text"] for found in PRINTED_FILE.finditer(b"".join(parts).decode(errors="replace"))}
+    dump, buffers = (
+        next((each for name, each in files.items() if name.endswith(end)), "") for end in (_OPTIMIZED, _BUFFERS)
+    )
     if not (dump and buffers):
         raise failure or ValueError("the compiler printed no optimized module")
     parameters, results = (
@@ -191,15 +187,13 @@ def _serve(memory: int, platform: str, folder: str) -> None:
     if folder:
         add_flags(_DUMP.format(folder))
     _load(platform)
-    sandbox.mark_sandboxed()
-    os.fchdir(sandbox.empty_directory())
-    sandbox.limit_resources(memory, _LARGEST_FILE if folder else 0)
-    sandbox.enter_sandbox(may_write=bool(folder))
+    sandbox.confine(memory, _LARGEST_FILE if folder else 0)
     while True:
         try:
             request = read_message(0)
         except EOFError:
             return
+        sandbox.limit_cpu_seconds(SECONDS)
         write_message(answers, _answer(request, folder))
 
 

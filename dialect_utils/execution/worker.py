@@ -43,10 +43,7 @@ def serve(parent: int, memory: int, devices: int) -> None:
 
     warm_up(devices)
     gc.enable()
-    sandbox.mark_sandboxed()
-    os.fchdir(sandbox.empty_directory())
-    sandbox.limit_resources(memory)
-    write_message(answers, Message({"status": "ready", "unprotected": sandbox.enter_sandbox()}))
+    write_message(answers, Message({"status": "ready", "unprotected": sandbox.confine(memory)}))
     while True:
         request = requests.get()
         seconds = request.header["timeout"]

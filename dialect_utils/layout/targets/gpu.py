@@ -7,7 +7,7 @@ XLA:GPU gives entry arrays the descending order, without tiles; elements of 2 an
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from dialect_utils.layout.element_type import ElementType
@@ -26,10 +26,9 @@ _FLOPS_PER_CLOCK = {"7": 1024, "8": 1024, "8.0": 2048, "9": 4096, "10": 8192, "1
 
 @dataclass(frozen=True, slots=True)
 class Gpu(Target):
-    """A GPU; `description` is the text that XLA's compiler takes, `memory_bytes` the capacity of its main memory."""
+    """A GPU; `memory_bytes` is the capacity of its main memory."""
 
     memory_bytes: int
-    description: str = field(repr=False)
     platform = "cuda"
     peak_source = "cores, clock and bandwidth of the description"
     has_costs = False
@@ -44,8 +43,8 @@ class Gpu(Target):
     def allocation_bytes(self, shape: ArrayShape) -> int:
         return byte_size(shape)
 
-    def topology(self, devices: int) -> tuple[str, str]:
-        return f"1x1x{devices}", self.description
+    def topology(self, devices: int) -> dict[str, str]:
+        return {"topology_name": "gpu", "topology": f"1x1x{devices}", "target_config": self.description}
 
 
 def described_gpu(name: str, text: str) -> Gpu:
@@ -58,7 +57,7 @@ def described_gpu(name: str, text: str) -> Gpu:
         for each in ("core_count", "clock_rate_ghz", "memory_bandwidth", "device_memory_size")
     )
     per_clock = _FLOPS_PER_CLOCK.get(f"{major}.{minor}") or _FLOPS_PER_CLOCK.get(major, 0)
-    return Gpu(name, cores * clock * 1e9 * per_clock, bandwidth, int(memory), text)
+    return Gpu(name, cores * clock * 1e9 * per_clock, bandwidth, int(memory), description=text)
 
 
 def _fact(name: str, text: str, field_name: str, default: str | None = None) -> str:

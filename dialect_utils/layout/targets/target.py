@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from dialect_utils.layout.element_type import ElementType
@@ -19,12 +19,13 @@ class Target(ABC):
 
     `peak_flops` are products and sums of bf16 matrices, `peak_bytes` bytes of main memory, both of one device in one
     second; `peak_source` says where they come from. `platform` is XLA's name of the compiler, which `has_costs` if it
-    counts the bytes that a program accesses.
+    counts the bytes that a program accesses. `description` is the text about a chip that the compiler takes, if any.
     """
 
     name: str
     peak_flops: float
     peak_bytes: float
+    description: str = field(default="", repr=False, kw_only=True)
     platform: ClassVar[Platform]
     peak_source: ClassVar[str]
     has_costs: ClassVar[bool]
@@ -42,8 +43,8 @@ class Target(ABC):
         """Returns the bytes that the runtime allocates for an array with a layout and bounded dimensions."""
 
     @abstractmethod
-    def topology(self, devices: int) -> tuple[str, str]:
-        """Returns the name and the description of a machine with at least so many devices, as JAX takes them.
+    def topology(self, devices: int) -> dict[str, str]:
+        """Returns a machine with at least so many devices, as arguments of `jax.experimental.topologies`.
 
         Raises DiagnosticError where no machine has as many.
         """

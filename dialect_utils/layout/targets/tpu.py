@@ -72,10 +72,10 @@ class Tpu(Target):
         size = -(-prod(final_dimensions(shape.dimensions, layout)) * bits // (parts * _BYTE))
         return round_up(size, self.granule) * parts
 
-    def topology(self, devices: int) -> tuple[str, str]:
+    def topology(self, devices: int) -> dict[str, str]:
         for count, name in self.topologies:
             if count >= devices:
-                return name, ""
+                return {"topology_name": name}
         most = self.topologies[-1][0]
         raise DiagnosticError(Diagnostic(f"the program is for {devices} devices, and {self.name} has at most {most}"))
 

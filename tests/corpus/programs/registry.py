@@ -91,7 +91,7 @@ class Program:
     @property
     def topology(self) -> str:
         """Returns libtpu's name of a topology with as many devices."""
-        return self.target.topology(self.device_count)[0]
+        return self.target.topology(self.device_count)["topology_name"]
 
     def draw_inputs(self) -> list[NDArray[Any]]:
         """Draws the inputs, the same in every process."""

@@ -61,7 +61,7 @@ def test_a_file_of_the_user_is_a_target(tmp_path: Path, capsys: pytest.CaptureFi
     file.write_text(text)
     found = parse_target(str(file))
     assert found.peak_flops == GPUS[0].peak_flops / 2
-    assert found.topology(4) == ("1x1x4", text)
+    assert found.topology(4) == {"topology_name": "gpu", "topology": "1x1x4", "target_config": text}
     assert default_layout(parse_element_type("f32"), (3, 5), found).minor_to_major == (1, 0)
     assert main(["explain", "f32[3,5]", "--target", str(file)]) == 0
     assert "f32[3,5]{1,0}" in capsys.readouterr().out
