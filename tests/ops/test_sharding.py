@@ -35,7 +35,7 @@ MESH = '<["x"=2, "y"=4]>'
         ("{mesh['x'=2,'y'=4], device_ids=(7,6,5,4,3,2,1,0), [{'x'}, {}]}", [(1, 0)] * 4 + [(0, 0)] * 4),
     ],
 )
-def test_parts(text, parts):
+def test_parts(text: str, parts: list[tuple[int, int]]) -> None:
     found = try_sharding(text, 2, 8, lambda name: MESH if name == "mesh" else None)
     assert found is not None
     assert list(found.parts) == parts
@@ -57,11 +57,11 @@ def test_parts(text, parts):
         '#sdy.sharding<@mesh, [{"x"}]>',
     ],
 )
-def test_unknown(text):
+def test_unknown(text: str) -> None:
     assert try_sharding(text, 2, 8, lambda name: MESH if name == "mesh" else None) is None
 
 
-def test_regions_are_padded_at_the_end():
+def test_regions_are_padded_at_the_end() -> None:
     found = by_axes({"x": 4}, [["x"], []])
     assert found.local((10, 3)) == (3, 3)
     assert [found.region(device, (10, 3))[0] for device in range(4)] == [
@@ -73,12 +73,12 @@ def test_regions_are_padded_at_the_end():
     assert found.region(3, (2, 3))[0] == slice(2, 2)
 
 
-def test_tuples_have_a_sharding_for_each_element():
+def test_tuples_have_a_sharding_for_each_element() -> None:
     assert sharding_elements("{{replicated}, {devices=[2]0,1}}") == ["{replicated}", "{devices=[2]0,1}"]
     assert sharding_elements("{replicated}") == ["{replicated}"]
 
 
-def test_digits_of_devices():
+def test_digits_of_devices() -> None:
     assert try_digits([0, 0, 1, 1]) == [Digit(2, 2, 1)]
     assert try_digits([0, 2, 1, 3]) == [Digit(1, 2, 2), Digit(2, 2, 1)]
     assert try_digits([0, 2, 1, 0]) is None
