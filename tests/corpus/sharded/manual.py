@@ -167,7 +167,7 @@ def sums_while_results_rotate(x: A, w: A) -> Any:
     forms=("sdy", "cpu-shardy"),
 )  # fmt: skip
 def gradient_while_rows_rotate(x: A, w: A) -> Any:
-    def loss(x: A, w: A) -> A:
+    def loss(x: A, w: A) -> Any:
         def body(block: A, step: A) -> Any:
             return lax.ppermute(block, "x", ring(2)), jnp.sin(block @ w).sum()
 
