@@ -3,7 +3,7 @@
 `python -m tests.corpus.make_sharded [NAME ...] [-o DIR] [--forms FORM,...]` writes DIR/NAME.FORM/ with a.mlir (the
 StableHLO of the program for one device), b.mlir or b.hlo (the program for several), source.mlir (what JAX lowers for
 several devices, with its shardings), placements.json (mesh, parameters and results), data.npz (inputs, and the outputs
-of a.mlir) and meta.json. Each b is then run on as many host devices, and its outputs are put together and compared.
+of a.mlir) and meta.json. Each b is then run on as many host devices, and its outputs are assembled and compared.
 Forms of GPUs need JAX's CUDA plugin, and those of TPUs libtpu; what cannot be compiled here is left out and told.
 """
 
