@@ -19,8 +19,8 @@ from tests.corpus.programs.registry import Argument
 A = jax.Array
 # Writes a constraint of a value's placement; for one device it returns the value.
 Put = Callable[..., A]
-# Where the program for several devices is taken from: the text that JAX lowers, the optimized module of a compiler, or
-# the module after the partitioner of a compiler.
+# The source of the program for several devices: the text that JAX lowers, the optimized module of a compiler, or the
+# module after the partitioner of a compiler.
 Form = Literal[
     "sdy", "full-to-shard", "cpu-gspmd", "cpu-shardy", "gpu-gspmd", "gpu-shardy", "tpu-gspmd", "tpu-shardy",
     "partitioned-cpu-gspmd", "partitioned-cpu-shardy", "partitioned-gpu-gspmd", "partitioned-gpu-shardy",
