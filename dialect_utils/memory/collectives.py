@@ -18,18 +18,22 @@ from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.allocation import Allocation
 from dialect_utils.memory.relayouts import Origin
 from dialect_utils.memory.trips import trip_count
-from dialect_utils.ops import DONE, UPDATE, Trait, has, named, split_asynchronous, with_trait
+from dialect_utils.ops import DONE, UPDATE, Trait, by_opcode, has, named, split_asynchronous, with_trait
 from dialect_utils.ops.groups import device_lists, device_text, try_groups
 
-_SUM, _REDUCE, _SCATTER, _PERMUTE = "stablehlo.cross-replica-sum", "all-reduce", "reduce-scatter", "collective-permute"
+_SUM, _REDUCE = "stablehlo.cross-replica-sum", "all-reduce"
+_SCATTER = "reduce-scatter"
+_PERMUTE = "collective-permute"
 KINDS = tuple(sorted(with_trait(Trait.COLLECTIVE) - {_SUM}))
 # The bytes that a device sends, as a multiple of the operands' bytes, in a group of n devices.
-_SENT: Mapping[str, Callable[[int], tuple[int, int]]] = {
-    _REDUCE: lambda n: (2 * (n - 1), n),
-    _SCATTER: lambda n: (n - 1, n),
-    "all-to-all": lambda n: (n - 1, n),
-    "all-gather": lambda n: (n - 1, 1),
-}
+_SENT: Mapping[str, Callable[[int], tuple[int, int]]] = by_opcode(
+    {
+        "all-reduce": lambda n: (2 * (n - 1), n),
+        "reduce-scatter": lambda n: (n - 1, n),
+        "all-to-all": lambda n: (n - 1, n),
+        "all-gather": lambda n: (n - 1, 1),
+    }
+)
 # Their other operands are offsets, sizes, or the memory of the results.
 _OF_FIRST = named("collective-permute ragged-all-to-all")
 # Their groups list replicas, each with all of its partitions, unless a flag says that devices are numbered as a whole.
