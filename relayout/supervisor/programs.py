@@ -95,6 +95,7 @@ class CopiedWorker(_Polled, processes.Process):
         return self._code
 
     def kill(self) -> None:
+        """Ends the process, and frees what the system keeps of it."""
         if self._code is None:
             os.kill(self.pid, signal.SIGKILL)
             self._code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
