@@ -28,7 +28,7 @@ $(STAMP): pyproject.toml dev-constraints.txt
 	@touch $@
 
 demo: $(STAMP) ## answer six questions about real programs, ending in one sentence (half a minute)
-	python -m relayout.demo
+	python -m docs_site.demo
 
 test: checks unit ## run every check (about ten minutes on two cores)
 
