@@ -78,6 +78,11 @@ class Partition(NamedTuple):
     results: tuple[Sharding, ...]
     assumed: tuple[str, ...] = ()
 
+    @property
+    def devices(self) -> int:
+        """Returns the number of devices."""
+        return len((*self.parameters, *self.results)[0].parts)
+
 
 def replicated(rank: int, devices: int) -> Sharding:
     """Returns the sharding by which each device holds the whole array."""

@@ -35,6 +35,14 @@ class EntryArray:
     layouts: tuple[ArrayShape, ...] = ()
     sharding: Sharding | None = None
 
+    @property
+    def is_padded(self) -> bool:
+        """Is true where the last module's array may have padding."""
+        sharding, sizes = self.sharding, self.shape.dimensions
+        if sharding is None:
+            return bool(self.layouts)
+        return any(n * size != full for n, size, full in zip(sharding.tiles, sharding.local(sizes), sizes, strict=True))
+
     def pack(self, array: Array, *, poison: bool) -> Array:
         """Returns the last module's array for an array of the first, with zeros or poison as padding.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice, permutations, product
 from math import prod
 
@@ -11,6 +13,7 @@ from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.sharding import Partition, Sharding, by_axes, replicated, sharding_elements, try_sharding
 from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.terms.devices import mesh_of
 from dialect_utils.verdict.terms.labels import device_counts
 
@@ -120,3 +123,45 @@ def _divided(counts: Sequence[int], axes: dict[str, int]) -> Iterator[list[tuple
             if prod(axes[name] for name in names) == counts[0] and list(names) == sorted(names, key=int):
                 rest = {name: size for name, size in axes.items() if name not in names}
                 yield from ([names, *others] for others in _divided(counts[1:], rest))
+
+
+def read_partition(text: str, name: str) -> Partition:
+    """Reads the placement of all parameters and results on the axes of a mesh from JSON.
+
+    For example `{"mesh": {"x": 2}, "parameters": [["x", null]], "results": [[null, "x"]]}`: for each dimension null, an
+    axis, or a list of axes, the major one first. Raises DiagnosticError for any other text.
+    """
+    try:
+        found = json.loads(text)
+        axes = {str(axis): int(size) for axis, size in found["mesh"].items()}
+        parameters, results = (
+            tuple(by_axes(axes, [*map(_axes, dimensions)]) for dimensions in found[side])
+            for side in ("parameters", "results")
+        )
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        reason = str(error) if isinstance(error, ValueError) else f"{error} is missing or wrong"
+        message = f"{name} is no placement: {reason}"
+        hint = '{"mesh": {"x": 2}, "parameters": [["x", null]], "results": [[null, "x"]]}'
+        raise DiagnosticError(Diagnostic(message, hint=hint)) from None
+    return Partition(parameters, results)
+
+
+def _axes(written: str | Sequence[str] | None) -> Sequence[str]:
+    return [] if written is None else [written] if isinstance(written, str) else written
+
+
+def compare_parts(partitions: Iterable[Partition], compare: Callable[[Partition], Verdict]) -> Verdict:
+    """Returns the verdict by the first partition that makes no difference, else by the first one.
+
+    The verdict names the shardings that no text gives.
+    """
+    first: Verdict | None = None
+    for partition in partitions:
+        found = compare(partition)
+        remarks = tuple(f"assumed: {each}" for each in partition.assumed)
+        found = replace(found, remarks=(*found.remarks, *remarks))
+        if found.verdict in ("equal", "agrees", "close"):
+            return found
+        first = first or found
+    assert first is not None  # there is a partition, or an error
+    return first
