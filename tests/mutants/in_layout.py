@@ -110,7 +110,7 @@ MUTANTS = (
         (f"{_TESTS}/targets/test_tpu.py",),
     ),
     Mutant(
-        "index:_slice",
+        "index:_move",
         "[b - a for a, b in zip(step.start, step.limit, strict=True)]",
         "list(step.limit)",
         (f"{_TESTS}/index/test_positions.py",),
@@ -134,7 +134,7 @@ MUTANTS = (
         (f"{_TESTS}/moves/test_relabel.py",),
     ),
     Mutant(
-        "_run_pad",
+        "arrays:_padded",
         "min(size, -((low - result) // stride))",
         "size",
         (f"{_TESTS}/arrays/test_interpret.py",),

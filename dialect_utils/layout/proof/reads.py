@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, singledispatch
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -55,36 +55,26 @@ def read_back(plan: Plan, index: Sequence[Coordinate], unit: Coordinate, bits: i
     return read
 
 
-@singledispatch
 def _move_back(step: Step, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
     """Changes a read of the result of a step (`after`) into one of its operand (`before`)."""
-    raise TypeError(f"no operand is defined for {step}")
-
-
-@_move_back.register
-def _transpose_back(step: Transpose, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    read.position.coordinates = [read.position.coordinates[i] for i in inverse_permutation(step.permutation)]
-
-
-@_move_back.register
-def _reshape_back(step: Reshape, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    read.position.coordinates = regroup(read.position.coordinates, after[1], before[1])
-
-
-@_move_back.register
-def _slice_back(step: Slice, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    found = zip(read.position.coordinates, step.strides, step.start, strict=True)
-    read.position.coordinates = [c * stride + start for c, stride, start in found]
-
-
-@_move_back.register
-def _pad_back(step: Pad, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    gaps = step.gaps
-    shifted = [c + -low for c, low in zip(read.position.coordinates, step.low, strict=True)]
-    spans = [max(0, (size - 1) * (gap + 1) + 1) for size, gap in zip(before[1], gaps, strict=True)]
-    conditions = [Condition(c, 0, span, gap + 1) for c, span, gap in zip(shifted, spans, gaps, strict=True)]
-    read.stops.append(Stop(padding, conditions, read.position.unit))
-    read.position.coordinates = [c // (gap + 1) if gap else c for c, gap in zip(shifted, gaps, strict=True)]
+    position = read.position
+    match step:
+        case Transpose():
+            position.coordinates = [position.coordinates[i] for i in inverse_permutation(step.permutation)]
+        case Reshape():
+            position.coordinates = regroup(position.coordinates, after[1], before[1])
+        case Slice():
+            found = zip(position.coordinates, step.strides, step.start, strict=True)
+            position.coordinates = [c * stride + start for c, stride, start in found]
+        case Pad():
+            gaps = step.gaps
+            shifted = [c + -low for c, low in zip(position.coordinates, step.low, strict=True)]
+            spans = [max(0, (size - 1) * (gap + 1) + 1) for size, gap in zip(before[1], gaps, strict=True)]
+            conditions = [Condition(c, 0, span, gap + 1) for c, span, gap in zip(shifted, spans, gaps, strict=True)]
+            read.stops.append(Stop(padding, conditions, position.unit))
+            position.coordinates = [c // (gap + 1) if gap else c for c, gap in zip(shifted, gaps, strict=True)]
+        case _:
+            raise TypeError(f"no operand is defined for {step}")
 
 
 def _parts(terms: Terms, read: Read) -> Iterator[tuple[isl.Set, Stop | None]]:
