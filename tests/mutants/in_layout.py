@@ -133,12 +133,7 @@ MUTANTS = (
         "found[-1].stride > digit.stride",
         (f"{_TESTS}/moves/test_relabel.py",),
     ),
-    Mutant(
-        "arrays:_padded",
-        "min(size, -((low - result) // stride))",
-        "size",
-        (f"{_TESTS}/arrays/test_interpret.py",),
-    ),
+    Mutant("reads:origins", "padding == 0", "True", (f"{_TESTS}/proof/test_reads.py",)),
     Mutant(
         "decide:_differs_by_blocks",
         "kept & (a != b)",

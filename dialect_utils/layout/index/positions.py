@@ -84,6 +84,14 @@ def _move(step: Step, position: Position, dims: tuple[int, ...], after: tuple[in
             raise TypeError(f"no position is defined after {step}")
 
 
+def linear_position(coordinates: Sequence[Coordinate], sizes: Sequence[int]) -> Coordinate:
+    """Returns the row-major index of a position in an array of these sizes."""
+    total: Coordinate = 0
+    for coordinate, size in zip(coordinates, sizes, strict=True):
+        total = coordinate + total * size
+    return total
+
+
 def regroup(coordinates: Sequence[Coordinate], old: Sequence[int], new: Sequence[int]) -> list[Coordinate]:
     """Returns the coordinates of the same row-major position under other dimensions.
 

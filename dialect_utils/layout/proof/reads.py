@@ -12,9 +12,10 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dialect_utils.layout.index.index_map import Coordinate
-from dialect_utils.layout.index.positions import Condition, Position, regroup, regroup_units, unit_bits
+from dialect_utils.layout.index.positions import Condition, Position, linear_position, regroup, regroup_units, unit_bits
 from dialect_utils.layout.moves.pad_slice import Pad, Slice
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
 from dialect_utils.layout.moves.steps import Reshape, Stage, Step, Transpose, inverse_permutation
@@ -217,3 +218,19 @@ def _codes(read: Read, shape: tuple[int, ...], numbers: dict[PaddingValue, int])
         found[stopped] = number
         unit[stopped] = np.broadcast_to(stop.unit, shape)[stopped]
     return [found, unit, *(np.where(found == 0, c, 0) for c in read.position.coordinates)]
+
+
+def origins(plan: Plan, bits: int, units: int = 1) -> NDArray[np.int64]:
+    """Returns the number of the source's unit for each unit of the result, or -1 for padding.
+
+    An element of the source has `units` units of `bits` bits, which are numbered in row-major order. The last dimension
+    counts the units of one element.
+    """
+    element_type, dimensions = plan.result
+    sizes = (*dimensions, units * element_type.bits // plan.element_type.bits)
+    found: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    for index, unit in blocks(sizes):
+        padding, inner, *coordinates = _codes(read_back(plan, index, unit, bits), unit.shape, {})
+        position = linear_position([*coordinates, inner], (*plan.dimensions, units))
+        found.append(np.where(padding == 0, position, -1))
+    return np.concatenate(found).reshape(sizes)
