@@ -69,7 +69,7 @@ class Sharding:
 
 
 class Partition(NamedTuple):
-    """The shardings of all parameters and results of an entry, tuples flattened, by which they lie on devices.
+    """The shardings of all parameters and results of an entry, tuples flattened, by which devices hold them.
 
     `assumed` says in words which shardings no text gives.
     """

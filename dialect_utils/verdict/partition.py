@@ -1,4 +1,4 @@
-"""How the entry arrays of a program for one device lie on the devices of another program."""
+"""How the entry arrays of a program for one device are cut into parts for the devices of another program."""
 
 from __future__ import annotations
 

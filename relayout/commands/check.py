@@ -76,7 +76,7 @@ class Check(Command):
     pairs: str | None = option("FILE", "judge many pairs, one `A B` a line; - is standard input")
     bisect: bool = flag("with -p: name the first pass after which results differ")
     sharded: bool = flag("the second module is for several devices, and computes on parts of the first one's arrays")
-    placements: str | None = option("FILE", "with --sharded: JSON that says how arrays lie on the devices")
+    placements: str | None = option("FILE", "with --sharded: JSON that says which device holds which part")
     certificate: str | None = option("FILE", "write the proof, which `relayout replay A B FILE` checks")
     comparison: ComparisonOptions = group(ComparisonOptions)
     verbose: bool = flag("say all that is known: data, planted mistakes, where proofs end, each output, rules")
@@ -84,7 +84,7 @@ class Check(Command):
 
     @contextmanager
     def prepared(self) -> Iterator[Self]:
-        """With --sharded and one program: adds what XLA's partitioner makes of it."""
+        """Adds what XLA's partitioner makes of one program, with --sharded."""
         if not self.sharded or len(self.files) != 1:
             yield self
             return
@@ -114,7 +114,7 @@ class Check(Command):
         if self.pipeline.passes:
             return [(each,) for each in self.selection.find(files_or_input(files), console)]
         if self.placements is not None and not self.sharded:
-            raise usage_error("--placements says how arrays lie on devices, so it needs --sharded")
+            raise usage_error("--placements says which device holds which part, so it needs --sharded")
         if len(files) != 2:
             there = f", and there is only {files[0]}" if len(files) == 1 else f", not {len(files)}" if files else ""
             hint = f"relayout check {files[0] if files else 'A'} B, or relayout check FILE... -p SPEC for a pipeline"

@@ -4,6 +4,8 @@ A mesh factors the devices: device d has the index d // stride % size along each
 axes is one array with a leading dimension for each of them, so each operation works on all devices at once, and a
 collective operation is movement, or a combination, of leading dimensions. What has no such form is done device by
 device.
+
+Longer than other files: each primitive in one place, with all that collective operations need.
 """
 
 from __future__ import annotations
@@ -694,6 +696,7 @@ class Devices(Maker[Local[V]]):
         assert places is not None  # `members` has checked the groups
         (dimension,) = dict(part.dimensions).get("dimensions") or (0,)
         count, sizes = len(groups[0]), self.dimensions(arrays[0])
+        # The result of each operation, given the values of a group.
         match part.opcode:
             case "all-gather":
                 order = [*range(1, dimension + 1), 0, *range(dimension + 1, len(sizes) + 1)]
@@ -939,7 +942,7 @@ def run_partitioned(
     expected: Sequence[V],
     iterations: int,
 ) -> tuple[list[V], list[V]]:
-    """Returns the results of a program for several devices, put together, and the expected results in the same shape.
+    """Returns the results of a program for several devices, joined, and the expected results in the same shape.
 
     `shardings` are those of parameters and results. A result that several devices hold is compared on each of them.
     Raises UndefinedError where the devices do something without a definition.

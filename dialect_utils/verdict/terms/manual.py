@@ -1,4 +1,4 @@
-"""Where a program changes between whole arrays and the parts of devices: `shard_map`, in each form of the partitioners.
+"""The boundaries between whole arrays and the parts of devices: `shard_map`, in each form of the partitioners.
 
 Sources: xla/hlo/utils/hlo_sharding_util (manual subgroups), shardy/dialect/sdy/ir/ops.td (ManualComputationOp) and
 xla/service/spmd/shardy/constants.h (the custom calls and attributes that carry it through HLO).
@@ -23,7 +23,7 @@ _PER_VALUE = re.compile(r"<@[^\[]*\[(?:[^<>])*>")
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """The shardings by which an operation cuts whole arrays into parts, and those by which it puts parts together."""
+    """The shardings by which an operation cuts whole arrays into parts, and those by which it joins parts."""
 
     entering: tuple[Sharding, ...] = ()
     leaving: tuple[Sharding, ...] = ()
