@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from dialect_utils.execution.custom_calls import IDENTITIES
 from dialect_utils.hlo.text.attributes import reversed_dimensions
-from dialect_utils.ir import Module, Operation, Value
+from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType, OpaqueShape
 from dialect_utils.ops import ALL_OPERANDS, Attribute, Trait, attributes_of, has, named, opcode_of, split_asynchronous
 from dialect_utils.ops.control import CALLS_OF_BYTES
@@ -130,16 +130,6 @@ def _element_types(values: Iterable[Value]) -> list[ElementType]:
 def is_among_devices(operation: Operation) -> bool:
     """Is true for an operation whose results depend on the number of devices."""
     return has(operation.opcode, Trait.AMONG_DEVICES)
-
-
-_DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
-
-
-def device_counts(module: Module) -> Devices:
-    """Returns the numbers of replicas and of partitions that run a module."""
-    counts = [module.attributes.get(name, "1").split(" ")[0] for name in _DEVICES]
-    replicas, partitions, *in_mlir = map(int, counts)
-    return max(replicas, in_mlir[0]), max(partitions, in_mlir[1])
 
 
 def has_undeclared(operation: Operation) -> bool:

@@ -12,6 +12,7 @@ from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops import Trait, has, opcode_of
+from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.verdict.rules import Definition
 from dialect_utils.verdict.terms.exchanges import Exchange
@@ -20,7 +21,6 @@ from dialect_utils.verdict.terms.labels import (
     Devices,
     converts_operands,
     counted,
-    device_counts,
     elementwise_label,
     gives_sizes,
     gives_unwritten_memory,
@@ -50,7 +50,9 @@ def walk(
 
     Loops of up to `iterations` are unrolled.
     """
-    walker = Walker(maker, device_counts(module), iterations)
+    found = devices_of(module)
+    devices = found.replicas, found.partitions
+    walker = Walker(maker, devices, None if found.named else devices, iterations)
     return walker.flat(module.entry, inputs), walker.effects
 
 
@@ -58,13 +60,15 @@ def walk(
 class Walker(Generic[V]):
     """The values of one module, as nodes of a maker.
 
-    `devices` is the number of devices that run the module. Loops of up to `iterations` are unrolled. `effects` are the
+    `devices` are the numbers of replicas and partitions that run the module, `written` those of its header, None where
+    the header has none although the text names several devices: there may be more of these. Loops of up to `iterations` are unrolled. `effects` are the
     operations with side effects, in order; `scope` identifies the current body. `level` is one more than the nesting
     depth of bodies whose parameters are variables.
     """
 
     maker: Maker[V]
     devices: Devices
+    written: Devices
     iterations: int
     effects: list[V] = field(default_factory=list)
     values: dict[Value, TreeOf[V]] = field(default_factory=dict)
@@ -138,7 +142,7 @@ class Walker(Generic[V]):
         if has_undeclared(operation):
             # It equals only an operation with the same attributes as written.
             return [self._each(operation, operands)] if is_elementwise(operation) else self.opaque(operation)
-        if returns_operand(operation, self.devices):
+        if returns_operand(operation, self.written):
             return operands
         if operation.opcode in HANDLERS:
             return HANDLERS[operation.opcode](self, operation, operands)
