@@ -28,7 +28,7 @@ $(STAMP): pyproject.toml dev-constraints.txt
 	@touch $@
 
 demo: $(STAMP) ## answer six questions about real programs, ending in one sentence (half a minute)
-	python -m relayout.demo
+	python -m docs_site.demo
 
 test: checks unit ## run every check (about ten minutes on two cores)
 
@@ -134,6 +134,10 @@ campaign-dumps: $(STAMP) ## compile 98 programs for TPUs, run their dumps on the
 .PHONY: campaign-gpu
 campaign-gpu: $(STAMP) ## compile 316 programs for three GPUs with and without Triton, run their dumps on the CPU and compare (long)
 	python -m tests.campaign_gpu
+
+.PHONY: sharded-pairs
+sharded-pairs: $(STAMP) ## make 200 pairs of a program for one device and the same for several in build/sharded (five minutes)
+	python -m tests.corpus.make_sharded
 
 .PHONY: campaign-gpu-memory
 campaign-gpu-memory: $(STAMP) ## compile 358 programs for five GPUs and compare the report's memory with the compiler's (ten minutes)

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-import select
 import signal
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -37,11 +34,6 @@ _NO_FUSED_MULTIPLY_ADD = "--xla_cpu_max_isa=AVX"
 COMPILER_FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 # libtpu asks no metadata server of a cloud, and runs beside other processes that use it.
 TPU_ENVIRONMENT = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
-# The most bytes of one read or write.
-_CHUNK = 1 << 16
-# A process whose pipes are closed ends soon.
-_END_SECONDS = 5.0
-_MILLISECONDS = 1000
 # The memory of a process beyond what it needs to start, in bytes.
 DEFAULT_MEMORY_BYTES = 4_000_000_000
 # The directory of this project's packages.
@@ -64,13 +56,10 @@ def describe_exit(code: int | None) -> str:
         return f"was ended by signal {-code}"
 
 
-class Process(Protocol):
-    """A started process: the descriptors of its three pipes, which are this process's to close, and its end."""
+class Started(Protocol):
+    """A started process, and its end."""
 
     pid: int
-    stdin: int
-    stdout: int
-    stderr: int
 
     def wait(self, seconds: float) -> int | None:
         """Returns the exit code, negative for a signal; None if the process still runs after so many seconds."""
@@ -79,7 +68,15 @@ class Process(Protocol):
         """Ends the process, and frees what the system keeps of it."""
 
 
-class LocalProcess:
+class Process(Started, Protocol):
+    """A started process with the descriptors of its three pipes, which are this process's to close."""
+
+    stdin: int
+    stdout: int
+    stderr: int
+
+
+class LocalProcess(Process):
     """A child of this process."""
 
     def __init__(self, program: str, arguments: Sequence[str]) -> None:
@@ -107,7 +104,6 @@ class LocalProcess:
             stream.close()
 
     def wait(self, seconds: float) -> int | None:
-        """Returns the exit code, negative for a signal; None if the process still runs after so many seconds."""
         from subprocess import TimeoutExpired
 
         try:
@@ -116,7 +112,7 @@ class LocalProcess:
             return None
 
     def kill(self) -> None:
-        """Ends the process, and frees what the system keeps of it; after a fork only its own parent may."""
+        """Ends the process; after a fork only its own parent may."""
         if os.getpid() == self._owner:
             self._process.kill()
             self._process.wait()
@@ -189,59 +185,3 @@ def waiting(seconds: float | None) -> Iterator[None]:
         yield
     finally:
         _parent.goes_on()
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The end of a process: its exit code, negative for a signal, and the bytes that it wrote."""
-
-    code: int
-    output: bytes
-    errors: bytes
-
-
-def communicate(process: Process, data: bytes, seconds: float) -> Ended:
-    """Writes data to a process, reads all that it writes, and ends it; raises TimeoutError after so many seconds."""
-    written = {process.stdout: bytearray(), process.stderr: bytearray()}
-    view, deadline = memoryview(data), time.monotonic() + seconds
-    os.set_blocking(process.stdin, False)
-    waits_for = {process.stdin: select.POLLOUT, **dict.fromkeys(written, select.POLLIN)}
-    try:
-        while waits_for:
-            for descriptor in _ready(waits_for, deadline):
-                if descriptor == process.stdin:
-                    view = _written(descriptor, view)
-                    is_done = not view
-                else:
-                    part = os.read(descriptor, _CHUNK)
-                    written[descriptor] += part
-                    is_done = not part
-                if is_done:
-                    del waits_for[descriptor]
-                    os.close(descriptor)
-        code = process.wait(_END_SECONDS)
-        return Ended(1 if code is None else code, *map(bytes, written.values()))
-    finally:
-        for descriptor in waits_for:
-            os.close(descriptor)
-        process.kill()
-
-
-def _ready(waits_for: Mapping[int, int], deadline: float) -> list[int]:
-    """Returns the descriptors that are ready for their events; raises TimeoutError after the deadline."""
-    poll = select.poll()
-    for descriptor, event in waits_for.items():
-        poll.register(descriptor, event)
-    left = max(0.0, deadline - time.monotonic())
-    with waiting(left):
-        found = poll.poll(left * _MILLISECONDS)
-    if not found:
-        raise TimeoutError
-    return [descriptor for descriptor, _ in found]
-
-
-def _written(descriptor: int, view: memoryview) -> memoryview:
-    """Writes as many bytes as a pipe takes and returns the rest; a process that has stopped reading gets none."""
-    with suppress(BrokenPipeError):
-        return view[os.write(descriptor, view[:_CHUNK]) :]
-    return view[:0]

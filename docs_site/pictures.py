@@ -15,7 +15,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import relayout
-from relayout.demo import swap_two_dimensions
+from docs_site.demo import swap_two_dimensions
 from relayout.report.html import html_page
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -45,7 +45,7 @@ SHAPE = "f32[3,5]{1,0:T(2,2)}"
 HLO = f"HloModule two\n\nENTRY main {{\n  x = {SHAPE} parameter(0)\n  ROOT y = {SHAPE} negate(x)\n}}\n"
 BITCAST = "HloModule b\n\nENTRY main {\n  x = f32[4,2]{1,0} parameter(0)\n  ROOT y = f32[2,4]{0,1} bitcast(x)\n}\n"
 MLIR = "func.func @main(%x: tensor<3x5xf32>) -> tensor<3x5xf32> {\n  return %x : tensor<3x5xf32>\n}\n"
-HEAVY = ("numpy", "ml_dtypes", "islpy", "jaxlib", "jax", "PIL", "tqdm", "pyarrow", "dask", "fsspec")
+HEAVY = ("numpy", "ml_dtypes", "islpy", "jaxlib", "jax", "scipy", "PIL", "tqdm", "pyarrow", "dask", "fsspec")
 EXECUTING = ("dialect_utils.execution", "dialect_utils.verdict")
 
 

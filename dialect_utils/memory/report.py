@@ -14,9 +14,10 @@ from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.advice import Advice, find_advice
 from dialect_utils.memory.allocation import padded_dimensions
 from dialect_utils.memory.buffers import Buffer
+from dialect_utils.memory.collectives import Collective, find_collectives
 from dialect_utils.memory.cost import Cost, CostModel, total
 from dialect_utils.memory.relayouts import Origin, Relayout, find_origins, find_relayouts
-from dialect_utils.memory.rows import BitcastRow, BufferRow, CostRow, OpNameRow, RelayoutRow, headline
+from dialect_utils.memory.rows import BitcastRow, BufferRow, CollectiveRow, CostRow, OpNameRow, RelayoutRow, headline
 from dialect_utils.memory.schedule import runs_called
 from dialect_utils.memory.trips import trip_counts
 from dialect_utils.memory.usage import MemoryUsage, measure_memory
@@ -66,7 +67,7 @@ def memory_levels(usage: MemoryUsage) -> list[int]:
 
 
 _NOTEBOOK_ROWS = 20
-_TABLES = ("buffers", "relayouts", "bitcasts", "op_names", "costs", "advice")
+_TABLES = ("buffers", "relayouts", "collectives", "bitcasts", "op_names", "costs", "advice")
 
 
 class MemoryReport:
@@ -135,6 +136,20 @@ class MemoryReport:
     def relayouts(self) -> tuple[RelayoutRow, ...]:
         """Returns a row for everything in `moves`."""
         return tuple(map(_relayout_row, self.moves))
+
+    @cached_property
+    def collectives(self) -> tuple[CollectiveRow, ...]:
+        """Returns a row for every collective operation, those that send the most bytes first."""
+        return tuple(map(_collective_row, find_collectives(self.module, self._allocation, self._origin)))
+
+    @cached_property
+    def collective_kinds(self) -> dict[str, tuple[int, int]]:
+        """Returns the number of collectives of each kind, and the bytes that a device sends in them in all trips."""
+        found: dict[str, tuple[int, int]] = {}
+        for row in self.collectives:
+            count, size = found.get(row.kind, (0, 0))
+            found[row.kind] = count + 1, size + row.total_bytes
+        return found
 
     @cached_property
     def advice(self) -> tuple[Advice, ...]:
@@ -249,6 +264,9 @@ class MemoryReport:
             "module": self.module.name,
             "target": self.usage.target,
             **self.totals(),
+            "collective_kinds": {
+                kind: {"count": count, "bytes_sent": size} for kind, (count, size) in self.collective_kinds.items()
+            },
             **{name: [asdict(row) for row in getattr(self, name)] for name in _TABLES},
         }
 
@@ -273,6 +291,12 @@ class MemoryReport:
             origin.source_file,
             origin.source_line,
         )
+
+
+def _collective_row(each: Collective) -> CollectiveRow:
+    name, opcode = each.operation.results[0].name, each.operation.opcode
+    place = each.origin.op_name, each.origin.source_file, each.origin.source_line
+    return CollectiveRow(name, opcode, each.kind, each.operands, each.groups, each.bytes_sent, each.trips, *place)
 
 
 def _relayout_row(each: Relayout) -> RelayoutRow:

@@ -94,6 +94,27 @@ class CostRow:
     source_line: int
 
 
+@dataclass(frozen=True, slots=True)
+class CollectiveRow:
+    """One collective operation: the bytes that a device sends each time; `trips` is None where it is unknown."""
+
+    name: str
+    opcode: str
+    kind: str
+    operands: tuple[str, ...]
+    groups: str
+    bytes_sent: int
+    trips: int | None
+    op_name: str
+    source_file: str
+    source_line: int
+
+    @property
+    def total_bytes(self) -> int:
+        """Returns the bytes that a device sends in all trips; an unknown number of trips counts once."""
+        return self.bytes_sent * (1 if self.trips is None else self.trips)
+
+
 # The least share of the peak that is worth a row.
 LEAST_SHARE = 0.01
 # From this share of the peak on, padding is the first thing to say.
@@ -137,7 +158,7 @@ def grouped(rows: Iterable[BufferRow]) -> list[Group]:
     return [Group(tuple(group)) for group in found.values()]
 
 
-def place(row: BufferRow | RelayoutRow | CostRow) -> str:
+def place(row: BufferRow | RelayoutRow | CostRow | CollectiveRow) -> str:
     """Returns `FILE:LINE` in the user's program, empty where the dump does not state it."""
     return f"{row.source_file}:{row.source_line}" if row.source_file else ""
 

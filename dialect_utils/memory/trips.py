@@ -11,6 +11,7 @@ from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.schedule import Schedule, runs_called
 from dialect_utils.memory.sharing import behind
 from dialect_utils.ops import named
+from dialect_utils.ops.structured import last_word
 
 _KNOWN = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 # Operations that keep the value of a scalar.
@@ -43,7 +44,9 @@ def trip_count(loop: Operation) -> int | None:
         return int(known[1])
     condition, body = loop.called_as(CONDITION), loop.called_as(BODY)
     compare = condition.results[0].operation
-    if compare is None or compare.opcode != "compare" or compare.attribute("direction") != "LT":
+    if compare is None or compare.opcode != "compare":
+        return None
+    if last_word(compare.attribute("direction") or compare.attribute("comparison_direction")) != "LT":
         return None
     counter, bound = _state_index(compare.operands[0], condition), _constant(compare.operands[1], condition, loop)
     if counter is None or bound is None:

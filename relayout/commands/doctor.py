@@ -48,6 +48,7 @@ REQUIREMENTS = (
     Requirement("numpy", "numpy", "2.0"),
     Requirement("ml_dtypes", "ml_dtypes", "0.5"),
     Requirement("islpy", "islpy", "2025.1"),
+    Requirement("scipy", "scipy", "1.14"),
     Requirement("pillow", "PIL", "10.1"),
     Requirement("shtab", "shtab", "1.7"),
     Requirement("tqdm", "tqdm", "4.66"),

@@ -77,7 +77,7 @@ class Report(Command):
     against: str | None = option("OLD", "say what changed since another dump of the program")
     fail_if: tuple[str, ...] = repeated(
         "CONDITION",
-        'exit code 1 where it holds: "peak > 1.02 * old", "copies > old", "padding > 2 GiB" (may be repeated)',
+        'exit code 1 where it holds: "peak > 1.02 * old", "copies > old", "all-gather bytes > 0" (may be repeated)',
     )
     target: str | None = option("TARGET", "gives arrays without a layout this target's, e.g. tpu-v5e")
     trial: bool = flag("compile StableHLO with the advised entry layouts", "--try")

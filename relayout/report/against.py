@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -32,12 +32,16 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The totals of two reports, the changed buffers, and the added and removed relayouts."""
+    """The totals of two reports, the changed buffers, and the added and removed relayouts.
+
+    `collectives` has the number and the bytes of each kind, before and after.
+    """
 
     totals: dict[str, tuple[int, int]]
     changes: tuple[Change, ...]
     added: tuple[RelayoutRow, ...]
     gone: tuple[RelayoutRow, ...]
+    collectives: dict[str, tuple[tuple[int, int], tuple[int, int]]]
 
     def as_json(self) -> dict[str, Any]:
         """Returns the comparison as plain values; each total is [old, new]."""
@@ -46,6 +50,10 @@ class Comparison:
             "changes": [asdict(change) for change in self.changes],
             "relayouts_added": [asdict(row) for row in self.added],
             "relayouts_gone": [asdict(row) for row in self.gone],
+            "collective_kinds": {
+                kind: dict(zip(("count", "bytes_sent"), map(list, zip(*pair, strict=True)), strict=True))
+                for kind, pair in self.collectives.items()
+            },
         }
 
 
@@ -60,7 +68,10 @@ def compare_reports(old: MemoryReport, new: MemoryReport) -> Comparison:
     ]
     changes = [each for each in changes if each.old_bytes != each.new_bytes]
     changes.sort(key=lambda each: -abs(each.new_bytes - each.old_bytes))
-    return Comparison(totals, tuple(changes), _left(new.relayouts, old.relayouts), _left(old.relayouts, new.relayouts))
+    left = _left(new.relayouts, old.relayouts), _left(old.relayouts, new.relayouts)
+    kinds = [report.collective_kinds for report in (old, new)]
+    collectives = {kind: (kinds[0].get(kind, (0, 0)), kinds[1].get(kind, (0, 0))) for kind in kinds[0] | kinds[1]}
+    return Comparison(totals, tuple(changes), *left, collectives)
 
 
 def _grouped(rows: Sequence[BufferRow]) -> dict[tuple[str, str], list[int]]:
@@ -115,6 +126,7 @@ def comparison_html(comparison: Comparison, old: str, new: str) -> str:
         f"<p>{html_text(f'old: {old}')}<br>{html_text(f'new: {new}')}</p>",
         page_table(("figure", "old", "new", "change"), totals, numbers=("old", "new", "change")),
         *_html_changes(comparison.changes),
+        *_html_collectives(comparison),
     ]
     for title, rows in (("added", comparison.added), ("gone", comparison.gone)):
         parts += _html_relayouts(title, [row for row in rows if row.kind == "relayout"])
@@ -138,6 +150,19 @@ def _html_changes(changes: Sequence[Change]) -> Iterator[str]:
         for each in changes
     )
     yield page_table(("change", "old", "new", "buffers", "type", "op name"), rows, numbers=("change", "old", "new"))
+
+
+def _html_collectives(comparison: Comparison) -> Iterator[str]:
+    if comparison.collectives:
+        yield "<h2>Sent by a device in collectives</h2>"
+        yield page_table(("change", "kind", "old", "new"), _kinds(comparison, _marked), numbers=("change",))
+
+
+def _kinds(comparison: Comparison, signed: Callable[[int], str]) -> Iterator[tuple[str, str, str, str]]:
+    """Yields the change of bytes, the kind, and the collectives before and after, of each kind."""
+    for kind, pair in comparison.collectives.items():
+        old, new = (f"{count} with {format_bytes(size)}" if count else "none" for count, size in pair)
+        yield signed(pair[1][1] - pair[0][1]), kind, old, new
 
 
 def _html_relayouts(title: str, rows: Sequence[RelayoutRow]) -> Iterator[str]:
@@ -173,6 +198,9 @@ def _lines(comparison: Comparison) -> Iterator[str]:
         for name, (old, new) in comparison.totals.items()
     ]
     yield from format_table(("", "old", "new", "change"), rows)
+    if comparison.collectives:
+        yield "\nsent by a device in collectives"
+        yield from format_table(("sent", "kind", "old", "new"), [*_kinds(comparison, _signed)])
     if comparison.changes:
         yield f"\n{len(comparison.changes)} groups of buffers changed"
         shown = [

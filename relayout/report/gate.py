@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dialect_utils.memory.collectives import KINDS
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes, nearest
 
 if TYPE_CHECKING:
@@ -20,17 +21,17 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
 }
 _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
-_CONDITION = re.compile(r"\s*(?P<figure>[a-z][a-z ]*?)\s*(?P<comparison>[<>]=?)\s*(?P<limit>\S.*?)\s*")
+_CONDITION = re.compile(r"\s*(?P<figure>[a-z][a-z -]*?)\s*(?P<comparison>[<>]=?)\s*(?P<limit>\S.*?)\s*")
 _FACTOR = re.compile(r"(?:(?P<factor>\d+(?:\.\d+)?)\s*\*\s*)?old")
 _SIZE = re.compile(rf"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>{'|'.join(_UNITS)})?")
 # Figures that are numbers of operations; all other figures are sizes in bytes.
-_COUNTS = ("copies", "relayouts")
+_COUNTS = ("copies", "relayouts", "collectives", *(f"{kind} count" for kind in KINDS))
 EXAMPLE = "peak > 1.02 * old"
 
 
 def _figures(report: MemoryReport) -> dict[str, float]:
     """Returns the figures that a condition may name."""
-    totals = report.totals()
+    totals, kinds = report.totals(), report.collective_kinds
     relayouts = [row for row in report.relayouts if row.kind == "relayout"]
     return {
         "peak": totals["peak_bytes"],
@@ -41,10 +42,15 @@ def _figures(report: MemoryReport) -> dict[str, float]:
         "relayout bytes": sum((row.bytes_read + row.bytes_written) * (row.trips or 1) for row in relayouts),
         "relayouts": len(relayouts),
         "copies": sum(row.opcode.startswith("copy") for row in report.relayouts),
+        "collectives": len(report.collectives),
+        "collective bytes": sum(row.total_bytes for row in report.collectives),
+        **{f"{kind} {what}": kinds.get(kind, (0, 0))[i] for kind in KINDS for i, what in enumerate(("count", "bytes"))},
     }
 
 
-FIGURES = ("peak", "arguments", "outputs", "temporaries", "padding", "relayout bytes", "relayouts", "copies")
+_OF_ARRAYS = ("peak", "arguments", "outputs", "temporaries", "padding", "relayout bytes", "relayouts", "copies")
+_OF_KINDS = tuple(f"{kind} {what}" for kind in KINDS for what in ("count", "bytes"))
+FIGURES = (*_OF_ARRAYS, "collectives", "collective bytes", *_OF_KINDS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dialect_utils.layout.picture import draw_shape, format_svg
 from dialect_utils.memory.advice import Advice
 from dialect_utils.memory.allocation import memory_space_name
 from dialect_utils.memory.report import MemoryReport
-from dialect_utils.memory.rows import BitcastRow, BufferRow, CostRow, OpNameRow, RelayoutRow
+from dialect_utils.memory.rows import BitcastRow, BufferRow, CollectiveRow, CostRow, OpNameRow, RelayoutRow
 from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_text
 from relayout.report.pages import filled_page
@@ -31,6 +31,7 @@ _ROWS = {
     "buffers": BufferRow,
     "op_names": OpNameRow,
     "relayouts": RelayoutRow,
+    "collectives": CollectiveRow,
     "bitcasts": BitcastRow,
     "costs": CostRow,
     "advice": Advice,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.memory.allocation import memory_space_name
 from dialect_utils.memory.report import MemoryReport
-from dialect_utils.memory.rows import LEAST_SHARE, BufferRow, CostRow, Group, RelayoutRow, grouped, place
+from dialect_utils.memory.rows import LEAST_SHARE, BufferRow, CollectiveRow, CostRow, Group, RelayoutRow, grouped, place
 from dialect_utils.text import format_bytes, format_count
 
 _ROWS = 10
@@ -20,7 +20,7 @@ _NO_TERMINAL = 200
 def terminal_page(report: MemoryReport, width: int | None = None) -> str:
     """Returns the page: one sentence, advice, totals, then the tables, the one with the most bytes first."""
     tables = sorted((_held(report), _padding(report), _relayouts(report)), key=lambda table: -table[0])
-    parts = (_answer(report), _totals(report), *(lines for _, lines in tables), _costs(report))
+    parts = (_answer(report), _totals(report), *(lines for _, lines in tables), _collectives(report), _costs(report))
     return clip((line for part in parts for line in part), width)
 
 
@@ -90,9 +90,42 @@ def _costs(report: MemoryReport) -> Iterator[str]:
         yield f"  and {len(rest)} more with {format_bytes(sum(map(_accessed, rest)))}"
 
 
+def _collectives(report: MemoryReport) -> Iterator[str]:
+    """Yields the collective operations, those that send the most bytes first, and the totals of their kinds."""
+    groups: dict[tuple[object, ...], list[CollectiveRow]] = {}
+    for row in report.collectives:
+        key = row.kind, row.operands, row.groups, row.trips, place(row) or row.op_name or row.name
+        groups.setdefault(key, []).append(row)
+    if not groups:
+        return
+    total = sum(row.total_bytes for row in report.collectives)
+    yield f"\ncollectives: {len(report.collectives)}, {format_bytes(total)} sent by a device"
+    kinds = ((format_bytes(size), f"{count} {kind}") for kind, (count, size) in report.collective_kinds.items())
+    yield f"  {', '.join(f'{name} {size}' for size, name in kinds)}"
+    rows = [
+        (
+            format_bytes(sum(row.total_bytes for row in rows)),
+            _times(rows[0]),
+            rows[0].kind,
+            _name(rows),
+            ", ".join(rows[0].operands),
+            rows[0].groups,
+            _origin(rows[0]),
+        )
+        for rows in groups.values()
+    ]
+    yield from format_table(("sent", "times", "kind", "op", "operands", "devices", "from"), rows[:_ROWS])
+    if hidden := list(groups.values())[_ROWS:]:
+        rest = [row for rows in hidden for row in rows]
+        yield f"  and {len(rest)} more with {format_bytes(sum(row.total_bytes for row in rest))}"
+
+
+def _name(rows: Sequence[RelayoutRow | CostRow | CollectiveRow]) -> str:
+    return f"{rows[0].name} and {len(rows) - 1} more" if len(rows) > 1 else rows[0].name
+
+
 def _cost_cells(rows: Sequence[CostRow]) -> Sequence[str]:
-    first, more = rows[0], len(rows) - 1
-    name = f"{first.name} and {more} more" if more else first.name
+    first, name = rows[0], _name(rows)
     flops = sum(row.flops * (row.trips or 1) for row in rows)
     return format_bytes(sum(map(_accessed, rows))), format_count(flops), _times(first), name, _origin(first)
 
@@ -152,8 +185,7 @@ def _relayouts(report: MemoryReport) -> _Table:
 
 
 def _move(rows: Sequence[RelayoutRow]) -> Sequence[str]:
-    first, more = rows[0], len(rows) - 1
-    name = f"{first.name} and {more} more" if more else first.name
+    first, name = rows[0], _name(rows)
     return format_bytes(sum(map(_cost, rows))), _times(first), name, f"{first.source} -> {first.result}", _origin(first)
 
 
@@ -161,7 +193,7 @@ def _cost(row: RelayoutRow) -> int:
     return (row.bytes_read + row.bytes_written) * (row.trips or 1)
 
 
-def _times(row: RelayoutRow | CostRow) -> str:
+def _times(row: RelayoutRow | CostRow | CollectiveRow) -> str:
     return "in a loop" if row.trips is None else f"{row.trips}x"
 
 
@@ -180,7 +212,7 @@ def _table(
         yield f"  and {count} more with {format_bytes(size)}"
 
 
-def _origin(row: BufferRow | RelayoutRow | CostRow) -> str:
+def _origin(row: BufferRow | RelayoutRow | CostRow | CollectiveRow) -> str:
     return f"{row.op_name} {place(row)}".strip()
 
 

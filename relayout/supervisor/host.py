@@ -251,7 +251,7 @@ class Host:
         return answer, descriptors
 
 
-class _HostProcess:
+class _HostProcess(processes.Process):
     """A process that the process of the command started for this child."""
 
     def __init__(self, host: Host, pid: int, stdin: int, stdout: int, stderr: int) -> None:
@@ -259,11 +259,9 @@ class _HostProcess:
         self.pid, self.stdin, self.stdout, self.stderr = pid, stdin, stdout, stderr
 
     def wait(self, seconds: float) -> int | None:
-        """Returns the exit code, negative for a signal; None if the process still runs after so many seconds."""
         return self._host.wait_for(self.pid, seconds)
 
     def kill(self) -> None:
-        """Ends the process."""
         self._host.kill(self.pid)
 
 

@@ -14,11 +14,12 @@ import signal
 import sys
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 from dialect_utils import processes, sandbox
 from relayout.process import STREAMS, fork, leave_session
@@ -54,7 +55,21 @@ def may_copy_for_worker() -> bool:
         return False
 
 
-class CopiedWorker:
+class _Polled(processes.Started, ABC):
+    """A child of this process that is asked again and again whether it has ended."""
+
+    @abstractmethod
+    def _ended(self) -> int | None:
+        """Returns the exit code, negative for a signal, or None while the process runs."""
+
+    def wait(self, seconds: float) -> int | None:
+        end = time.monotonic() + seconds
+        while (code := self._ended()) is None and time.monotonic() < end:
+            time.sleep(_LOOK_SECONDS)
+        return code
+
+
+class CopiedWorker(_Polled, processes.Process):
     """A worker in a copy of this process: it starts with what this process has imported."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
@@ -73,17 +88,10 @@ class CopiedWorker:
         self.stdin, self.stdout, self.stderr = ours
         self._code: int | None = None
 
-    def wait(self, seconds: float) -> int | None:
-        """Returns the exit code, negative for a signal; None if the process still runs after so many seconds."""
-        end = time.monotonic() + seconds
-        while self._code is None:
+    def _ended(self) -> int | None:
+        if self._code is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                self._code = os.waitstatus_to_exitcode(status)
-            elif time.monotonic() >= end:
-                return None
-            else:
-                time.sleep(_LOOK_SECONDS)
+            self._code = os.waitstatus_to_exitcode(status) if pid else None
         return self._code
 
     def kill(self) -> None:
@@ -134,19 +142,7 @@ _NO_CORE_DUMPS = "ulimit -c 0\n"
 _LOOK_SECONDS = 0.002
 
 
-class _Started(Protocol):
-    """A process that ends with its child."""
-
-    pid: int
-
-    def wait(self, seconds: float) -> int | None:
-        """Returns the exit code, negative for a signal; None if the process still runs after so many seconds."""
-
-    def kill(self) -> None:
-        """Ends the process, and frees what the system keeps of it."""
-
-
-class OracleProcess:
+class OracleProcess(_Polled):
     """A run of the user's command on a candidate, in a session of its own, with a directory for temporary files.
 
     The command may do all that the user may: a sandboxed child chooses only the bytes of the candidate. The signals
@@ -178,17 +174,12 @@ class OracleProcess:
             setsigdef=sandbox.ENDING_SIGNALS,
         )
 
-    def wait(self, seconds: float) -> int | None:
-        """Returns the exit code, negative for a signal; None if the process still runs after so many seconds."""
-        end = time.monotonic() + seconds
-        while True:
-            # The process stays a zombie, so that its number names no other group before `kill`.
-            ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            if ended is not None:
-                return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
-            if time.monotonic() >= end:
-                return None
-            time.sleep(_LOOK_SECONDS)
+    def _ended(self) -> int | None:
+        # The process stays a zombie, so that its number names no other group before `kill`.
+        ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if ended is None:
+            return None
+        return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
     def kill(self) -> None:
         """Ends the command and the processes that it left in the background, and removes the directory."""
@@ -213,7 +204,7 @@ class Programs:
     dump: str | None = None
     # The command of --oracle, None without it.
     oracle: str | None = None
-    running: dict[int, _Started] = field(default_factory=dict)
+    running: dict[int, processes.Started] = field(default_factory=dict)
 
     def start(self, program: str, arguments: Sequence[object]) -> tuple[dict[str, Any], list[int]]:
         """Starts a program of `processes.PROGRAMS`; returns the answer and the descriptors of its pipes."""
@@ -252,7 +243,7 @@ class Programs:
             each.kill()
         self.running.clear()
 
-    def _found(self, pid: int) -> _Started:
+    def _found(self, pid: int) -> processes.Started:
         if pid not in self.running:
             raise MalformedFrameError("a process that it did not start")
         return self.running[pid]

@@ -123,7 +123,7 @@ def test_the_timeline_and_the_treemap_name_the_buffer_under_the_mouse(page: Any)
 
 
 def test_every_table_opens(page: Any) -> None:
-    for name in ("op_names", "relayouts", "bitcasts", "costs", "advice", "buffers"):
+    for name in ("op_names", "relayouts", "collectives", "bitcasts", "costs", "advice", "buffers"):
         page.find_element("css selector", f'[data-view="{name}"]').click()
         count = int(page.find_element("id", "count").text.split(" of ")[1])
         assert bool(cells(page, 0)) == (count > 0), name

@@ -18,6 +18,9 @@ const VIEWS = {
     code("name", "op", 13, true), source, sizes("bytes_read", "read", 8, true), sizes("bytes_written", "written", 8, true),
     times, code("source", "before", 19, true), code("result", "after", 19, true), text("kind", "kind", 10)],
   facts: [text("before", "reads from"), text("after", "read by"), opName] },
+  collectives: { title: "Collectives", empty: "No operation sends data to other devices.", columns: [
+    code("name", "op", 13, true), source, sizes("bytes_sent", "sent", 8, true), times, text("kind", "kind", 12, true),
+    code("operands", "operands", 22, true), text("groups", "devices", 14)], facts: [text("opcode", "opcode"), opName] },
   costs: { title: "Costs", empty: "Costs are known for operations of HLO only.", columns: [code("name", "op", 18, true), source,
     sizes("bytes_accessed", "accessed", 9, true), number("flops", "flops", 11, true),
     number("transcendentals", "transcendentals", 11), times, text("opcode", "kind", 10), opName], facts: [] },

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from relayout import demo
+from docs_site import demo
 from tests.paths import ROOT
 
 MOST_LINES = 25

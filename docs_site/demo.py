@@ -1,4 +1,4 @@
-"""The demo: `make demo`, or `python -m relayout.demo` in a checkout.
+"""The demo: `make demo`, or `python -m docs_site.demo` in a checkout.
 
 Asks six questions about the real programs in examples/, and answers each with a `relayout` command. Writes into
 build/demo. It ends with an error where an answer is not the expected one.

@@ -1,0 +1,214 @@
+"""Shardings: which part of an array each device holds, from each notation of HLO, StableHLO and Shardy.
+
+Sources: xla/hlo/ir/hlo_sharding.cc and named_sharding.cc (ToString), xla/hlo/parser/hlo_parser.cc (ParseSharding),
+shardy/dialect/sdy/ir/attrs.td (TensorShardingAttr, AxisRefAttr, MeshAttr).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+
+# More devices than any module here has.
+_MOST_DEVICES = 1 << 16
+_TILES = re.compile(r"devices=\[([\d,]+)\](?:<=\[([\d,]+)\](?:T\(([\d,]+)\))?|([\d,]+))?")
+_SYMBOL = re.compile(r'@(?:([\w.$-]+)|"([^"]*)")')
+_SIZE = re.compile(r"""["']([^"']*)["']\s*=\s*(\d+)""")
+_IDS = re.compile(r"device_ids\s*=\s*[\[(]([\d,\s]+)[\])]")
+_DIMENSIONS = re.compile(r"\[\s*((?:\{[^{}]*\}(?:p\d+)?[,\s]*)*)\]")
+_DIMENSION = re.compile(r"\{([^{}]*)\}")
+_AXIS = re.compile(r"""["']([^"']*)["'](?::\((\d+)\)(\d+))?""")
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """A factor of a number of devices: device d has the digit d // stride % size, which adds `weight` times itself."""
+
+    stride: int
+    size: int
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sharding:
+    """The parts of an array on devices: dimension i is cut into `tiles[i]` parts of one size, the last ones padded.
+
+    `parts` has for each device the number of its part in each dimension. Devices with the same part hold the same data.
+    """
+
+    tiles: tuple[int, ...]
+    parts: tuple[tuple[int, ...], ...]
+
+    @property
+    def is_replicated(self) -> bool:
+        """Is true where each device holds the whole array."""
+        return prod(self.tiles) == 1
+
+    def local(self, sizes: Sequence[int]) -> tuple[int, ...]:
+        """Returns the sizes of a part of an array."""
+        return tuple(-(-size // count) for size, count in zip(sizes, self.tiles, strict=True))
+
+    def region(self, device: int, sizes: Sequence[int]) -> tuple[slice, ...]:
+        """Returns the indices of an array that a device holds, without padding."""
+        starts = [part * size for part, size in zip(self.parts[device], self.local(sizes), strict=True)]
+        ends = (start + size for start, size in zip(starts, self.local(sizes), strict=True))
+        return tuple(slice(min(a, full), min(b, full)) for a, b, full in zip(starts, ends, sizes, strict=True))
+
+    def __str__(self) -> str:
+        if self.is_replicated:
+            return "{replicated}"
+        copies = len(self.parts) // prod(self.tiles)
+        order = sorted(range(len(self.parts)), key=lambda device: (self.parts[device], device))
+        tiles, last = (*self.tiles, copies), " last_tile_dim_replicate"
+        sizes = ",".join(map(str, tiles if copies > 1 else self.tiles))
+        return f"{{devices=[{sizes}]{','.join(map(str, order))}{last if copies > 1 else ''}}}"
+
+
+def replicated(rank: int, devices: int) -> Sharding:
+    """Returns the sharding by which each device holds the whole array."""
+    return Sharding((1,) * rank, ((0,) * rank,) * devices)
+
+
+def by_axes(axes: Mapping[str, int], dimensions: Sequence[Sequence[str]]) -> Sharding:
+    """Returns the sharding that splits dimension i along the axes `dimensions[i]` of a mesh, the major axis first."""
+    refs = [[(name, 1, axes[name]) for name in names] for names in dimensions]
+    return _along(axes, range(prod(axes.values())), refs)
+
+
+def sharding_elements(text: str) -> list[str]:
+    """Returns the shardings of a tuple's elements `{{replicated}, {devices=[2]0,1}}`; of an array, its one sharding."""
+    inner = text.strip()
+    if not inner.startswith("{{") and not inner.startswith("{ {"):
+        return [inner]
+    found, depth, start = [], 0, 0
+    for position, character in enumerate(inner[1:-1], 1):
+        depth += (character == "{") - (character == "}")
+        if character == "{" and depth == 1:
+            start = position
+        if character == "}" and depth == 0:
+            found.append(inner[start : position + 1])
+    return found
+
+
+def try_sharding(
+    text: str, rank: int, devices: int, definition: Callable[[str], str | None] = lambda _: None
+) -> Sharding | None:
+    """Returns the sharding of an array on `devices` devices.
+
+    `definition` returns the text of a mesh that a symbol names. Returns None for an array that one device holds
+    (`maximal`), for `manual` and `unknown`, and for another number of devices or dimensions.
+    """
+    if "maximal" in text or "unknown" in text or text.strip() in ("{manual}", "") or devices > _MOST_DEVICES:
+        return None
+    tiles, axes = _TILES.search(text), _DIMENSIONS.search(text)
+    if tiles is not None:
+        return _of_tiles(tiles, rank, devices)
+    if axes is None or ("mesh" not in text and "sdy." not in text):
+        return replicated(rank, devices) if "replicated" in text else None
+    symbol, mesh = _SYMBOL.search(text), text[: axes.start()]
+    if symbol is not None:
+        found = definition(symbol[1] or symbol[2])
+        mesh = "" if found is None else found
+    sizes = {name: int(size) for name, size in _SIZE.findall(mesh)}
+    ids = _IDS.search(mesh)
+    order = range(prod(sizes.values())) if ids is None else _numbers(ids[1])
+    refs = [
+        [(name, int(before or 1), int(size or sizes.get(name, 0))) for name, before, size in _AXIS.findall(dimension)]
+        for dimension in _DIMENSION.findall(axes[1])
+    ]
+    is_known = len(refs) == rank and len(order) == devices and sorted(order) == [*range(devices)]
+    is_known &= all(name in sizes and size and not sizes[name] % (k * size) for ref in refs for name, k, size in ref)
+    return _along(sizes, order, refs) if is_known and prod(sizes.values()) == devices else None
+
+
+def _of_tiles(found: re.Match[str], rank: int, devices: int) -> Sharding | None:
+    tiles = _numbers(found[1])
+    if prod(tiles) != devices or len(tiles) < rank:
+        return None
+    order = _numbers(found[4] or "") or [*range(devices)]
+    if found[2]:
+        dims = _numbers(found[2])
+        axes = _numbers(found[3] or "") or [*range(len(dims))]
+        if prod(dims) != devices or sorted(axes) != [*range(len(dims))]:
+            return None
+        order = _transposed_iota(dims, axes)
+    if sorted(order) != [*range(devices)]:
+        return None
+    parts: list[tuple[int, ...]] = [()] * devices
+    for position, device in enumerate(order):
+        parts[device] = tuple(position // prod(tiles[i + 1 :]) % tiles[i] for i in range(rank))
+    return Sharding(tuple(tiles[:rank]), tuple(parts))
+
+
+def _transposed_iota(dims: Sequence[int], axes: Sequence[int]) -> list[int]:
+    found = [0]
+    for axis in axes:
+        stride = prod(dims[axis + 1 :])
+        found = [base + i * stride for base in found for i in range(dims[axis])]
+    return found
+
+
+def _along(sizes: Mapping[str, int], order: Sequence[int], refs: Sequence[Sequence[tuple[str, int, int]]]) -> Sharding:
+    """Returns the sharding along parts of axes: (name, the product of the factors before the part, its size)."""
+    names = list(sizes)
+    strides = {name: prod([*sizes.values()][i + 1 :]) for i, name in enumerate(names)}
+    parts: list[tuple[int, ...]] = [()] * len(order)
+    for position, device in enumerate(order):
+        found = []
+        for dimension in refs:
+            index = 0
+            for name, before, size in dimension:
+                inner = sizes[name] // (before * size)
+                index = index * size + position // (strides[name] * inner) % size
+            found.append(index)
+        parts[device] = tuple(found)
+    return Sharding(tuple(prod(size for *_, size in dimension) for dimension in refs), tuple(parts))
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", text)]
+
+
+# Devices as digits
+
+
+def try_digits(values: Sequence[int]) -> list[Digit] | None:
+    """Returns the digits by which a number depends on the device, the least stride first; None for another function.
+
+    For example the numbers 0, 0, 1, 1 of four devices have the digit (stride 2, size 2, weight 1).
+    """
+    stride, found = 1, []
+    while stride < len(values):
+        weight, end = values[stride] - values[0], 2 * stride
+        while end < len(values) and values[end] - values[end - stride] == weight:
+            end += stride
+        if len(values) % end or end % stride:
+            return None
+        found.append(Digit(stride, end // stride, weight))
+        stride = end
+    is_exact = all(
+        value == values[0] + sum(device // each.stride % each.size * each.weight for each in found)
+        for device, value in enumerate(values)
+    )
+    return [each for each in found if each.weight] if is_exact else None
+
+
+def try_mesh(devices: int, functions: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+    """Returns the sizes of the axes of a mesh, the major one first, by whose indices all functions are given.
+
+    Each function has a number for each device. Returns None where no mesh has all of them.
+    """
+    bounds = {1, devices}
+    for values in functions:
+        digits = try_digits(values)
+        if digits is None:
+            return None
+        for each in digits:
+            bounds |= {each.stride, each.stride * each.size}
+    chain = sorted(bounds, reverse=True)
+    if any(whole % part for whole, part in pairwise(chain)):
+        return None
+    return tuple(whole // part for whole, part in pairwise(chain))
