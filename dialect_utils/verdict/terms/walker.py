@@ -60,10 +60,10 @@ def walk(
 class Walker(Generic[V]):
     """The values of one module, as nodes of a maker.
 
-    `devices` are the numbers of replicas and partitions that run the module, `written` those of its header, None where
-    the header has none although the text names several devices: there may be more of these. Loops of up to `iterations` are unrolled. `effects` are the
-    operations with side effects, in order; `scope` identifies the current body. `level` is one more than the nesting
-    depth of bodies whose parameters are variables.
+    `devices` are the numbers of replicas and partitions that run the module, `written` those of its header: None where
+    the header has none although the text names several devices, since there may be more. Loops of up to `iterations`
+    are unrolled. `effects` are the operations with side effects, in order; `scope` identifies the current body. `level`
+    is one more than the nesting depth of bodies whose parameters are variables.
     """
 
     maker: Maker[V]
