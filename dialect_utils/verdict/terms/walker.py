@@ -52,7 +52,7 @@ def walk(
     """
     found = devices_of(module)
     devices = found.replicas, found.partitions
-    walker = Walker(maker, devices, None if found.named else devices, iterations)
+    walker = Walker(maker, devices, None if found.named and found.replicas > 1 else devices, iterations)
     return walker.flat(module.entry, inputs), walker.effects
 
 
@@ -60,15 +60,15 @@ def walk(
 class Walker(Generic[V]):
     """The values of one module, as nodes of a maker.
 
-    `devices` are the numbers of replicas and partitions that run the module, `written` those of its header: None where
-    the header has none although the text names several devices, since there may be more. Loops of up to `iterations`
-    are unrolled. `effects` are the operations with side effects, in order; `scope` identifies the current body. `level`
-    is one more than the nesting depth of bodies whose parameters are variables.
+    `devices` are the numbers of replicas and partitions that run the module. `known` are these numbers, too, but None
+    for a text that names replicas without a count: each of these may have partitions. Loops of up to `iterations` are
+    unrolled. `effects` are the operations with side effects, in order; `scope` identifies the current body. `level` is
+    one more than the nesting depth of bodies whose parameters are variables.
     """
 
     maker: Maker[V]
     devices: Devices
-    written: Devices
+    known: Devices
     iterations: int
     effects: list[V] = field(default_factory=list)
     values: dict[Value, TreeOf[V]] = field(default_factory=dict)
@@ -142,7 +142,7 @@ class Walker(Generic[V]):
         if has_undeclared(operation):
             # It equals only an operation with the same attributes as written.
             return [self._each(operation, operands)] if is_elementwise(operation) else self.opaque(operation)
-        if returns_operand(operation, self.written):
+        if returns_operand(operation, self.known):
             return operands
         if operation.opcode in HANDLERS:
             return HANDLERS[operation.opcode](self, operation, operands)
