@@ -12,11 +12,12 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from dialect_utils.execution.custom_calls import IDENTITIES
 from dialect_utils.hlo.text.attributes import reversed_dimensions
-from dialect_utils.ir import Operation, Value
+from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType, OpaqueShape
 from dialect_utils.ops import ALL_OPERANDS, Attribute, Trait, attributes_of, has, named, opcode_of, split_asynchronous
 from dialect_utils.ops.control import CALLS_OF_BYTES
 from dialect_utils.ops.declaration import AttributeKind
+from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.groups import device_text, try_groups, written_groups
 from dialect_utils.ops.structured import reduction_window
@@ -130,6 +131,12 @@ def _element_types(values: Iterable[Value]) -> list[ElementType]:
 def is_among_devices(operation: Operation) -> bool:
     """Is true for an operation whose results depend on the number of devices."""
     return has(operation.opcode, Trait.AMONG_DEVICES)
+
+
+def device_counts(module: Module) -> Devices:
+    """Returns the numbers of replicas and of partitions that run a module."""
+    found = devices_of(module)
+    return found.replicas, found.partitions
 
 
 def has_undeclared(operation: Operation) -> bool:

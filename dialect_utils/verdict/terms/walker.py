@@ -21,6 +21,7 @@ from dialect_utils.verdict.terms.labels import (
     Devices,
     converts_operands,
     counted,
+    device_counts,
     elementwise_label,
     gives_sizes,
     gives_unwritten_memory,
@@ -51,8 +52,8 @@ def walk(
     Loops of up to `iterations` are unrolled.
     """
     found = devices_of(module)
-    devices = found.replicas, found.partitions
-    walker = Walker(maker, devices, None if found.named and found.replicas > 1 else devices, iterations)
+    may_have_partitions = bool(found.named) and found.replicas > 1
+    walker = Walker(maker, device_counts(module), iterations, may_have_partitions=may_have_partitions)
     return walker.flat(module.entry, inputs), walker.effects
 
 
@@ -60,26 +61,31 @@ def walk(
 class Walker(Generic[V]):
     """The values of one module, as nodes of a maker.
 
-    `devices` are the numbers of replicas and partitions that run the module. `known` are these numbers, too, but None
-    for a text that names replicas without a count: each of these may have partitions. Loops of up to `iterations` are
-    unrolled. `effects` are the operations with side effects, in order; `scope` identifies the current body. `level` is
-    one more than the nesting depth of bodies whose parameters are variables.
+    `devices` are the numbers of replicas and partitions that run the module; a text that names replicas without a count
+    leaves the latter open. Loops of up to `iterations` are unrolled. `effects` are the operations with side effects, in
+    order; `scope` identifies the current body. `level` is one more than the nesting depth of bodies whose parameters
+    are variables.
     """
 
     maker: Maker[V]
     devices: Devices
-    known: Devices
     iterations: int
     effects: list[V] = field(default_factory=list)
     values: dict[Value, TreeOf[V]] = field(default_factory=dict)
     scope: tuple[int, ...] = ()
     level: int = OUTERMOST
+    may_have_partitions: bool = False
     _depth: int = 0
     _unwritten: dict[Operation, int] = field(default_factory=dict)
     _calls: dict[Hashable, list[TreeOf[V]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.maker.walker = self
+
+    @property
+    def known(self) -> Devices:
+        """Returns the numbers of replicas and partitions, None where the latter is open."""
+        return None if self.may_have_partitions else self.devices
 
     # Functions
 
