@@ -66,7 +66,7 @@ class EntryArray:
         parts[...] = np.frombuffer(filling, bits.dtype).reshape(width)
         for device in range(len(parts)):
             held = sharding.region(device, sizes)
-            parts[device][_from_start(held)] = bits[held]
+            parts[device, ...][_from_start(held)] = bits[held]
         return from_bits(parts, kind)
 
     def put_together(self, parts: Array, expected: Array) -> Array:
@@ -78,7 +78,7 @@ class EntryArray:
         found = wanted.copy()
         for device in range(len(parts)):
             held = self.sharding.region(device, self.shape.dimensions)
-            own = bits[device][_from_start(held)]
+            own = bits[device, ...][_from_start(held)]
             found[held] = np.where(own != wanted[held], own, found[held])
         return from_bits(found, kind)
 

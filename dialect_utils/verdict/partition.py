@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice, permutations, product
+from itertools import combinations, islice, product
 from math import prod
 
 from dialect_utils.ir import Module
@@ -62,6 +62,8 @@ def partitions_of(first: Module, last: Module) -> Iterator[Partition]:
     devices = device_count(last)
     wholes, parts = ([[*_arrays(shapes)] for shapes in module.entry_layout] for module in (first, last))
     own, other = (written_shardings(module, devices) for module in (last, first))
+    known_ = [each for side in own for each in side if each is not None]
+    meshes = _meshes(last, known_, devices)
     choices: list[list[list[Sharding]]] = []
     assumed = []
     for side, role in enumerate(("parameter", "result")):
@@ -71,7 +73,7 @@ def partitions_of(first: Module, last: Module) -> Iterator[Partition]:
         found = []
         for i, (whole, part) in enumerate(zip(wholes[side], parts[side], strict=True)):
             known = [each for each in (own[side][i], other[side][i]) if each is not None and _fits(each, whole, part)]
-            options = known[:1] or [*_fitting(whole, part, last, devices)]
+            options = known[:1] or [*_fitting(whole, part, meshes)]
             if not options:
                 message = f"no sharding makes the {role} {i} of {whole} into parts of {part} on {devices} devices"
                 raise DiagnosticError(Diagnostic(message))
@@ -94,35 +96,48 @@ def _fits(sharding: Sharding, whole: ArrayShape, part: ArrayShape) -> bool:
     return whole.rank == part.rank and sharding.local(whole.dimensions) == part.dimensions
 
 
-def _fitting(whole: ArrayShape, part: ArrayShape, module: Module, devices: int) -> Iterator[Sharding]:
-    """Yields the shardings along axes of a module's mesh that make parts of an array."""
+def _fitting(whole: ArrayShape, part: ArrayShape, meshes: Sequence[tuple[int, ...]]) -> Iterator[Sharding]:
+    """Yields the shardings along axes of meshes that make parts of an array, those of the first mesh first."""
     if whole.rank != part.rank or whole.element_type != part.element_type:
         return
-    counts = [-(-a // b) if b else 1 for a, b in zip(whole.dimensions, part.dimensions, strict=True)]
-    if counts == [1] * whole.rank:
-        yield replicated(whole.rank, devices)
+    if whole.dimensions == part.dimensions:
+        yield replicated(whole.rank, prod(meshes[0]))
         return
-    try:
-        mesh = mesh_of(module)
-    except UndefinedError:
-        mesh = (devices,)
-    axes = {str(i): size for i, size in enumerate(mesh)}
-    for dimensions in _divided(counts, axes):
-        found = by_axes(axes, dimensions)
-        if _fits(found, whole, part):
-            yield found
+    found: dict[Sharding, None] = {}
+    for mesh in meshes:
+        axes = {str(i): size for i, size in enumerate(mesh)}
+        for dimensions in _divided(whole.dimensions, part.dimensions, axes):
+            found[by_axes(axes, dimensions)] = None
+    yield from found
 
 
-def _divided(counts: Sequence[int], axes: dict[str, int]) -> Iterator[list[tuple[str, ...]]]:
-    """Yields axes for each dimension whose sizes have the given products, each axis at most once."""
-    if not counts:
+def _divided(wholes: Sequence[int], parts: Sequence[int], axes: dict[str, int]) -> Iterator[list[tuple[str, ...]]]:
+    """Yields axes for each dimension that cut it into parts of its size, each axis at most once."""
+    if not wholes:
         yield []
         return
-    for length in range(len(axes) + 1):
-        for names in permutations(axes, length):
-            if prod(axes[name] for name in names) == counts[0] and list(names) == sorted(names, key=int):
-                rest = {name: size for name, size in axes.items() if name not in names}
-                yield from ([names, *others] for others in _divided(counts[1:], rest))
+    for names in (names for length in range(len(axes) + 1) for names in combinations(axes, length)):
+        count = prod(axes[name] for name in names)
+        if -(-wholes[0] // count) == parts[0] and (count == 1 or wholes[0] != parts[0]):
+            rest = {name: size for name, size in axes.items() if name not in names}
+            yield from ([names, *others] for others in _divided(wholes[1:], parts[1:], rest))
+
+
+def _meshes(module: Module, shardings: Sequence[Sharding], devices: int) -> list[tuple[int, ...]]:
+    """Returns the mesh of a module's groups and shardings, and all others of as many devices."""
+    found = [*_factorized(devices)]
+    try:
+        return [mesh_of(module, shardings), *found]
+    except UndefinedError:
+        return found
+
+
+def _factorized(count: int) -> Iterator[tuple[int, ...]]:
+    """Yields the factors of a number in every order, few factors first."""
+    sizes = [size for size in range(2, count) if count % size == 0]
+    yield (count,)
+    yield from ((size, count // size) for size in sizes)
+    yield from ((a, b, count // a // b) for a in sizes for b in sizes if count % (a * b) == 0 and a * b < count)
 
 
 def read_partition(text: str, name: str) -> Partition:

@@ -31,6 +31,7 @@ from dialect_utils.verdict.proof.algebra.numbers import are_nan
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.combining import Combining
 from dialect_utils.verdict.proof.describe import where_apart
+from dialect_utils.verdict.proof.masks import Masks
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
 from dialect_utils.verdict.proof.rewriter import Rewriter
 from dialect_utils.verdict.proof.strategies import SECONDS_OF_ELEMENTS, SECONDS_OF_STRATEGY, Strategy
@@ -213,10 +214,11 @@ class _Comparison:
     ) -> None:
         """Makes the terms of a program, and of one that computes on parts of its arrays."""
         (first, last), iterations, terms = self.modules, self.strategy.iterations, self.terms
-        terms.orders = frozenset()
+        terms.orders, terms.masks = frozenset(), Masks(before.sliced)
         expected = run_whole(before, first, inputs, iterations)
         terms.place, terms.side = None, 1
         after = Rewriter(terms, before.loops, {})
+        terms.masks = Masks(after.sliced)
         found, wanted = run_partitioned(after, last, shardings, inputs, [*map(terms.term, expected)], iterations)
         self.pairs = list(zip(map(terms.term, wanted), map(terms.term, found), strict=True))
         self.has_loops = bool(before.loops or after.loops)

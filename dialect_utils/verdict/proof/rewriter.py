@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from dialect_utils.ir import Operation
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, Slice, Step
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.proof.loops import Reader, readings
 from dialect_utils.verdict.proof.symbols import Symbols
@@ -50,6 +50,27 @@ class WholeArrays(Symbols):
                 if self._is_whole(whole, joined, dimension):
                     return whole
         return super().concatenate(arrays, dimension)
+
+    def moved(self, array: Array, step: Step, padding: Array | None) -> Array:
+        """Returns an array after one more step; a slice that may drop undefined padding is one of operands."""
+        if self.terms.masks is not None and isinstance(step, Slice) and {*step.strides} <= {1}:
+            term = self.terms.term(array)
+            if not term.is_specified and 0 not in term.array.dimensions:
+                return self.sliced(term, step)
+        return super().moved(array, step, padding)
+
+    def sliced(self, term: Term, step: Slice) -> Term:
+        """Returns a slice in normal form, cut by cut."""
+        source, written = term, term
+        for dimension, (start, limit) in enumerate(zip(step.start, step.limit, strict=True)):
+            size = term.array.dimensions[dimension]
+            if limit - start < size:
+                cut = Cut(dimension, 1, size, start, limit)
+                written = self.terms.moved_as_is(written, cut.plan(written.array))
+                term = self._cut(term, cut)
+        plan = Plan(*source.array.type_and_dimensions, (step,))
+        self.terms.certify(MOVED, self.terms.moved_as_is(source, plan), written)
+        return term
 
     def _candidates(self, joined: Term) -> list[Term]:
         """Returns terms of the first program with the shape of a concatenation and the operation of its first part."""

@@ -12,10 +12,11 @@ from typing import Any
 from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import ArrayShape, ElementType, Reshape, Transpose
 from dialect_utils.ops.contractions import summed_in
-from dialect_utils.ops.domain import reshaped
+from dialect_utils.ops.domain import reshaped, section
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.matching import converted
 from dialect_utils.verdict.proof.algebra.widening import all_unconverted, narrowed, of_extreme
+from dialect_utils.verdict.proof.combining import REGROUPED
 from dialect_utils.verdict.proof.contractions import BATCH_SUM, REDUCTION_ORDER, batch_sum, reduction_order
 from dialect_utils.verdict.proof.movement import after
 from dialect_utils.verdict.proof.products import WINDOW, Products
@@ -23,8 +24,10 @@ from dialect_utils.verdict.proof.terms import MOVED, Array, Term
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import COMMUTATIVE, CONVERTED_FUNCTION, INITIAL, INITIAL_ZERO
 from dialect_utils.verdict.rules.formats import value_of
-from dialect_utils.verdict.terms.combinations import absorbs, is_exact, neutral
+from dialect_utils.verdict.terms.combinations import absorbs, is_exact, neutral, try_combination
+from dialect_utils.verdict.terms.constants import positions_of
 from dialect_utils.verdict.terms.primitives import result_types
+from dialect_utils.verdict.terms.relations import try_prove_same_combination
 
 REDUCE = Rule("reduce", "The dimensions that a reduction keeps, and those that it reduces, may be in any order.")
 
@@ -43,12 +46,55 @@ class Symbols(Products):
         written = self.written.combine(opcode, term, first)
         if self.terms.keeps_bits:
             return written
+        if self.terms.masks is not None:
+            kind, bits = term.array.element_type, self.terms.constant_bits(first)
+            is_negative = opcode == _SUM and kind.is_floating and bits != 0 and absorbs(opcode, kind, bits)
+            if is_negative and self.terms.may_choose():
+                zero = self.terms.literal(kind, 0, ())
+                self.terms.step(INITIAL_ZERO, written, self.written.combine(opcode, term, zero))
+                return self.combine(opcode, term, zero)
+            joined = self._joined(opcode, term, first)
+            if joined is not term and self._is_regrouped(opcode, written, joined, first):
+                return self.combine(opcode, joined, first)
         narrow = of_extreme(self.terms, opcode, written)
         if narrow is not None:
             return self.terms.each("convert", term.array.element_type, [self.combine(opcode, *narrow.operands)])
         found = self._in_order(opcode, term, first)
         combining = self.terms.combining
         return found if combining is None else combining.replaced(written, found)
+
+    def _is_regrouped(self, opcode: str, before: Term, array: Term, first: Term) -> bool:
+        """Is true where a reduction of another array is proved to combine the same elements; adds the step."""
+        after_ = self.written.combine(opcode, array, first)
+        if not all(try_combination(each, opcode) for each in (before, after_)):
+            return False
+        if not try_prove_same_combination(before, after_, opcode):
+            return False
+        self.terms.step(REGROUPED, before, after_)
+        return True
+
+    def _joined(self, opcode: str, array: Term, first: Term) -> Term:
+        """Returns an array [kept, reduced] without reductions inside, and without padding that changes nothing."""
+        terms, chain, kind = self.terms, self.terms.chain(array), array.array.element_type
+        inner, (rows, count) = chain.base, array.array.dimensions
+        paddings = [each for each in chain.plan.paddings if each is not None]
+        if chain.plan.regroups_bits or not all(
+            isinstance(each, Term) and absorbs(opcode, kind, terms.constant_bits(each)) for each in paddings
+        ):
+            return array
+        if inner.kind == "op" and inner.label == ("reduce", opcode):
+            source, start = inner.operands
+            if absorbs(opcode, kind, terms.constant_bits(start)):
+                size = source.array.dimensions[1]
+                wide = chain.plan.with_minor_dimensions([size])
+                return terms.term(reshaped(self, terms.chain(source).then(wide), (rows, count * size)))
+        places = positions_of(chain.plan) if paddings and rows and count else None
+        if places is None:
+            return array
+        used = (places >= 0).any(axis=0).nonzero()[0]
+        if not len(used) or len(used) == count or used[-1] - used[0] + 1 != len(used):
+            return array
+        return terms.term(section(self, terms.chain(array), 1, len(used), int(used[0])))
 
     def _in_order(self, opcode: str, term: Term, first: Term, *, is_sum: bool = False) -> Term:
         """Returns a reduction with its dimensions sorted as in the source array; the reduced one is sorted last."""

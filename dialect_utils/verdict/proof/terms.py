@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType, Reshape, Shape, Step
@@ -30,6 +30,9 @@ from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
 from dialect_utils.verdict.rules.matching import constant_bits
 from dialect_utils.verdict.terms.primitives import Kind, TreeOf
+
+if TYPE_CHECKING:
+    from dialect_utils.verdict.proof.masks import Masks
 
 # The most terms of a proof, made in some seconds.
 _MOST_TERMS = 1_000_000
@@ -136,6 +139,8 @@ class Terms:
         # Merges combinations of the same elements, if requested; `has_reductions`: a reduction occurred.
         self.combining: Combining | None = None
         self.has_reductions = False
+        # Makes movement of selects by a constant mask, if requested.
+        self.masks: Masks | None = None
         # Whether steps may round constants, and use other choices of the engine than the bits of NaN and the order of
         # sums; `could_choose`: such a step was possible.
         self.chooses = self.could_choose = False
@@ -216,6 +221,10 @@ class Terms:
     def _each(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
         if operands[0].array.dimensions and all(operand.kind == "splat" for operand in operands):
             return self.of_splats(label, element_type, operands)
+        if self.masks is not None and label == "select":
+            part = self.masks.try_part(self, operands)
+            if part is not None:
+                return part
         # Each undefined padding value is distinct: no rule may merge two of them.
         is_known = all(operand.is_specified for operand in operands)
         types = (element_type, *(operand.array.element_type for operand in operands))

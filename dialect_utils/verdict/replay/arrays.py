@@ -34,10 +34,11 @@ from dialect_utils.verdict.terms.combinations import (
     opcode_of_combination,
     try_combination,
 )
+from dialect_utils.verdict.terms.constants import ConstantArrays, keeps_exactly
 from dialect_utils.verdict.terms.cuts import Cut, operand_cuts
 from dialect_utils.verdict.terms.primitives import Term
 from dialect_utils.verdict.terms.relations import try_prove_same_combination
-from dialect_utils.verdict.terms.wellformed import demand
+from dialect_utils.verdict.terms.wellformed import RefusedError, demand
 
 
 def _reads(step: Step) -> Level:
@@ -308,6 +309,20 @@ def _unskipped(
     return rest
 
 
+def _masked(step: Step) -> Level:
+    """Checks that a select by a constant mask is a part of one branch, padded with the other branch."""
+    predicate, *branches = step.before.operands
+    demand((step.before.kind, step.before.label) == ("each", "select"), "no select")
+    part, scalar = step.after.operands
+    mask = ConstantArrays().value(predicate)
+    demand(mask is not None and mask.shape == array_of(step.before).dimensions, "no constant mask")
+    for kept, other, keeps in ((*branches, mask), (*branches[::-1], ~mask)):
+        is_other = other.kind == "splat" and other.operands == (scalar,)
+        if is_other and part.operands == (kept,) and keeps_exactly(keeps, plan_of(part), plan_of(step.after)):
+            return Level.BITS
+    raise RefusedError("the mask is true for other elements")
+
+
 def _one_branch(step: Step) -> Level:
     demand(step.before.kind == "choice", "no choice")
     demand(all(branch is step.after for branch in step.before.operands[1:]), "branches differ")
@@ -331,6 +346,7 @@ CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "concatenate": _concatenate,
     "iota": _iota,
     "joined-slices": _joined_slices,
+    "masked": _masked,
     "moved": _reads,
     "one-branch": _one_branch,
     "part": _part,

@@ -138,9 +138,12 @@ INITIAL = Rule(
 )
 INITIAL_ZERO = Rule(
     "initial-zero",
-    "The engine chooses whether a sum of one element adds its initial 0, or is the element.",
-    (order("reduce[add](x, 0) = reshape(x)", FLOAT),),
-    wrong=("reduce[add](x, 1) = reshape(x)",),
+    "The engine chooses whether a sum begins with 0 or with its first element, which differ in the sign of a zero.",
+    (
+        order("reduce[add](x, 0) = reshape(x)", FLOAT),
+        order("reduce[add](x, -0.0) = reduce[add](x, 0)", FLOAT),
+    ),
+    wrong=("reduce[add](x, 1) = reshape(x)", "reduce[add](x, 1) = reduce[add](x, 0)"),
     domain=(FLOAT,),
 )
 BRANCHES = Rule(

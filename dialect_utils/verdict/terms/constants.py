@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
+from math import prod
+from operator import mul
+from typing import Any
 
-from dialect_utils.layout import ELEMENT_TYPES, ElementType
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import named, opcode_of
 from dialect_utils.verdict.rules.formats import float_bits, has, value_of
+from dialect_utils.verdict.terms.primitives import Term
 
 # Exact operations: the definition leaves nothing of their results to the engine.
 _EXACT = named(
@@ -80,3 +85,128 @@ def _compared(direction: str, kind: ElementType, bits: Sequence[int]) -> int | N
     below, same, above = left < right, left == right, left > right
     found = {"LT": below, "LE": below or same, "GT": above, "GE": above or same, "EQ": same, "NE": not same}
     return int(found[direction])
+
+
+# The most elements of an array that is computed from constants.
+_MOST_ELEMENTS = 1 << 16
+
+
+class ConstantArrays:
+    """The values of arrays of integers and truth values that depend on no input, by the definitions on bits."""
+
+    def __init__(self) -> None:
+        self._known: dict[Term, Any] = {}
+
+    def value(self, term: Term) -> Any:
+        """Returns a numpy array; None for an array that depends on an input, or that has no exact value here."""
+        pending = [term]
+        while pending:
+            part = pending[-1]
+            missing = [each for each in part.operands if each not in self._known]
+            if part in self._known or not missing or not _is_small(part):
+                pending.pop()
+                if part not in self._known:
+                    self._known[part] = self._made(part) if _is_small(part) else None
+                continue
+            # One operand that is not known is enough.
+            pending.append(missing[0])
+            if any(self._known.get(each, self) is None for each in part.operands):
+                pending.pop()
+                pending.pop()
+                self._known[part] = None
+        return self._known[term]
+
+    def _made(self, term: Term) -> Any:
+        from dialect_utils.ops.domain import UndefinedError
+
+        operands = [self._known[each] for each in term.operands]
+        if any(each is None for each in operands):
+            return None
+        try:
+            return _constant_array(term, operands)
+        except (UndefinedError, ValueError, OverflowError):
+            return None
+
+
+def _is_small(term: Term) -> bool:
+    shape = term.shape
+    if not isinstance(shape, ArrayShape) or not (shape.element_type.is_integral or shape.element_type.name == "pred"):
+        return False
+    return prod(shape.dimensions) <= _MOST_ELEMENTS
+
+
+def _constant_array(term: Term, operands: Sequence[Any]) -> Any:
+    """Returns the value of a term given those of its operands; raises UndefinedError for other terms."""
+    import numpy as np
+
+    from dialect_utils.execution.constants import as_array
+    from dialect_utils.layout.arrays.dtypes import bits_scalar, dtype_of
+    from dialect_utils.ops.domain import UndefinedError, static_array
+    from dialect_utils.ops.positions import stepped
+
+    shape, label = static_array(term.shape), term.label
+    kind, sizes = shape.element_type, shape.dimensions
+    match term.kind, label:
+        case "constant", bytes():
+            return as_array(label, kind, sizes)
+        case "constant", int():
+            return np.full(sizes, bits_scalar(label, dtype_of(kind)))
+        case "splat", _:
+            return np.full(sizes, operands[0])
+        case "op", ("iota",):
+            return np.arange(sizes[0]).astype(dtype_of(kind))
+        case "op", ("broadcast", tuple() as dimensions):
+            own, order = [1] * len(sizes), sorted(range(len(dimensions)), key=dimensions.__getitem__)
+            for target, size in zip(dimensions, operands[0].shape, strict=True):
+                own[target] = size
+            return np.broadcast_to(operands[0].transpose(order).reshape(own), sizes)
+        case "moved", Plan() if not label.adds_elements and not label.regroups_bits:
+            return reduce(lambda array, step: stepped(step, array), label.steps, operands[0])
+        case "each", _:
+            return _constant_elements(label, kind, operands)
+    raise UndefinedError("no constant")
+
+
+def _constant_elements(label: Any, kind: ElementType, operands: Sequence[Any]) -> Any:
+    """Returns an elementwise operation on arrays; raises UndefinedError for one without an exact result."""
+    import numpy as np
+
+    from dialect_utils.execution.reference import conversions, elementwise
+    from dialect_utils.layout.arrays.dtypes import dtype_of
+    from dialect_utils.ops.domain import UndefinedError
+
+    if isinstance(label, str) and (label in _EXACT or label == "select"):
+        return np.asarray(elementwise.each(label, kind, [*operands]), dtype_of(kind))
+    if isinstance(label, tuple) and label[0] == "compare" and label[2:] == (False,):
+        return conversions.compare(label[1], *operands)
+    if not isinstance(label, tuple) or label[0] != "ring":
+        raise UndefinedError("no constant")
+    total = 0
+    for coefficient, powers in label[1:]:
+        factors = (operands[position].astype(object) ** power for position, power in powers)
+        total = total + reduce(mul, factors, coefficient)
+    return np.asarray(total % (1 << kind.bits)).astype(f"u{dtype_of(kind).itemsize}").view(dtype_of(kind))
+
+
+def keeps_exactly(mask: Any, inner: Plan, padded: Plan) -> bool:
+    """Is true where movement keeps the elements of an array in their places for which a mask is true, and no others."""
+    import numpy as np
+
+    if inner.adds_elements or inner.regroups_bits or padded.regroups_bits or inner.result != padded.start:
+        return False
+    found, places = positions_of(inner.then(padded)), np.arange(mask.size).reshape(mask.shape)
+    return found is not None and bool((found == np.where(mask, places, -1)).all())
+
+
+def positions_of(plan: Plan) -> Any:
+    """Returns the position of each element of a plan's result in its array, -1 for padding; None for large arrays."""
+    import numpy as np
+
+    from dialect_utils.ops.positions import pad_into, stepped
+
+    if plan.regroups_bits or max(prod(sizes) for _, sizes in plan.stages) > _MOST_ELEMENTS:
+        return None
+    found = np.arange(prod(plan.dimensions)).reshape(plan.dimensions)
+    for step, (_, sizes) in zip(plan.steps, plan.stages[1:], strict=True):
+        found = pad_into(found, step, np.full(sizes, -1)) if isinstance(step, Pad) else stepped(step, found)
+    return found
