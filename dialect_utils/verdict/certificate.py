@@ -60,7 +60,8 @@ class Certificate:
 
     The key of a reading is the number of the loop among the operations of its module. With `is_decomposed` the proof is
     about the modules with CHLO operations decomposed. Loops of up to `iterations` are unrolled. With a partition the
-    last module computes on the parts of the first module's arrays that several devices hold.
+    last module computes on the parts of the first module's arrays that several devices hold; with `is_on_each` both
+    compute on the arrays of the same devices.
     """
 
     steps: tuple[Step, ...]
@@ -68,6 +69,7 @@ class Certificate:
     is_decomposed: bool = False
     iterations: int = MOST_ITERATIONS
     partition: Partition | None = None
+    is_on_each: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,6 +131,8 @@ def certificate_text(certificate: Certificate) -> str:
         "decomposed": certificate.is_decomposed,
         "iterations": certificate.iterations,
     }
+    if certificate.is_on_each:
+        found["on_each"] = True
     if certificate.partition is not None:
         sides = certificate.partition.parameters, certificate.partition.results
         found["partition"] = [[[len(each.tiles), len(each.parts), str(each)] for each in side] for side in sides]
@@ -208,6 +212,7 @@ def _certificate(found: Mapping[str, Any]) -> Certificate:
         bool(found["decomposed"]),
         int(found.get("iterations", MOST_ITERATIONS)),
         _partition(found["partition"]) if "partition" in found else None,
+        bool(found.get("on_each")),
     )
 
 

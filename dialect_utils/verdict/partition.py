@@ -10,12 +10,14 @@ from math import prod
 
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.ops import Trait, has
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.sharding import Partition, Sharding, by_axes, replicated, sharding_elements, try_sharding
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.terms.devices import mesh_of
 from dialect_utils.verdict.terms.labels import device_counts
+from dialect_utils.verdict.terms.manual import is_boundary
 
 # The most partitions to try where the texts leave several open.
 _MOST_PARTITIONS = 16
@@ -46,6 +48,22 @@ def _of_leaves(module: Module, shape: Shape, text: str | None, devices: int) -> 
         None if each is None else try_sharding(each, array.rank, devices, module.mesh)
         for array, each in zip(arrays, listed, strict=True)
     ]
+
+
+def makes_parts(first: Module, last: Module) -> bool:
+    """Is true where a pass makes a program on the parts of devices of one on whole arrays, or treats such parts."""
+    if not 1 < device_count(first) == device_count(last):
+        return False
+    if any(is_boundary(each) for module in (first, last) for each in module.operations()):
+        return True
+    wholes, parts = (
+        [array for shape in module.entry_layout[0] for array in _arrays([shape])] for module in (first, last)
+    )
+    is_cut = len(wholes) == len(parts) and wholes != parts
+    before, after = (
+        any(has(each.opcode, Trait.AMONG_DEVICES) for each in module.operations()) for module in (first, last)
+    )
+    return not before and (is_cut or after)
 
 
 def device_count(module: Module) -> int:

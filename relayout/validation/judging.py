@@ -32,7 +32,6 @@ _KEPT = 2
 _MOST_LINES, _MOST_COMPARED = 400, 20_000
 # Lines of a difference beside those that changed.
 _CONTEXT = 2
-_PARTITIONED = "the step partitions the arrays of several devices, and these are not joined here"
 # The longest search for a smaller pair that shows the difference of one step.
 REDUCTION_SECONDS = 60.0
 
@@ -63,8 +62,7 @@ class Judge:
             result = self._judged(step, proof_seconds)
         except DiagnosticError as error:
             said = " ".join(filter(None, [_place(error), error.diagnostics[0].message]))
-            partitioned = (_PARTITIONED,) if self._is_cut(step) else ()
-            result = StepResult.of(step, "unknown", said=(*partitioned, said))
+            result = StepResult.of(step, "unknown", said=(said,))
         if self.is_shown:
             result = replace(result, difference=self._difference(step))
         return replace(result, seconds=round(time.perf_counter() - start, 3))
@@ -81,12 +79,23 @@ class Judge:
         is_whole_text = not any(LEFT_OUT in text for text in texts)
         if is_whole_text and texts[0] == texts[1]:
             return StepResult.of(step, "equal", methods=(TEXT,), said=("the same text",))
+        # Imported here: it loads the proof.
+        from dialect_utils.verdict.partition import compare_parts, makes_parts, partitions_of
+
         before, after = self._module(step.before), self._module(step.after)
         if is_whole_text and format_nameless(before) == format_nameless(after):
             said = ("the texts differ in names and metadata only",)
             return StepResult.of(step, "equal", methods=(TEXT,), said=said)
         options = replace(self.options, proof_seconds=proof_seconds, inputs=self.inputs_of(before))
         assume_equal = self.is_elided_equal and is_elided_in_both(before, after)
+        if makes_parts(before, after):
+            return _result(
+                step,
+                compare_parts(
+                    partitions_of(before, after),
+                    lambda each: compare_forms([before, after], replace(options, partition=each), self.worker),
+                ),
+            )
         verdict = compare_forms([before, after], options, self.worker, assume_equal=assume_equal)
         if verdict.verdict != "different":
             return _result(step, verdict)
@@ -106,14 +115,6 @@ class Judge:
                 answer = "close" if again.verdict == "close" else "agrees"
                 return replace(again, verdict=answer, assumptions=(*again.assumptions, roundings))
         return replace(found, verdict="close") if is_other_rounding(verdict) else found
-
-    def _is_cut(self, step: Step) -> bool:
-        """Is true for a step in which a module for several devices becomes the part of one device."""
-        read = [self._modules.get(each.path) for each in (step.before, step.after)]
-        if None in read or any(each.attributes.get("num_partitions", "1") == "1" for each in read if each is not None):
-            return False
-        first, last = ([each.shape.without_layout for each in module.entry.parameters] for module in read if module)
-        return len(first) == len(last) and first != last
 
     def _module(self, read: Input) -> Module:
         """Returns a module, verified; the last ones are kept."""

@@ -37,7 +37,8 @@ from dialect_utils.verdict.proof.rewriter import Rewriter
 from dialect_utils.verdict.proof.strategies import SECONDS_OF_ELEMENTS, SECONDS_OF_STRATEGY, Strategy
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
 from dialect_utils.verdict.rules import Definition
-from dialect_utils.verdict.terms.devices import run_partitioned, run_whole
+from dialect_utils.verdict.terms.devices import run_on_each, run_partitioned, run_whole
+from dialect_utils.verdict.terms.labels import device_counts
 from dialect_utils.verdict.terms.loops import UNROLLED
 from dialect_utils.verdict.terms.orders import order_of
 from dialect_utils.verdict.terms.walker import walk
@@ -141,6 +142,10 @@ def _decided(
     ):
         as_elements = found if found.answer != "unknown" else other.result(over_reals=False, most=SECONDS_OF_STRATEGY)
         found = as_elements if as_elements.answer == "equal" else found
+    if found.answer == "unknown" and interface.shardings is None and _exchange(stages[0], stages[-1]):
+        with suppress(GaveUpError, UndefinedError):
+            on_each = _Comparison(stages, interface, strategy, on_each=True).result(over_reals=False)
+            found = on_each if on_each.answer == "equal" else found
     if again is None or found.answer != "unknown":
         return found
     other_result = again.result(over_reals=over_reals, field_seed=field_seed)
@@ -174,7 +179,10 @@ def _of_chlo(found: ProofResult) -> ProofResult:
 class _Comparison:
     """The terms of the first and the last module under one strategy."""
 
-    def __init__(self, stages: Sequence[Module], interface: EntryInterface, strategy: Strategy) -> None:
+    def __init__(
+        self, stages: Sequence[Module], interface: EntryInterface, strategy: Strategy, *, on_each: bool = False
+    ) -> None:
+        self.on_each = on_each
         self.strategy, self.terms = strategy, Terms()
         self.terms.keeps_bits, self.terms.chooses = strategy.keeps_bits, strategy.chooses
         self.terms.combining = Combining(self.terms) if strategy.regroups else None
@@ -197,6 +205,9 @@ class _Comparison:
         before = Rewriter(self.terms)
         self.effects: list[Term] = []
         self.other_effects: list[Term] = []
+        if on_each:
+            self._on_each(before, interface)
+            return
         if interface.shardings is not None:
             self._partitioned(before, interface.shardings, inputs)
             return
@@ -207,6 +218,25 @@ class _Comparison:
         found, self.other_effects = self._walked(after, last, packed)
         outputs = (after.unpacked(term, each.layouts) for term, each in zip(found, interface.results, strict=True))
         self.pairs = list(zip(expected, map(self.terms.term, outputs), strict=True))
+        self.has_loops = bool(before.loops or after.loops)
+
+    def _on_each(self, before: Rewriter, interface: EntryInterface) -> None:
+        """Makes the terms of two programs for the same devices, which may exchange data in other ways."""
+        terms, iterations = self.terms, self.strategy.iterations
+        if any(each.layouts for each in (*interface.parameters, *interface.results)):
+            raise UndefinedError("arrays are packed on several devices")
+        count = prod(device_counts(self.modules[0]) or (1, 1))
+        inputs = [
+            terms.make("leaf", (_PARAMETER, number), each.of_devices(count).without_layout)
+            for number, each in enumerate(interface.parameters)
+        ]
+        terms.orders, terms.masks = frozenset(), Masks(before.sliced)
+        expected = run_on_each(before, self.modules, 0, inputs, iterations)
+        terms.place, terms.side = None, 1
+        after = Rewriter(terms, before.loops, {})
+        terms.masks = Masks(after.sliced)
+        found = run_on_each(after, self.modules, 1, inputs, iterations)
+        self.pairs = list(zip(map(terms.term, expected), map(terms.term, found), strict=True))
         self.has_loops = bool(before.loops or after.loops)
 
     def _partitioned(
@@ -274,7 +304,7 @@ class _Comparison:
         """Returns the certificate with all steps so far."""
         steps = (Step(rule, place, *terms) for (rule, *terms), place in self.terms.steps.items())
         readings = tuple(map(_numbered, self.modules, self.terms.readings))
-        return Certificate(tuple(steps), readings, iterations=self.strategy.iterations)
+        return Certificate(tuple(steps), readings, iterations=self.strategy.iterations, is_on_each=self.on_each)
 
     def _over_reals(self, unequal: Sequence[int], seed: int | None) -> dict[int, RealEquality]:
         from dialect_utils.verdict.field import decide_over_reals
@@ -378,6 +408,13 @@ def _used(applied: Iterable[tuple[str, Operation | None]]) -> tuple[RuleUse, ...
         if operation is not None:
             places[place_of(operation)] = None
     return tuple(RuleUse(rule, tuple(places)) for rule, places in found.items())
+
+
+def _exchange(first: Module, last: Module) -> bool:
+    """Is true where both modules are for the same devices, and one exchanges data among them."""
+    counts = {device_counts(each) for each in (first, last)}
+    operations = (each for module in (first, last) for each in module.operations())
+    return len(counts) == 1 and (1, 1) not in counts and any(has(each.opcode, Trait.COLLECTIVE) for each in operations)
 
 
 def _types_of_dots(module: Module) -> Counter[tuple[ElementType, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, ElementType, Shape
@@ -20,8 +21,9 @@ from dialect_utils.verdict.replay.scalars import check_scalar
 from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function, labels_of, promoted
 from dialect_utils.verdict.rules import try_rule
 from dialect_utils.verdict.rules.arrays import ORDER as ORDERED, PROMOTED
-from dialect_utils.verdict.terms.devices import run_partitioned, run_whole
+from dialect_utils.verdict.terms.devices import run_on_each, run_partitioned, run_whole
 from dialect_utils.verdict.terms.graph import Graph, Nodes
+from dialect_utils.verdict.terms.labels import device_counts
 from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS, TWICE, Term
 from dialect_utils.verdict.terms.walker import walk
 from dialect_utils.verdict.terms.wellformed import RefusedError
@@ -110,12 +112,22 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
     graph, steps = Graph(), certificate.steps
     if certificate.is_decomposed:
         stages = without_chlo(stages)
-    inputs = [graph.make("leaf", ("parameter", i), port.shape.without_layout) for i, port in enumerate(parameters)]
+    count = prod(device_counts(stages[0]) or (1, 1)) if certificate.is_on_each else 1
+    inputs = [
+        graph.make("leaf", ("parameter", i), port.of_devices(count).without_layout) for i, port in enumerate(parameters)
+    ]
     try:
         first, last = (_nodes(graph, stages[side], certificate.readings[side]) for side in (0, -1))
         effects: list[int] = []
         other_effects: list[int] = []
-        if interface.shardings is not None:
+        if certificate.is_on_each:
+            if any(each.layouts for each in (*parameters, *results)):
+                raise RefusedError("arrays are packed on several devices")
+            modules = stages[0], stages[-1]
+            expected, found = (
+                run_on_each(maker, modules, i, inputs, certificate.iterations) for i, maker in enumerate((first, last))
+            )
+        elif interface.shardings is not None:
             whole = run_whole(first, stages[0], inputs, certificate.iterations)
             found, expected = run_partitioned(
                 last, stages[-1], interface.shardings, inputs, whole, certificate.iterations

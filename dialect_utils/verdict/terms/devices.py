@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 from typing import Any, Generic
 
@@ -980,3 +980,31 @@ def run_whole(maker: Maker[V], module: Module, inputs: Sequence[V], iterations: 
     if effects:
         raise UndefinedError("a program on several devices has side effects")
     return found
+
+
+def run_on_each(
+    maker: Maker[V], modules: Sequence[Module], number: int, inputs: Sequence[V], iterations: int
+) -> list[V]:
+    """Returns the results of one of two programs for several devices, with a leading dimension for these.
+
+    So have the inputs. Raises UndefinedError where the devices do something without a definition, or where the two
+    programs have no common mesh.
+    """
+    module = modules[number]
+    mesh = common_mesh([mesh_of(each) for each in modules])
+    devices = Devices(maker, module, mesh, iterations)
+    walker, axes = Walker(devices, device_counts(module), iterations), tuple(range(len(mesh)))
+    parts = [Local(reshaped(maker, array, (*mesh, *maker.dimensions(array)[1:])), axes) for array in inputs]
+    found = walker.flat(module.entry, parts)
+    if walker.effects:
+        raise UndefinedError("a program on several devices has side effects")
+    wholes = [(devices.aligned(each, axes), devices.dimensions(each)) for each in found]
+    return [reshaped(maker, array, (devices.count, *sizes)) for array, sizes in wholes]
+
+
+def common_mesh(meshes: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Returns the mesh that has the axes of all meshes; raises UndefinedError where none has."""
+    bounds = sorted({prod(mesh[i:]) for mesh in meshes for i in range(len(mesh) + 1)}, reverse=True)
+    if len({*map(prod, meshes)}) > 1 or any(whole % part for whole, part in pairwise(bounds)):
+        raise UndefinedError("the groups of devices are those of no common mesh")
+    return tuple(whole // part for whole, part in pairwise(bounds))
