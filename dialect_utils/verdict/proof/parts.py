@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
+from typing import Any
 
-from dialect_utils.layout import Reshape, Step, Transpose
+from dialect_utils.layout import ArrayShape, Reshape, Step, Transpose
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.moves.steps import inverse_permutation
+from dialect_utils.ops.sharding import Digit, try_digits
 from dialect_utils.verdict.proof.normal_forms import normalized
+from dialect_utils.verdict.terms.constants import positions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +108,33 @@ def try_repeat_in_order(plan: Plan) -> Plan | None:
         Reshape(plan.result[1]),
     )
     return normalized(Plan(plan.element_type, plan.dimensions, steps))[0]
+
+
+def try_movement(positions: Any, array: ArrayShape) -> Plan | None:
+    """Returns the reshapes and the transpose that move an array's elements to positions; None for other movement.
+
+    `positions` is a numpy array with the row-major position of each element of the result.
+    """
+    sizes, found = positions.shape, list[tuple[int, Digit]]()
+    if positions.size != prod(array.dimensions) or not positions.size or positions.flat[0] != 0:
+        return None
+    for dimension in range(len(sizes)):
+        along = positions[tuple(slice(None) if i == dimension else 0 for i in range(len(sizes)))]
+        digits = try_digits(along.tolist()) if len(along) > 1 else []
+        if digits is None or prod(each.size for each in digits) != len(along):
+            return None
+        found += [(dimension, each) for each in reversed(digits)]
+    order = sorted(range(len(found)), key=lambda i: -found[i][1].weight)
+    rest = positions.size
+    for i in order:
+        rest //= found[i][1].size
+        if found[i][1].weight != rest:
+            return None
+    steps = (
+        Reshape(tuple(found[i][1].size for i in order)),
+        Transpose(inverse_permutation(tuple(order))),
+        Reshape(sizes),
+    )
+    plan = normalized(Plan(array.element_type, array.dimensions, steps))[0]
+    places = positions_of(plan)
+    return plan if places is not None and (places == positions).all() else None

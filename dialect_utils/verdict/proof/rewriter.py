@@ -9,10 +9,12 @@ from dialect_utils.ir import Operation
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, Slice, Step
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.proof.loops import Reader, readings
+from dialect_utils.verdict.proof.parts import try_movement
 from dialect_utils.verdict.proof.symbols import Symbols
 from dialect_utils.verdict.proof.terms import MOVED, THROUGH, Array, GaveUpError, Moved, Term, Terms, Tree
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import BRANCHES, ORDER, PROMOTED, REDUCTIONS, promotion_level
+from dialect_utils.verdict.terms.constants import positions_of
 from dialect_utils.verdict.terms.cuts import Cut, before_plan, operand_cuts
 from dialect_utils.verdict.terms.exchanges import Exchange, function_of
 from dialect_utils.verdict.terms.loops import Loop
@@ -43,13 +45,36 @@ class WholeArrays(Symbols):
         self._shaped: dict[tuple[ElementType, tuple[int, ...]], list[Array]] = {}
 
     def concatenate(self, arrays: Sequence[Array], dimension: int) -> Term:
-        """Returns a concatenation, or the term of the first program whose parts it joins."""
+        """Returns a concatenation, or the movement or the term of the first program whose parts it joins."""
+        if self.terms.masks is not None and (moved := self._moved_parts(arrays, dimension)) is not None:
+            return moved
         if self.terms.side and not self.terms.keeps_bits and len(self._cuts) < _MOST_CUTS:
             joined = self.written.concatenate([*map(self.terms.term, arrays)], dimension)
             for whole in self._candidates(joined) if joined.is_specified else ():
                 if self._is_whole(whole, joined, dimension):
                     return whole
         return super().concatenate(arrays, dimension)
+
+    def _moved_parts(self, arrays: Sequence[Array], dimension: int) -> Term | None:
+        """Returns a concatenation of parts of one array as movement of the array; None for other parts."""
+        import numpy as np
+
+        terms = self.terms
+        parts = [*map(terms.term, arrays)]
+        chains = [*map(terms.chain, parts)]
+        base = chains[0].base
+        if any(each.base is not base or each.plan.adds_elements for each in chains) or len(parts) == 1:
+            return None
+        places = [positions_of(each.plan) for each in chains]
+        plan = (
+            None
+            if any(each is None for each in places)
+            else try_movement(np.concatenate(places, dimension), base.array)
+        )
+        if plan is None:
+            return None
+        terms.certify(JOINED, self.written.concatenate(parts, dimension), terms.moved_as_is(base, plan))
+        return terms.term(terms.chain(base).then(plan))
 
     def moved(self, array: Array, step: Step, padding: Array | None) -> Array:
         """Returns an array after one more step; a slice that may drop undefined padding is one of operands."""

@@ -87,8 +87,8 @@ def _compared(direction: str, kind: ElementType, bits: Sequence[int]) -> int | N
     return int(found[direction])
 
 
-# The most elements of an array that is computed from constants.
-_MOST_ELEMENTS = 1 << 16
+# The most elements of an array that is computed from constants, or whose positions are listed.
+_MOST_ELEMENTS = 1 << 20
 
 
 class ConstantArrays:
