@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, islice, product
 from math import prod
@@ -15,6 +15,7 @@ from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.sharding import Partition, Sharding, by_axes, replicated, sharding_elements, try_sharding
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.evidence import Verdict
+from dialect_utils.verdict.proof.decide import is_soon_equal
 from dialect_utils.verdict.terms.devices import mesh_of
 from dialect_utils.verdict.terms.labels import device_counts
 from dialect_utils.verdict.terms.manual import is_boundary
@@ -183,18 +184,22 @@ def _axes(written: str | Sequence[str] | None) -> Sequence[str]:
     return [] if written is None else [written] if isinstance(written, str) else written
 
 
-def compare_parts(partitions: Iterable[Partition], compare: Callable[[Partition], Verdict]) -> Verdict:
-    """Returns the verdict by the first partition that makes no difference, else by the first one.
+def compare_parts(first: Module, last: Module, compare: Callable[[Partition], Verdict]) -> Verdict:
+    """Returns the verdict by the partition that a proof finds, or the first one that makes no difference.
 
-    The verdict names the shardings that no text gives.
+    If there is none, it is the verdict by the first partition. The verdict names the shardings that no text gives.
     """
-    first: Verdict | None = None
-    for partition in partitions:
-        found = compare(partition)
-        remarks = tuple(f"assumed: {each}" for each in partition.assumed)
-        found = replace(found, remarks=(*found.remarks, *remarks))
-        if found.verdict in ("equal", "agrees", "close"):
-            return found
-        first = first or found
-    assert first is not None  # there is a partition, or an error
-    return first
+    partitions = [*partitions_of(first, last)]
+    soon = next((each for each in partitions if is_soon_equal([first, last], each)), None) if partitions[1:] else None
+    found = [_assumed(each, compare(each)) for each in ([soon] if soon is not None else partitions[:1])]
+    for partition in partitions[1:]:
+        if found[-1].verdict in ("equal", "agrees", "close") or soon is not None:
+            break
+        found.append(_assumed(partition, compare(partition)))
+    is_better = found[-1].verdict in ("equal", "agrees", "close")
+    return found[-1] if is_better else found[0]
+
+
+def _assumed(partition: Partition, verdict: Verdict) -> Verdict:
+    remarks = tuple(f"assumed: {each}" for each in partition.assumed)
+    return replace(verdict, remarks=(*verdict.remarks, *remarks))

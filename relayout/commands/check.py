@@ -37,6 +37,7 @@ from relayout.pipelines import PipelineOptions, first_breaking, needs_passes, re
 
 if TYPE_CHECKING:
     from dialect_utils.execution import Worker
+    from dialect_utils.ops.sharding import Partition
     from dialect_utils.verdict import Options, Verdict
 
 # The JSON of a verdict without findings: the process of the command prints it, too, and loads no numpy for it.
@@ -267,15 +268,17 @@ class _Check:
     def _compare_parts(self, modules: Sequence[Module], options: Options) -> Verdict:
         """Compares a program with one for several devices, by each placement of arrays that may be meant."""
         # Imported here: it loads the proof.
-        from dialect_utils.verdict.partition import compare_parts, partitions_of, read_partition
+        from dialect_utils.verdict.partition import compare_parts, read_partition
 
         first, last = modules
+
+        def compare(partition: Partition) -> Verdict:
+            return self._compare([first, last], replace(options, partition=partition))
+
         file = self.command.placements
         if file is None:
-            found = partitions_of(first, last)
-        else:
-            found = iter([read_partition(decode(read_bytes(file)), display_name(file))])
-        return compare_parts(found, lambda each: self._compare([first, last], replace(options, partition=each)))
+            return compare_parts(first, last, compare)
+        return compare(read_partition(decode(read_bytes(file)), display_name(file)))
 
     def _compare(self, stages: Sequence[Module], options: Options) -> Verdict:
         first, last = stages[0], stages[-1]

@@ -23,6 +23,7 @@ from relayout.validation.steps import TEXT, Reduced, Step, StepResult, Validatio
 
 if TYPE_CHECKING:
     from dialect_utils.execution import SavedArray, Worker
+    from dialect_utils.ops.sharding import Partition
     from dialect_utils.verdict import Cause, Options, Verdict
     from relayout.findings import Crash
 
@@ -80,7 +81,7 @@ class Judge:
         if is_whole_text and texts[0] == texts[1]:
             return StepResult.of(step, "equal", methods=(TEXT,), said=("the same text",))
         # Imported here: it loads the proof.
-        from dialect_utils.verdict.partition import compare_parts, makes_parts, partitions_of
+        from dialect_utils.verdict.partition import compare_parts, makes_parts
 
         before, after = self._module(step.before), self._module(step.after)
         if is_whole_text and format_nameless(before) == format_nameless(after):
@@ -89,13 +90,11 @@ class Judge:
         options = replace(self.options, proof_seconds=proof_seconds, inputs=self.inputs_of(before))
         assume_equal = self.is_elided_equal and is_elided_in_both(before, after)
         if makes_parts(before, after):
-            return _result(
-                step,
-                compare_parts(
-                    partitions_of(before, after),
-                    lambda each: compare_forms([before, after], replace(options, partition=each), self.worker),
-                ),
-            )
+
+            def compare(partition: Partition) -> Verdict:
+                return compare_forms([before, after], replace(options, partition=partition), self.worker)
+
+            return _result(step, compare_parts(before, after, compare))
         verdict = compare_forms([before, after], options, self.worker, assume_equal=assume_equal)
         if verdict.verdict != "different":
             return _result(step, verdict)

@@ -138,9 +138,7 @@ def test_equal_by_proof_and_certificate(name: str) -> None:
 @pytest.mark.parametrize("name", WRONG)
 def test_planted_mistakes_are_different(name: str) -> None:
     first, last = parse_module(WHOLE, "whole.hlo"), parse_module(WRONG[name], "parts.hlo")
-    verdict = compare_parts(
-        partitions_of(first, last), lambda each: compare_stages([first, last], Options(power=0, partition=each))
-    )
+    verdict = compare_parts(first, last, lambda each: compare_stages([first, last], Options(power=0, partition=each)))
     assert verdict.verdict == "different"
 
 

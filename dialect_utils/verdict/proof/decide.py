@@ -113,6 +113,16 @@ def try_prove(
     return replace(found, seconds=time.perf_counter() - started)
 
 
+def is_soon_equal(stages: Sequence[Module], partition: Partition) -> bool:
+    """Is true where whole arrays prove within seconds that a program computes on the parts of a partition."""
+    try:
+        with deadline(SECONDS_OF_STRATEGY):
+            return _Comparison(stages, entry_interface(stages, partition), Strategy()).is_equal_as_arrays()
+    except (GaveUpError, UndefinedError, DeadlineError):
+        check_deadline()
+        return False
+
+
 def _decided(
     stages: Sequence[Module],
     interface: EntryInterface,
@@ -209,6 +219,8 @@ class _Comparison:
             self._on_each(before, interface)
             return
         if interface.shardings is not None:
+            # Elements of all devices are many, and few proofs need them.
+            self._seconds = SECONDS_OF_STRATEGY
             self._partitioned(before, interface.shardings, inputs)
             return
         expected, self.effects = self._walked(before, first, inputs)
