@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dialect_utils.history.flat import FlatGraph, firmness, opcode_of
+from dialect_utils.history.flat import FlatGraph, firmness, nearest, opcode_of
 from dialect_utils.history.movement import is_same_move, is_settled, movement, order_of
 from dialect_utils.hlo.text.attributes import op_name_in
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Layout, Shape
+from dialect_utils.memory.collectives import collective_kind
 from dialect_utils.ops import Trait, has
 
 # Attributes that passes add or change while the instruction stays the same one.
@@ -68,6 +69,17 @@ class Counterparts:
             if best is None or likeness > best[0]:
                 best = likeness, each
         return best[1] if best else None
+
+    def replaced_collectives(self, node: Value) -> list[Value]:
+        """Returns the collectives that a new one replaces: of the same arrays, and not in the module after the pass."""
+        ways = nearest(self.after.operands(node), self.after.operands, self._found)
+        sources = {self._found[each] for each in ways if each in self._found and opcode_of(each) != "constant"}
+        return [
+            each
+            for each in self.before.nodes
+            if each not in self._reached and each.operation is not None and collective_kind(each.operation) is not None
+            if not sources.isdisjoint(nearest(self.before.operands(each), self.before.operands, self._reached))
+        ]
 
     def _match_computing(self) -> None:
         self._pair(self._expression, self._expression)
@@ -314,13 +326,14 @@ class History:
     @property
     def final(self) -> tuple[int, FlatGraph] | None:
         """Returns the last module that can be read and its number, None where there is none."""
-        found = ((number, self._graph(number)) for number in self._downwards())
+        found = ((number, self.graph(number)) for number in self._downwards())
         return next(((number, graph) for number, graph in found if graph is not None), None)
 
     def _downwards(self) -> range:
         return range(len(self._loads) - 1, -1, -1)
 
-    def _graph(self, number: int) -> FlatGraph | None:
+    def graph(self, number: int) -> FlatGraph | None:
+        """Returns the graph of a module, None for one that cannot be read."""
         if number not in self._graphs:
             module = self._loads[number]()
             if module is None:
@@ -330,8 +343,20 @@ class History:
             self._graphs[number] = same if is_same else None if module is None else FlatGraph(module)
         return self._graphs[number]
 
-    def trace(self, nodes: Mapping[Value, Layout | None]) -> dict[Value, Introduced]:
-        """Returns the earliest stage in which each node of the final program exists.
+    def origins(self, collective: Value, start: int | None = None) -> list[tuple[Introduced, ...]]:
+        """Returns the stages of a collective: the earliest is the last one, before it those that replaced others.
+
+        There are several lists for a collective that joins others. `start` is the number of the module with it.
+        """
+        found = self.trace({collective: None}, start)[collective]
+        if found.before is None:
+            return [(found,)]
+        number, graph = found.before
+        replaced = Counterparts.of(graph, found.graph).replaced_collectives(found.node)
+        return [(found, *each) for old in replaced for each in self.origins(old, number)] or [(found,)]
+
+    def trace(self, nodes: Mapping[Value, Layout | None], start: int | None = None) -> dict[Value, Introduced]:
+        """Returns the earliest stage in which each node of the final program, or of module `start`, exists.
 
         For a node with a layout this is the first stage in which the instruction has the layout.
         """
@@ -339,7 +364,7 @@ class History:
         waiting: dict[Value, Value] = {}
         after: tuple[int, FlatGraph] | None = None
         for number in self._downwards():
-            graph = self._graph(number)
+            graph = self.graph(number) if start is None or number <= start else None
             if graph is None:
                 continue
             if after is None:

@@ -262,6 +262,21 @@ def followed_shardings(
         yield _SDY, _followed(sharding, ranks)
 
 
+def with_sharding(
+    entry: Mapping[str, ir.Attribute], axes: Sequence[Sequence[str]] | None, text: str
+) -> dict[str, ir.Attribute] | None:
+    """Returns attributes with another sharding: along axes of the mesh that Shardy's names, or the text of HLO.
+
+    Returns None for attributes without a sharding, and for Shardy's without axes.
+    """
+    if (found := entry.get(_SDY)) is not None and axes is not None:
+        listed = ", ".join("{" + ", ".join(f'"{axis}"' for axis in each) + "}" for each in axes)
+        return {**entry, _SDY: ir.Attribute.parse(_DIMENSIONS.sub(f"[{listed}]", str(found)), found.context)}
+    if (found := entry.get(_MHLO)) is not None:
+        return {**entry, _MHLO: ir.StringAttr.get(text, found.context)}
+    return None
+
+
 def _followed(sharding: ir.Attribute, ranks: Sequence[int | None]) -> ir.Attribute:
     values = iter(ranks)
 

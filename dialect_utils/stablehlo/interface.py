@@ -21,6 +21,7 @@ from dialect_utils.stablehlo.annotations import (
     string_attribute,
     text_of,
     with_layout_mode,
+    with_sharding,
 )
 from dialect_utils.stablehlo.bindings import attribute_of, integer_list, ir
 from dialect_utils.stablehlo.types import shape_of_type
@@ -151,6 +152,15 @@ class Interface:
             for index, mode in enumerate(listed):
                 entry = with_layout_mode(attribute_entries(entries[index]), mode, self._func.context)
                 entries[index] = ir.DictAttr.get(entry, self._func.context)
+
+    def set_sharding(self, kind: str, index: int, axes: Sequence[Sequence[str]] | None, text: str) -> bool:
+        """Changes the sharding of an argument or a result as `with_sharding` does; returns whether it could."""
+        entries = self._attributes(kind)
+        changed = with_sharding(attribute_entries(entries[index]), axes, text) if index < len(entries) else None
+        if changed is not None:
+            entries[index] = ir.DictAttr.get(changed, self._func.context)
+            self._changed.add(kind)
+        return changed is not None
 
     def write(self) -> None:
         """Writes the changes into MLIR's attributes."""

@@ -231,6 +231,10 @@ class StableHloModule(Module):
         """Writes the layout modes of main's arguments and results; raises DiagnosticError for one that does not fit."""
         self.entry.interface.set_layout_modes(parameters, results)
 
+    def set_sharding(self, kind: str, index: int, axes: Sequence[Sequence[str]] | None, text: str) -> bool:
+        """Changes the sharding of one of main's `arg_attrs` or `res_attrs`; returns whether it could."""
+        return self.entry.interface.set_sharding(kind, index, axes, text)
+
     @property
     def aliases(self) -> Sequence[tuple[tuple[int, ...], int, tuple[int, ...]]]:
         """Returns `tf.aliasing_output` of main's arguments: (result index path, argument, ())."""

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 from dialect_utils.io.dump_names import DumpName
@@ -68,6 +68,11 @@ def _named(dumps: Sequence[DumpName], before: int, after: int) -> tuple[str, str
     part = f"between {first.step_name} and {second.step_name}"
     if last := _LAST_STEP.search(first.stage):
         return last[1], "", part, False
+    # A pipeline that starts while a pass runs: the next module of the pipeline around it names the pass.
+    outer = (each.change for each in dumps[after + 1 :] if first.change[0] and each.change[0] == first.change[0])
+    around, name = next(outer, ("", ""))
+    if pipeline not in ("", around) and name not in ("", pipeline):
+        return name, around, "", False
     if first.next_pass:
         return first.next_pass, first.change[0], part, True
     return _after(first, part)
@@ -213,6 +218,103 @@ class Cause:
         return f", {format_bytes(self.bytes_moved)} read and written{times}"
 
 
+Action = Literal["argument sharding", "result sharding", "constraint"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resharding:
+    """A change of a program that may remove a collective: another sharding of an argument or a result.
+
+    The action `constraint` removes a sharding constraint; then `number` is its number in the text. `axes` are the axes
+    of the mesh along which each dimension is split, None where they have no names. The bytes are those of the argument
+    on a device, before and after the change.
+    """
+
+    action: Action
+    number: int
+    axes: tuple[tuple[str, ...], ...] | None = None
+    sharding: str = ""
+    bytes_now: int = 0
+    bytes_then: int = 0
+
+    def __str__(self) -> str:
+        """Returns the change as a sentence for a program that jax.jit compiles."""
+        if self.action == "constraint":
+            return "remove the sharding constraint"
+        sharding = sharding_text(self.axes, self.sharding)
+        if self.action == "result sharding":
+            return f"return result {self.number} with {sharding}: out_shardings of jax.jit"
+        sizes = f"{format_bytes(self.bytes_then)} in place of {format_bytes(self.bytes_now)} on a device"
+        takes = f"; it then takes {sizes}" if self.bytes_then > self.bytes_now else ""
+        return f"pass argument {self.number} with {sharding}: in_shardings of jax.jit{takes}"
+
+
+def sharding_text(axes: Sequence[Sequence[str]] | None, text: str) -> str:
+    """Returns a sharding as JAX writes it where the axes are known, `P('x', None)`, and as HLO does elsewhere."""
+    if axes is None:
+        return text
+    parts = [tuple(each) if len(each) > 1 else each[0] if each else None for each in axes]
+    return f"P({', '.join(map(repr, parts))})"
+
+
+_REASONS = {
+    "program": "the program asks for it",
+    "sum": "each device has a term of the sum",
+    "reshard": "the array is wanted in other parts",
+    "neighbours": "the operation reads elements of other parts",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveCause:
+    """One collective, and why the program has it; one that joins others has a cause for each.
+
+    `changed_by` are the passes that made it of the collective that `introduced_by` made, the last one first. `given`
+    are the arrays before the partitioner, and `wanted` is the one that the operation, or a result, asks for: the texts
+    of their shapes end with the shardings. `reason` is empty where the modules do not tell.
+    """
+
+    name: str
+    kind: str
+    operands: tuple[str, ...]
+    groups: str
+    bytes_sent: int
+    trips: int | None
+    introduced_by: PassName
+    introduced_as: str
+    changed_by: tuple[PassName, ...]
+    reason: str
+    given: tuple[End, ...]
+    wanted: End | None
+    op_name: str
+    source_file: str
+    source_line: int
+    changes: tuple[Resharding, ...] = ()
+    advice: str = ""
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """Yields the cause as text: a headline, and a line for each fact."""
+        times = "" if self.trips == 1 else f", {'an unknown number of' if self.trips is None else self.trips} times"
+        sent = f"{format_bytes(self.bytes_sent)} sent by a device{times}"
+        yield f"{self.name}: {self.kind} of {', '.join(self.operands)}, {self.groups}, {sent}"
+        yield f"  introduced  by {self.introduced_by}" if self.introduced_by.before else "  introduced  in the program"
+        yield f"  first in    {os.path.basename(self.introduced_by.after)}, as {self.introduced_as}"
+        for each in reversed(self.changed_by):
+            yield f"  changed     by {each}"
+        if self.reason:
+            yield f"  because     {_REASONS[self.reason]}"
+        for end in self.given:
+            yield f"  given       {end.text}: {end.shape}"
+        if self.wanted is not None:
+            yield f"  wanted      {self.wanted.text}: {self.wanted.shape}"
+        if self.op_name or self.source_file:
+            line = f"{self.source_file}:{self.source_line}" if self.source_file else ""
+            yield f"  from        {' '.join(filter(None, (self.op_name, line)))}"
+        if self.advice:
+            yield f"  remove      {self.advice}"
+
+
 @dataclass(frozen=True, slots=True)
 class Why:
     """The causes of one program, the most expensive first; `arrays` counts all arrays that are moved or padded.
@@ -226,19 +328,21 @@ class Why:
     arrays: int
     causes: tuple[Cause, ...]
     unread: tuple[str, ...] = ()
+    collectives: tuple[CollectiveCause, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Returns the causes as plain values."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {**values, "causes": [each.as_json() for each in self.causes]}
+        collectives = [asdict(each) for each in self.collectives]
+        return {**values, "causes": [each.as_json() for each in self.causes], "collectives": collectives}
 
     def __str__(self) -> str:
         """Returns the causes as text."""
         shown = f", {len(self.causes)} of them here" if len(self.causes) < self.arrays else ""
         count = f"{self.arrays} array{' is' if self.arrays == 1 else 's are'} moved or padded"
         lines = [f"{self.program}: {count}{shown}"]
-        for each in self.causes:
-            lines += ["", *each.lines]
+        for text in (*(each.lines for each in self.causes), *(each.lines for each in self.collectives)):
+            lines += ["", *text]
         if self.unread:
             lines += ["", f"not read: {', '.join(self.unread)}"]
         return "\n".join(lines)
@@ -246,13 +350,19 @@ class Why:
 
 def causes_section(why: Why) -> str:
     """Returns a section of a page with one part for each cause; names are links to the buffers of the page."""
-    if not why.causes:
+    if not why.causes and not why.collectives:
         return ""
-    parts = "".join(map(_part, why.causes))
+    parts = "".join([*map(_part, why.causes), *map(_collective_part, why.collectives)])
     shown = f" ({len(why.causes)} of {why.arrays})" if len(why.causes) < why.arrays else ""
     return (
         f'<section id="why"><h2>Why arrays are moved or padded{shown}</h2><p class="hint">{_HINT}</p>{parts}</section>'
     )
+
+
+def _collective_part(cause: CollectiveCause) -> str:
+    headline, *facts = cause.lines
+    text = html_text("\n".join(line.removeprefix("  ") for line in facts))
+    return html_details(f"{headline}, by {cause.introduced_by}", f"<pre>{text}</pre>")
 
 
 def _part(cause: Cause) -> str:

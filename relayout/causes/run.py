@@ -19,6 +19,7 @@ from dialect_utils.memory.advice import known_remedy
 from dialect_utils.memory.allocation import Allocation, guess_compiler, padded_dimensions
 from dialect_utils.memory.relayouts import Origin
 from dialect_utils.text import Diagnostic, DiagnosticError, all_nearest, format_bytes
+from relayout.causes.collectives import explain_collectives
 from relayout.causes.result import SHOWN, Cause, Change, End, Why, pass_between
 from relayout.validation.compilation import dump_module
 from relayout.validation.steps import find_programs
@@ -41,11 +42,12 @@ def explain_modules(program: str, modules: Sequence[Input], value: str | None = 
     last, final = history.final
     usage = measure_memory(final.module)
     found = find_moved(final, usage)
-    chosen = found[:top] if value is None else _chosen(final, found, value, usage)
+    collectives = explain_collectives(history, modules, value, top)
+    chosen = found[:top] if value is None else [] if collectives else _chosen(final, found, value, usage)
     layouts = {each.node: each.result.layout if each.kind == "padded array" else None for each in chosen}
     explainer = Explainer(modules, final, usage.allocation, history.trace(layouts), guess_compiler(final.module))
     unread = tuple(modules[number].name for number in history.unread)
-    return Why(program, modules[last].name, len(found), tuple(map(explainer.cause, chosen)), unread)
+    return Why(program, modules[last].name, len(found), tuple(map(explainer.cause, chosen)), unread, collectives)
 
 
 def explain_directory(folder: str, value: str | None = None, top: int = SHOWN) -> tuple[Why, ...]:
