@@ -7,7 +7,7 @@ the sharding leaves on a device.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from math import prod
@@ -164,7 +164,7 @@ def _only_moves(node: Value) -> bool:
     return has(opcode_of(node), Trait.MOVES_DATA) and declared(opcode_of(node)).indices is None
 
 
-def try_axes(sharding: Sharding, mesh: dict[str, int]) -> tuple[tuple[str, ...], ...] | None:
+def try_axes(sharding: Sharding, mesh: Mapping[str, int]) -> tuple[tuple[str, ...], ...] | None:
     """Returns the axes of a mesh along which a sharding splits each dimension, None where it does not follow them."""
     choices: list[tuple[tuple[str, ...], ...]] = [()]
     for tiles in sharding.tiles:

@@ -155,6 +155,7 @@ class Interface:
 
     def set_sharding(self, kind: str, index: int, axes: Sequence[Sequence[str]] | None, text: str) -> bool:
         """Changes the sharding of an argument or a result as `with_sharding` does; returns whether it could."""
+        kind = {"argument": ARGUMENTS, "result": RESULTS}[kind]
         entries = self._attributes(kind)
         changed = with_sharding(attribute_entries(entries[index]), axes, text) if index < len(entries) else None
         if changed is not None:

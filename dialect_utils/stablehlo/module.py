@@ -232,7 +232,7 @@ class StableHloModule(Module):
         self.entry.interface.set_layout_modes(parameters, results)
 
     def set_sharding(self, kind: str, index: int, axes: Sequence[Sequence[str]] | None, text: str) -> bool:
-        """Changes the sharding of one of main's `arg_attrs` or `res_attrs`; returns whether it could."""
+        """Changes the sharding of an `argument` or a `result` of main; returns whether it could."""
         return self.entry.interface.set_sharding(kind, index, axes, text)
 
     @property

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from dialect_utils.io.dump_names import DumpName
 from dialect_utils.io.inputs import Input
+from dialect_utils.memory.rows import CollectiveRow, place
 from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_details, html_text
 
@@ -214,23 +215,18 @@ class Cause:
     def _size(self) -> str:
         if not self.bytes_moved:
             return f", {format_bytes(self.padding_bytes)} of padding" if self.padding_bytes else ""
-        times = "" if self.trips == 1 else f", {'an unknown number of' if self.trips is None else self.trips} times"
-        return f", {format_bytes(self.bytes_moved)} read and written{times}"
-
-
-Action = Literal["argument sharding", "result sharding", "constraint"]
+        return f", {format_bytes(self.bytes_moved)} read and written{_times(self.trips)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Resharding:
     """A change of a program that may remove a collective: another sharding of an argument or a result.
 
-    The action `constraint` removes a sharding constraint; then `number` is its number in the text. `axes` are the axes
-    of the mesh along which each dimension is split, None where they have no names. The bytes are those of the argument
-    on a device, before and after the change.
+    The action `constraint` removes the sharding constraint of this number. `axes` are those of the mesh that split each
+    dimension, None where they have no names. The bytes are those of the array on a device, now and then.
     """
 
-    action: Action
+    action: Literal["argument", "result", "constraint"]
     number: int
     axes: tuple[tuple[str, ...], ...] | None = None
     sharding: str = ""
@@ -241,20 +237,18 @@ class Resharding:
         """Returns the change as a sentence for a program that jax.jit compiles."""
         if self.action == "constraint":
             return "remove the sharding constraint"
-        sharding = sharding_text(self.axes, self.sharding)
-        if self.action == "result sharding":
-            return f"return result {self.number} with {sharding}: out_shardings of jax.jit"
+        verb, where = ("pass", "in_shardings") if self.action == "argument" else ("return", "out_shardings")
         sizes = f"{format_bytes(self.bytes_then)} in place of {format_bytes(self.bytes_now)} on a device"
         takes = f"; it then takes {sizes}" if self.bytes_then > self.bytes_now else ""
-        return f"pass argument {self.number} with {sharding}: in_shardings of jax.jit{takes}"
+        sharding = sharding_text(self.axes, self.sharding)
+        return f"{verb} {self.action} {self.number} with {sharding}: {where} of jax.jit{takes}"
 
 
 def sharding_text(axes: Sequence[Sequence[str]] | None, text: str) -> str:
     """Returns a sharding as JAX writes it where the axes are known, `P('x', None)`, and as HLO does elsewhere."""
     if axes is None:
         return text
-    parts = [tuple(each) if len(each) > 1 else each[0] if each else None for each in axes]
-    return f"P({', '.join(map(repr, parts))})"
+    return f"P({', '.join(repr(tuple(each) if len(each) > 1 else each[0] if each else None) for each in axes)})"
 
 
 _REASONS = {
@@ -274,45 +268,43 @@ class CollectiveCause:
     of their shapes end with the shardings. `reason` is empty where the modules do not tell.
     """
 
-    name: str
-    kind: str
-    operands: tuple[str, ...]
-    groups: str
-    bytes_sent: int
-    trips: int | None
+    row: CollectiveRow
     introduced_by: PassName
     introduced_as: str
     changed_by: tuple[PassName, ...]
     reason: str
-    given: tuple[End, ...]
-    wanted: End | None
-    op_name: str
-    source_file: str
-    source_line: int
+    given: tuple[End, ...] = ()
+    wanted: End | None = None
     changes: tuple[Resharding, ...] = ()
     advice: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the cause as plain values, with those of the collective."""
+        values = asdict(self)
+        return {**values.pop("row"), **values}
 
     @property
     def lines(self) -> Iterator[str]:
         """Yields the cause as text: a headline, and a line for each fact."""
-        times = "" if self.trips == 1 else f", {'an unknown number of' if self.trips is None else self.trips} times"
-        sent = f"{format_bytes(self.bytes_sent)} sent by a device{times}"
-        yield f"{self.name}: {self.kind} of {', '.join(self.operands)}, {self.groups}, {sent}"
-        yield f"  introduced  by {self.introduced_by}" if self.introduced_by.before else "  introduced  in the program"
-        yield f"  first in    {os.path.basename(self.introduced_by.after)}, as {self.introduced_as}"
-        for each in reversed(self.changed_by):
-            yield f"  changed     by {each}"
+        row, made = self.row, self.introduced_by
+        sent = f"{format_bytes(row.bytes_sent)} sent by a device{_times(row.trips)}"
+        yield f"{row.name}: {row.kind} of {', '.join(row.operands)}, {row.groups}, {sent}"
+        yield f"  introduced  by {made}" if made.before else "  introduced  in the program"
+        yield f"  first in    {os.path.basename(made.after)}, as {self.introduced_as}"
+        yield from (f"  changed     by {each}" for each in reversed(self.changed_by))
         if self.reason:
             yield f"  because     {_REASONS[self.reason]}"
-        for end in self.given:
-            yield f"  given       {end.text}: {end.shape}"
+        yield from (f"  given       {each.text}: {each.shape}" for each in self.given)
         if self.wanted is not None:
             yield f"  wanted      {self.wanted.text}: {self.wanted.shape}"
-        if self.op_name or self.source_file:
-            line = f"{self.source_file}:{self.source_line}" if self.source_file else ""
-            yield f"  from        {' '.join(filter(None, (self.op_name, line)))}"
+        if row.op_name or row.source_file:
+            yield f"  from        {' '.join(filter(None, (row.op_name, place(row))))}"
         if self.advice:
             yield f"  remove      {self.advice}"
+
+
+def _times(trips: int | None) -> str:
+    return "" if trips == 1 else f", {'an unknown number of' if trips is None else trips} times"
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,16 +325,16 @@ class Why:
     def as_json(self) -> dict[str, Any]:
         """Returns the causes as plain values."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        collectives = [asdict(each) for each in self.collectives]
-        return {**values, "causes": [each.as_json() for each in self.causes], "collectives": collectives}
+        return {**values, **{name: [each.as_json() for each in values[name]] for name in ("causes", "collectives")}}
 
     def __str__(self) -> str:
         """Returns the causes as text."""
         shown = f", {len(self.causes)} of them here" if len(self.causes) < self.arrays else ""
         count = f"{self.arrays} array{' is' if self.arrays == 1 else 's are'} moved or padded"
         lines = [f"{self.program}: {count}{shown}"]
-        for text in (*(each.lines for each in self.causes), *(each.lines for each in self.collectives)):
-            lines += ["", *text]
+        parts: tuple[Cause | CollectiveCause, ...] = (*self.causes, *self.collectives)
+        for each in parts:
+            lines += ["", *each.lines]
         if self.unread:
             lines += ["", f"not read: {', '.join(self.unread)}"]
         return "\n".join(lines)
@@ -350,24 +342,19 @@ class Why:
 
 def causes_section(why: Why) -> str:
     """Returns a section of a page with one part for each cause; names are links to the buffers of the page."""
-    if not why.causes and not why.collectives:
+    causes: tuple[Cause | CollectiveCause, ...] = (*why.causes, *why.collectives)
+    if not causes:
         return ""
-    parts = "".join([*map(_part, why.causes), *map(_collective_part, why.collectives)])
+    parts = "".join(map(_part, causes))
     shown = f" ({len(why.causes)} of {why.arrays})" if len(why.causes) < why.arrays else ""
     return (
         f'<section id="why"><h2>Why arrays are moved or padded{shown}</h2><p class="hint">{_HINT}</p>{parts}</section>'
     )
 
 
-def _collective_part(cause: CollectiveCause) -> str:
+def _part(cause: Cause | CollectiveCause) -> str:
     headline, *facts = cause.lines
+    name = cause.row.name if isinstance(cause, CollectiveCause) else cause.fusion or cause.name
     text = html_text("\n".join(line.removeprefix("  ") for line in facts))
-    return html_details(f"{headline}, by {cause.introduced_by}", f"<pre>{text}</pre>")
-
-
-def _part(cause: Cause) -> str:
-    headline, *facts = cause.lines
-    address = html_text(quote(cause.fusion or cause.name))
-    text = html_text("\n".join(line.removeprefix("  ") for line in facts))
-    link = f'<p><a href="#{address}">the buffer of {html_text(cause.fusion or cause.name)}</a></p>'
+    link = f'<p><a href="#{html_text(quote(name))}">the buffer of {html_text(name)}</a></p>'
     return html_details(f"{headline}, by {cause.introduced_by}", f"<pre>{text}</pre>{link}")
