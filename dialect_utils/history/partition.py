@@ -14,6 +14,7 @@ from math import prod
 from typing import Literal
 
 from dialect_utils.history.flat import FlatGraph, nearest, opcode_of
+from dialect_utils.history.tracing import Counterparts, History, Introduced
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.ir import Value
 from dialect_utils.layout import ArrayShape
@@ -148,6 +149,19 @@ class Partition:
         number = next((i for i, each in enumerate(self.before.operands(reader)) if each in sources), 0)
         is_root = reader is self.before.source(self.before.module.entry.results[0])
         return self.placed(reader, number, number if is_root else None)
+
+
+def origins(history: History, collective: Value, start: int | None = None) -> list[tuple[Introduced, ...]]:
+    """Returns the stages of a collective: the earliest is the last one, before it those that replaced others.
+
+    There are several lists for a collective that joins others. `start` is the number of the module with it.
+    """
+    found = history.trace({collective: None}, start)[collective]
+    if found.before is None:
+        return [(found,)]
+    number, graph = found.before
+    replaced = Counterparts.of(graph, found.graph).replaced_collectives(found.node)
+    return [(found, *each) for old in replaced for each in origins(history, old, number)] or [(found,)]
 
 
 def _attribute(node: Value, name: str) -> str | None:

@@ -343,18 +343,6 @@ class History:
             self._graphs[number] = same if is_same else None if module is None else FlatGraph(module)
         return self._graphs[number]
 
-    def origins(self, collective: Value, start: int | None = None) -> list[tuple[Introduced, ...]]:
-        """Returns the stages of a collective: the earliest is the last one, before it those that replaced others.
-
-        There are several lists for a collective that joins others. `start` is the number of the module with it.
-        """
-        found = self.trace({collective: None}, start)[collective]
-        if found.before is None:
-            return [(found,)]
-        number, graph = found.before
-        replaced = Counterparts.of(graph, found.graph).replaced_collectives(found.node)
-        return [(found, *each) for old in replaced for each in self.origins(old, number)] or [(found,)]
-
     def trace(self, nodes: Mapping[Value, Layout | None], start: int | None = None) -> dict[Value, Introduced]:
         """Returns the earliest stage in which each node of the final program, or of module `start`, exists.
 

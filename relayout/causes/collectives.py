@@ -13,7 +13,7 @@ from typing import Literal
 
 from dialect_utils.history.flat import opcode_of
 from dialect_utils.history.moved import Role, Side
-from dialect_utils.history.partition import Disagreement, Partition, Placed, try_axes
+from dialect_utils.history.partition import Disagreement, Partition, Placed, origins, try_axes
 from dialect_utils.history.removal import argument_number, path_back, paths_to_results
 from dialect_utils.history.tracing import History
 from dialect_utils.io.files import encode, parse_bytes
@@ -50,7 +50,7 @@ def explain_collectives(
     partitions: dict[tuple[int, int], Partition] = {}
     causes = []
     for operation, row in found:
-        for stages in history.origins(operation.results[0]):
+        for stages in origins(history, operation.results[0]):
             last, before = stages[-1], stages[-1].before
             *changed, made = (pass_between(modules, each.before and each.before[0], each.number) for each in stages)
             cause = CollectiveCause(row, made, last.node.name, tuple(changed), "program" if before is None else "")

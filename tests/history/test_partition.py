@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.history.flat import FlatGraph
-from dialect_utils.history.partition import Disagreement, Partition, try_axes
+from dialect_utils.history.partition import Disagreement, Partition, origins, try_axes
 from dialect_utils.history.tracing import History
 from dialect_utils.hlo import parse_module
 from dialect_utils.memory.collectives import collective_kind
@@ -168,15 +168,15 @@ _NONE = "  x = f32[8] parameter(0)\n  y = f32[16] parameter(1)\n  ROOT t = (f32[
 
 
 @pytest.mark.parametrize(
-    ("last", "name", "origins"),
+    ("last", "name", "expected"),
     [(_JOINED, "j", [["j", "a"], ["j", "b"]]), (_SCATTERED, "c", [["c", "b"]]), (_SUMS, "a", [["a"]])],
 )
-def test_a_collective_that_replaces_others_has_their_origins(last: str, name: str, origins: list[list[str]]) -> None:
+def test_a_collective_that_replaces_others_has_their_origins(last: str, name: str, expected: list[list[str]]) -> None:
     texts = [_NONE, _SUMS, last]
     history = History([(lambda text=text: _module(text).module) for text in texts])  # type: ignore[misc]
     assert history.final is not None
     [node] = [each for each in history.final[1].nodes if each.name == name]
-    assert [[stage.node.name for stage in stages] for stages in history.origins(node)] == origins
+    assert [[stage.node.name for stage in stages] for stages in origins(history, node)] == expected
 
 
 def test_functions_that_nothing_calls_have_no_nodes() -> None:
