@@ -14,7 +14,7 @@ from math import prod
 from typing import Literal
 
 from dialect_utils.history.flat import FlatGraph, nearest, opcode_of
-from dialect_utils.history.tracing import Counterparts, History, Introduced
+from dialect_utils.history.tracing import History, Introduced
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.ir import Value
 from dialect_utils.layout import ArrayShape
@@ -61,10 +61,14 @@ class Partition:
     before: FlatGraph
     after: FlatGraph
     _whole: dict[Value, Value] = field(default_factory=dict, init=False)
+    _served: dict[str | None, list[Value]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         """Pairs nodes of equal sizes, then other ones that compute: the partitioner adds operations that move data."""
         # The TPU's partitioner tries several ways, and leaves those that it drops in the module.
+        for node in self.before.nodes:
+            if node.operation is not None and not _only_moves(node):
+                self._served.setdefault(_attribute(node, "metadata"), []).append(node)
         ends = [self.after.source(each) for function in self.after.module.functions for each in function.results]
         live = set(nearest(ends, self.after.operands, ()))
         for is_exact in (True, False):
@@ -120,8 +124,7 @@ class Partition:
         found = self._wholes(self.after.operands(collective), is_back=True)
         sources = [*filter(_has_data, found)] or found
         metadata = _attribute(collective, "metadata")
-        same = [each for each in self.before.nodes if metadata and _attribute(each, "metadata") == metadata]
-        served = [each for each in same if each.operation is not None and not _only_moves(each)]
+        served = [] if metadata is None else self._served.get(metadata, [])
         summed = [each for each in sources if each in served] or served
         if has(opcode_of(collective), Trait.COMBINES) and summed:
             operands = filter(_has_data, self.before.operands(summed[0]))
@@ -159,9 +162,9 @@ def origins(history: History, collective: Value, start: int | None = None) -> li
     found = history.trace({collective: None}, start)[collective]
     if found.before is None:
         return [(found,)]
-    number, graph = found.before
-    replaced = Counterparts.of(graph, found.graph).replaced_collectives(found.node)
-    return [(found, *each) for old in replaced for each in origins(history, old, number)] or [(found,)]
+    counterparts = history.counterparts(found.before, (found.number, found.graph))
+    replaced = counterparts.replaced_collectives(found.node)
+    return [(found, *each) for old in replaced for each in origins(history, old, found.before[0])] or [(found,)]
 
 
 def _attribute(node: Value, name: str) -> str | None:

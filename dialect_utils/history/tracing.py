@@ -2,6 +2,8 @@
 
 Counterparts pair each instruction of a module with the same instruction of the module before a pass. Names decide only
 between candidates that nothing else distinguishes: passes number instructions again.
+
+Longer than others: the rules that pair the instructions of two modules belong together.
 """
 
 from __future__ import annotations
@@ -321,6 +323,7 @@ class History:
         """Stores the loaders of the modules, in the order of compilation."""
         self._loads = loads
         self._graphs: dict[int, FlatGraph | None] = {}
+        self._pairs: dict[tuple[int, int], Counterparts] = {}
         self.unread: list[int] = []
 
     @property
@@ -342,6 +345,13 @@ class History:
             is_same = same is not None and module is not None and same.module.text() == module.text()
             self._graphs[number] = same if is_same else None if module is None else FlatGraph(module)
         return self._graphs[number]
+
+    def counterparts(self, before: tuple[int, FlatGraph], after: tuple[int, FlatGraph]) -> Counterparts:
+        """Returns the counterparts of two modules, each with its number."""
+        key = before[0], after[0]
+        if key not in self._pairs:
+            self._pairs[key] = Counterparts.of(before[1], after[1])
+        return self._pairs[key]
 
     def trace(self, nodes: Mapping[Value, Layout | None], start: int | None = None) -> dict[Value, Introduced]:
         """Returns the earliest stage in which each node of the final program, or of module `start`, exists.
@@ -376,7 +386,7 @@ class History:
         found: dict[Value, Introduced],
     ) -> dict[Value, Value]:
         """Returns the counterparts of nodes that an earlier module has; adds all other nodes to `found`."""
-        counterparts = Counterparts.of(graph, after[1])
+        counterparts = self.counterparts((number, graph), after)
         left: dict[Value, Value] = {}
         for node, place in waiting.items():
             earlier = counterparts.get(place)

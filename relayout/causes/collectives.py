@@ -15,7 +15,7 @@ from dialect_utils.history.flat import opcode_of
 from dialect_utils.history.moved import Role, Side
 from dialect_utils.history.partition import Disagreement, Partition, Placed, origins, try_axes
 from dialect_utils.history.removal import argument_number, path_back, paths_to_results
-from dialect_utils.history.tracing import History
+from dialect_utils.history.tracing import History, Introduced
 from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module, Operation
@@ -26,7 +26,7 @@ from dialect_utils.memory.rows import CollectiveRow
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.sharding import Sharding, by_axes, replicated
 from dialect_utils.text import format_bytes
-from relayout.causes.result import CollectiveCause, End, Resharding, Why, pass_between, sharding_text
+from relayout.causes.result import CollectiveCause, End, PassName, Resharding, Why, pass_between, sharding_text
 
 _MESH = re.compile(r"#sdy\.mesh<\[([^\]]*)\]")
 _AXIS = re.compile(r'"([^"\\]+)\\?"=(\d+)')
@@ -52,7 +52,7 @@ def explain_collectives(
     for operation, row in found:
         for stages in origins(history, operation.results[0]):
             last, before = stages[-1], stages[-1].before
-            *changed, made = (pass_between(modules, each.before and each.before[0], each.number) for each in stages)
+            *changed, made = (_pass(modules, each) for each in stages)
             cause = CollectiveCause(row, made, last.node.name, tuple(changed), "program" if before is None else "")
             if before is not None:
                 key = before[0], last.number
@@ -61,9 +61,17 @@ def explain_collectives(
                     changes = tuple(dict.fromkeys(_changes(partition, why, mesh)))
                     ends = [_end(each, mesh) for each in (*why.given, why.wanted)]
                     cause = replace(cause, reason=why.reason, given=tuple(ends[:-1]), wanted=ends[-1], changes=changes)
+                    # Passes write a resharding as a copy.
+                    if opcode_of(node := why.wanted.node) == "copy" and why.wanted.result is None:
+                        resharded = history.trace({node: None}, before[0])[node]
+                        cause = replace(cause, resharded_by=_pass(modules, resharded))
             untried = f"{cause.changes[0]} (untried: --try compiles the program with it)" if cause.changes else ""
             causes.append(replace(cause, advice=untried))
     return tuple(causes)
+
+
+def _pass(modules: Sequence[Input], stage: Introduced) -> PassName:
+    return pass_between(modules, stage.before and stage.before[0], stage.number)
 
 
 def _end(placed: Placed, mesh: Mapping[str, int]) -> End:
@@ -95,9 +103,10 @@ def _changes(partition: Partition, why: Disagreement, mesh: Mapping[str, int]) -
         if node is given.node and why.reason != "sum":
             whole = replicated(placed.array.rank, len(placed.sharding.parts))
             others = [*([wanted.sharding] if is_like and wanted.sharding is not None else []), whole, *others]
-        found += [("argument", number, placed, sharding) for sharding in others if sharding != placed.sharding]
+        found += [("argument", number, placed, sharding) for sharding in others]
     for action, number, placed, sharding in found:
-        if placed.array is not None and placed.sharding is not None and sharding is not None:
+        if placed.array is not None and placed.sharding is not None and sharding not in (None, placed.sharding):
+            assert sharding is not None
             parts = (prod(each.local(placed.array.dimensions)) for each in (placed.sharding, sharding))
             now, then = (count * placed.array.element_type.storage_bits // 8 for count in parts)
             kind: Literal["argument", "result"] = "argument" if action == "argument" else "result"

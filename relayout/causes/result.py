@@ -265,7 +265,8 @@ class CollectiveCause:
 
     `changed_by` are the passes that made it of the collective that `introduced_by` made, the last one first. `given`
     are the arrays before the partitioner, and `wanted` is the one that the operation, or a result, asks for: the texts
-    of their shapes end with the shardings. `reason` is empty where the modules do not tell.
+    of their shapes end with the shardings. `reason` is empty where the modules do not tell. `resharded_by` wrote the
+    resharding that is wanted.
     """
 
     row: CollectiveRow
@@ -275,6 +276,7 @@ class CollectiveCause:
     reason: str
     given: tuple[End, ...] = ()
     wanted: End | None = None
+    resharded_by: PassName | None = None
     changes: tuple[Resharding, ...] = ()
     advice: str = ""
 
@@ -288,7 +290,7 @@ class CollectiveCause:
         """Yields the cause as text: a headline, and a line for each fact."""
         row, made = self.row, self.introduced_by
         sent = f"{format_bytes(row.bytes_sent)} sent by a device{_times(row.trips)}"
-        yield f"{row.name}: {row.kind} of {', '.join(row.operands)}, {row.groups}, {sent}"
+        yield f"{row.name}: {row.kind} of {row.operand_text}, {row.groups}, {sent}"
         yield f"  introduced  by {made}" if made.before else "  introduced  in the program"
         yield f"  first in    {os.path.basename(made.after)}, as {self.introduced_as}"
         yield from (f"  changed     by {each}" for each in reversed(self.changed_by))
@@ -297,6 +299,10 @@ class CollectiveCause:
         yield from (f"  given       {each.text}: {each.shape}" for each in self.given)
         if self.wanted is not None:
             yield f"  wanted      {self.wanted.text}: {self.wanted.shape}"
+        if self.resharded_by is not None:
+            yield (
+                f"  resharded   by {self.resharded_by}" if self.resharded_by.before else "  resharded   in the program"
+            )
         if row.op_name or row.source_file:
             yield f"  from        {' '.join(filter(None, (row.op_name, place(row))))}"
         if self.advice:

@@ -108,7 +108,7 @@ def _collectives(report: MemoryReport) -> Iterator[str]:
             _times(rows[0]),
             rows[0].kind,
             _name(rows),
-            ", ".join(rows[0].operands),
+            rows[0].operand_text,
             rows[0].groups,
             _origin(rows[0]),
         )

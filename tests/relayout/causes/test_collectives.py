@@ -15,7 +15,7 @@ from dialect_utils.memory.rows import CollectiveRow
 from relayout.causes import collectives
 from relayout.causes.collectives import try_changes
 from relayout.causes.result import Why, causes_section, pass_between
-from relayout.causes.run import explain_directory
+from relayout.causes.run import explain_directory, explain_modules
 from relayout.cli import main
 from tests.paths import ROOT
 
@@ -126,3 +126,40 @@ def test_a_pipeline_that_starts_inside_a_pass_is_a_part_of_it() -> None:
     modules = [Input(name, name) for name in (f"module_0000.jit_f.{stage}.txt" for stage in stages)]
     assert str(pass_between(modules, 0, 1)) == "third of outer"
     assert "second of outer, or a later pass" in str(pass_between(modules[:2], 0, 1))
+
+
+def test_the_pass_that_wrote_a_resharding_is_named() -> None:
+    sharded = "sharding={devices=[%s]<=[2]}"
+    before = f"""HloModule jit_f, num_partitions=2
+ENTRY e {{
+  x = f32[8,16] parameter(0), {sharded % "2,1"}
+  n = f32[8,16] negate(x), {sharded % "2,1"}, metadata={{op_name="neg"}}
+  ROOT c = f32[8,16] custom-call(n), custom_call_target="Sharding", {sharded % "1,2"}
+}}"""
+    copied = before.replace('custom-call(n), custom_call_target="Sharding"', "copy(n)")
+    after = """HloModule jit_f, num_partitions=2
+ENTRY e {
+  p = f32[4,16] parameter(0)
+  n = f32[4,16] negate(p), metadata={op_name="neg"}
+  r = f32[4,2,8] reshape(n)
+  a = f32[4,2,8] all-to-all(r), channel_id=1, replica_groups={{0,1}}, dimensions={1}
+  t = f32[2,4,8] transpose(a), dimensions={1,0,2}
+  u = f32[8,8] reshape(t)
+  ROOT c = f32[8,8] copy(u)
+}"""
+    stages = (
+        "before_optimizations",
+        "0001.outer.after_propagation.before_partitioning",
+        "0002.outer.after_partitioning.before_cleanup",
+        "after_optimizations",
+    )
+    names = [f"module_0000.jit_f.{stage}.txt" for stage in stages]
+    texts = (before, copied, after, after)
+    modules = [Input(name, name, content=text.encode()) for name, text in zip(names, texts, strict=True)]
+    [found] = explain_modules("jit_f", modules).collectives
+    assert (found.reason, str(found.introduced_by), str(found.resharded_by)) == (
+        "reshard",
+        "partitioning of outer",
+        "propagation of outer",
+    )
+    assert found.row.operand_text == "f32[4,2,8]"
