@@ -156,7 +156,7 @@ def _plan_through_padding(source: ArrayShape, destination: ArrayShape) -> Plan:
 
 def prove_padded(source: ArrayShape, destination: ArrayShape, plan: Plan) -> str | None:
     """Returns the method that proves a plan right at every element not from padding, or None if it is wrong."""
-    from dialect_utils.layout.arrays import bitcast_positions as positions
+    from dialect_utils.layout.proof import bitcast_positions as positions
 
     atom = positions.atom_bits(source, destination, plan)
     defined = positions.defined_positions(source, destination, atom)
@@ -181,7 +181,7 @@ def _check_readers(
     """Returns an error if an op reads the padding, else reports a note (rule 4)."""
     import numpy as np
 
-    from dialect_utils.layout.arrays import bitcast_positions as positions
+    from dialect_utils.layout.proof import bitcast_positions as positions
     from passes.bitcasts.padding_reads import first_reader
 
     atom = positions.atom_bits(bitcast.source, bitcast.destination, bitcast.plan)

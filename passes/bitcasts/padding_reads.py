@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from dialect_utils.hlo import Instruction
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape
-from dialect_utils.layout.arrays.interpret import run_plan
 from dialect_utils.layout.element_type import ELEMENT_TYPES
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.proof.reads import origins
 from dialect_utils.ops import Trait, has
 
 Mask = NDArray[np.bool_]
@@ -72,5 +72,6 @@ def _stepped(user: Instruction, value: Instruction, marked: Mask) -> Mask | None
     step = user.step
     if step is None or step.regroups_bits or value is not user.operands[0] or value in user.operands[1:]:
         return None
-    plan = Plan(_BYTE, marked.shape, (step,))
-    return run_plan(plan, marked.astype(np.uint8)).astype(np.bool_)
+    found = origins(Plan(_BYTE, marked.shape, (step,)), _BYTE.bits)[..., 0]
+    marks = np.append(marked, False)  # The last one is that of padding.
+    return np.asarray(marks[found])

@@ -380,7 +380,7 @@ def _combined(program: Program, old: str, new: str) -> Iterator[str]:
 
 def _other_dimension(program: Program) -> Iterator[str]:
     """Splits or joins another dimension of the same size."""
-    for each in program.of("all-to-all", "all-gather", "reduce-scatter"):
+    for each in program.of("all-to-all", "reduce-scatter"):
         found = re.search(r"dimensions=\{(\d)\}", each.rest)
         sizes = _ints(re.split(r"[{]", each.shape)[0].split("[")[-1]) if program.is_hlo else []
         if found is None or each.op.endswith("-start"):

@@ -7,8 +7,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dialect_utils.layout import ArrayShape
-from dialect_utils.layout.arrays.interpret import run_plan
 from dialect_utils.layout.moves.physical import physical_plan
+from tests.layout.interpret import run_plan
 
 
 def pack(array: NDArray[Any], shape: ArrayShape, padding_bits: int = 0) -> NDArray[Any]:

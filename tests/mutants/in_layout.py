@@ -110,7 +110,7 @@ MUTANTS = (
         (f"{_TESTS}/targets/test_tpu.py",),
     ),
     Mutant(
-        "index:_slice",
+        "index:_move",
         "[b - a for a, b in zip(step.start, step.limit, strict=True)]",
         "list(step.limit)",
         (f"{_TESTS}/index/test_positions.py",),
@@ -133,12 +133,7 @@ MUTANTS = (
         "found[-1].stride > digit.stride",
         (f"{_TESTS}/moves/test_relabel.py",),
     ),
-    Mutant(
-        "_run_pad",
-        "min(size, -((low - result) // stride))",
-        "size",
-        (f"{_TESTS}/arrays/test_interpret.py",),
-    ),
+    Mutant("reads:origins", "padding == 0", "True", (f"{_TESTS}/proof/test_reads.py",)),
     Mutant(
         "decide:_differs_by_blocks",
         "kept & (a != b)",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache, singledispatch
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Protocol
 
@@ -231,26 +231,15 @@ def format_step(step: Step) -> Mapping[str, str]:
     return MappingProxyType(_format_step(step))
 
 
-@singledispatch
 def _format_step(step: Step) -> dict[str, str]:
+    match step:
+        case Transpose():
+            return {"dimensions": "{" + ",".join(map(str, step.permutation)) + "}"}
+        case Slice():
+            spans = zip(step.start, step.limit, step.strides, strict=True)
+            parts = [f"[{start}:{limit}" + (f":{by}]" if by != 1 else "]") for start, limit, by in spans]
+            return {"slice": "{" + ", ".join(parts) + "}"}
+        case Pad():
+            spans = zip(step.low, step.high, step.gaps, strict=True)
+            return {"padding": "x".join(f"{a}_{b}" + (f"_{c}" if c else "") for a, b, c in spans)}
     return {}
-
-
-@_format_step.register
-def _format_transpose(step: Transpose) -> dict[str, str]:
-    return {"dimensions": "{" + ",".join(map(str, step.permutation)) + "}"}
-
-
-@_format_step.register
-def _format_slice(step: Slice) -> dict[str, str]:
-    parts = [
-        f"[{start}:{limit}]" if stride == 1 else f"[{start}:{limit}:{stride}]"
-        for start, limit, stride in zip(step.start, step.limit, step.strides, strict=True)
-    ]
-    return {"slice": "{" + ", ".join(parts) + "}"}
-
-
-@_format_step.register
-def _format_pad(step: Pad) -> dict[str, str]:
-    parts = [f"{a}_{b}" + (f"_{c}" if c else "") for a, b, c in zip(step.low, step.high, step.gaps, strict=True)]
-    return {"padding": "x".join(parts)}

@@ -1,1 +1,1 @@
-"""numpy arrays of every element type, and plans run on numpy arrays."""
+"""numpy arrays of every element type."""

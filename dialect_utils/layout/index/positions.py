@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import singledispatch
 from math import gcd, prod
 
 from dialect_utils.layout.index.index_map import Coordinate
@@ -61,39 +60,36 @@ def regroup_units(position: Position, old: int, new: int) -> None:
         position.unit = position.coordinates.pop() * old + position.unit
 
 
-@singledispatch
 def _move(step: Step, position: Position, dims: tuple[int, ...], after: tuple[int, ...]) -> None:
     """Changes a position in an array of `dims` into the one after a step, in an array of `after`."""
-    raise TypeError(f"no position is defined after {step}")
+    match step:
+        case Transpose():
+            position.coordinates = [position.coordinates[i] for i in step.permutation]
+        case Reshape():
+            position.coordinates = regroup(position.coordinates, dims, after)
+        case Pad():
+            found = zip(position.coordinates, step.gaps, step.low, strict=True)
+            position.coordinates = [c * (gap + 1) + low for c, gap, low in found]
+            cut = [low < 0 or high < 0 for low, high in zip(step.low, step.high, strict=True)]
+            moved = zip(position.coordinates, after, cut, strict=True)
+            position.conditions += [Condition(c, 0, size) for c, size, is_cut in moved if is_cut]
+        case Slice():
+            shifted = [c + -a for c, a in zip(position.coordinates, step.start, strict=True)]
+            ends = [b - a for a, b in zip(step.start, step.limit, strict=True)]
+            kept = zip(shifted, ends, step.strides, strict=True)
+            position.conditions += [Condition(c, 0, end, stride) for c, end, stride in kept]
+            pairs = zip(shifted, step.strides, strict=True)
+            position.coordinates = [c // stride if stride > 1 else c for c, stride in pairs]
+        case _:
+            raise TypeError(f"no position is defined after {step}")
 
 
-@_move.register
-def _transpose(step: Transpose, position: Position, dims: tuple[int, ...], after: tuple[int, ...]) -> None:
-    position.coordinates = [position.coordinates[i] for i in step.permutation]
-
-
-@_move.register
-def _reshape(step: Reshape, position: Position, dims: tuple[int, ...], after: tuple[int, ...]) -> None:
-    position.coordinates = regroup(position.coordinates, dims, after)
-
-
-@_move.register
-def _pad(step: Pad, position: Position, dims: tuple[int, ...], after: tuple[int, ...]) -> None:
-    found = zip(position.coordinates, step.gaps, step.low, strict=True)
-    position.coordinates = [c * (gap + 1) + low for c, gap, low in found]
-    cut = [low < 0 or high < 0 for low, high in zip(step.low, step.high, strict=True)]
-    moved = zip(position.coordinates, after, cut, strict=True)
-    position.conditions += [Condition(c, 0, size) for c, size, is_cut in moved if is_cut]
-
-
-@_move.register
-def _slice(step: Slice, position: Position, dims: tuple[int, ...], after: tuple[int, ...]) -> None:
-    shifted = [c + -a for c, a in zip(position.coordinates, step.start, strict=True)]
-    ends = [b - a for a, b in zip(step.start, step.limit, strict=True)]
-    kept = zip(shifted, ends, step.strides, strict=True)
-    position.conditions += [Condition(c, 0, end, stride) for c, end, stride in kept]
-    pairs = zip(shifted, step.strides, strict=True)
-    position.coordinates = [c // stride if stride > 1 else c for c, stride in pairs]
+def linear_position(coordinates: Sequence[Coordinate], sizes: Sequence[int]) -> Coordinate:
+    """Returns the row-major index of a position in an array of these sizes."""
+    total: Coordinate = 0
+    for coordinate, size in zip(coordinates, sizes, strict=True):
+        total = coordinate + total * size
+    return total
 
 
 def regroup(coordinates: Sequence[Coordinate], old: Sequence[int], new: Sequence[int]) -> list[Coordinate]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, singledispatch
+from functools import lru_cache
 from itertools import combinations, pairwise
 
 from dialect_utils.layout.moves.linear_map import LinearMap, Permute, Resize, common_sizes, normalize, try_commute
@@ -120,33 +120,21 @@ def _parts(plan: Plan) -> list[_Part]:
     return [*parts, _Part(tuple(maps), None)]
 
 
-@singledispatch
 def _linear(step: Step, padding: PaddingValue, dimensions: tuple[int, ...]) -> list[LinearMap] | None:
     """Returns the maps of a step (none for a reshape, which moves no linear index), or None for a barrier."""
-    return None
-
-
-@_linear.register
-def _linear_reshape(step: Reshape, padding: PaddingValue, dimensions: tuple[int, ...]) -> list[LinearMap] | None:
-    return []
-
-
-@_linear.register
-def _linear_transpose(step: Transpose, padding: PaddingValue, dimensions: tuple[int, ...]) -> list[LinearMap] | None:
-    return [Permute(dimensions, step.permutation)]
-
-
-@_linear.register
-def _linear_pad(step: Pad, padding: PaddingValue, dimensions: tuple[int, ...]) -> list[LinearMap] | None:
-    found = Resize(dimensions, step.low, step.high, padding)
-    return [found] if not step.interior and found.is_valid else None
-
-
-@_linear.register
-def _linear_slice(step: Slice, padding: PaddingValue, dimensions: tuple[int, ...]) -> list[LinearMap] | None:
-    high = tuple(limit - size for limit, size in zip(step.limit, dimensions, strict=True))
-    found = Resize(dimensions, tuple(-start for start in step.start), high)
-    return [found] if not step.stride and found.is_valid else None
+    match step:
+        case Reshape():
+            return []
+        case Transpose():
+            return [Permute(dimensions, step.permutation)]
+        case Pad() if not step.interior:
+            found = Resize(dimensions, step.low, step.high, padding)
+        case Slice() if not step.stride:
+            high = tuple(limit - size for limit, size in zip(step.limit, dimensions, strict=True))
+            found = Resize(dimensions, tuple(-start for start in step.start), high)
+        case _:
+            return None
+    return [found] if found.is_valid else None
 
 
 def _joined(parts: list[_Part]) -> list[_Part]:

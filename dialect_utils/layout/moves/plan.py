@@ -1,6 +1,6 @@
 """Plans: immutable runs of data-movement steps, with the padding values of pads.
 
-A plan knows nothing of any IR: `dialect_utils.ir.chains` turns plans into ops and back, `arrays.interpret` runs them.
+A plan knows nothing of any IR: `dialect_utils.ir.chains` turns plans into ops and back.
 """
 
 from __future__ import annotations

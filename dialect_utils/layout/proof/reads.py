@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, singledispatch
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dialect_utils.layout.index.index_map import Coordinate
-from dialect_utils.layout.index.positions import Condition, Position, regroup, regroup_units, unit_bits
+from dialect_utils.layout.index.positions import Condition, Position, linear_position, regroup, regroup_units, unit_bits
 from dialect_utils.layout.moves.pad_slice import Pad, Slice
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
 from dialect_utils.layout.moves.steps import Reshape, Stage, Step, Transpose, inverse_permutation
@@ -55,36 +56,26 @@ def read_back(plan: Plan, index: Sequence[Coordinate], unit: Coordinate, bits: i
     return read
 
 
-@singledispatch
 def _move_back(step: Step, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
     """Changes a read of the result of a step (`after`) into one of its operand (`before`)."""
-    raise TypeError(f"no operand is defined for {step}")
-
-
-@_move_back.register
-def _transpose_back(step: Transpose, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    read.position.coordinates = [read.position.coordinates[i] for i in inverse_permutation(step.permutation)]
-
-
-@_move_back.register
-def _reshape_back(step: Reshape, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    read.position.coordinates = regroup(read.position.coordinates, after[1], before[1])
-
-
-@_move_back.register
-def _slice_back(step: Slice, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    found = zip(read.position.coordinates, step.strides, step.start, strict=True)
-    read.position.coordinates = [c * stride + start for c, stride, start in found]
-
-
-@_move_back.register
-def _pad_back(step: Pad, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    gaps = step.gaps
-    shifted = [c + -low for c, low in zip(read.position.coordinates, step.low, strict=True)]
-    spans = [max(0, (size - 1) * (gap + 1) + 1) for size, gap in zip(before[1], gaps, strict=True)]
-    conditions = [Condition(c, 0, span, gap + 1) for c, span, gap in zip(shifted, spans, gaps, strict=True)]
-    read.stops.append(Stop(padding, conditions, read.position.unit))
-    read.position.coordinates = [c // (gap + 1) if gap else c for c, gap in zip(shifted, gaps, strict=True)]
+    position = read.position
+    match step:
+        case Transpose():
+            position.coordinates = [position.coordinates[i] for i in inverse_permutation(step.permutation)]
+        case Reshape():
+            position.coordinates = regroup(position.coordinates, after[1], before[1])
+        case Slice():
+            found = zip(position.coordinates, step.strides, step.start, strict=True)
+            position.coordinates = [c * stride + start for c, stride, start in found]
+        case Pad():
+            gaps = step.gaps
+            shifted = [c + -low for c, low in zip(position.coordinates, step.low, strict=True)]
+            spans = [max(0, (size - 1) * (gap + 1) + 1) for size, gap in zip(before[1], gaps, strict=True)]
+            conditions = [Condition(c, 0, span, gap + 1) for c, span, gap in zip(shifted, spans, gaps, strict=True)]
+            read.stops.append(Stop(padding, conditions, position.unit))
+            position.coordinates = [c // (gap + 1) if gap else c for c, gap in zip(shifted, gaps, strict=True)]
+        case _:
+            raise TypeError(f"no operand is defined for {step}")
 
 
 def _parts(terms: Terms, read: Read) -> Iterator[tuple[isl.Set, Stop | None]]:
@@ -227,3 +218,19 @@ def _codes(read: Read, shape: tuple[int, ...], numbers: dict[PaddingValue, int])
         found[stopped] = number
         unit[stopped] = np.broadcast_to(stop.unit, shape)[stopped]
     return [found, unit, *(np.where(found == 0, c, 0) for c in read.position.coordinates)]
+
+
+def origins(plan: Plan, bits: int, units: int = 1) -> NDArray[np.int64]:
+    """Returns the number of the source's unit for each unit of the result, or -1 for padding.
+
+    An element of the source has `units` units of `bits` bits, which are numbered in row-major order. The last dimension
+    counts the units of one element.
+    """
+    element_type, dimensions = plan.result
+    sizes = (*dimensions, units * element_type.bits // plan.element_type.bits)
+    found: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    for index, unit in blocks(sizes):
+        padding, inner, *coordinates = _codes(read_back(plan, index, unit, bits), unit.shape, {})
+        position = linear_position([*coordinates, inner], (*plan.dimensions, units))
+        found.append(np.where(padding == 0, position, -1))
+    return np.concatenate(found).reshape(sizes)

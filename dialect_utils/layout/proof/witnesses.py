@@ -16,7 +16,7 @@ from dialect_utils.layout.index.index_map import (
     final_dimensions,
     physical_index,
 )
-from dialect_utils.layout.index.positions import Position, follow, regroup
+from dialect_utils.layout.index.positions import Position, follow, linear_position, regroup
 from dialect_utils.layout.moves.linear_map import common_sizes
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Reshape
@@ -79,14 +79,6 @@ def in_common(
     _, sizes = physical_units(other, [0] * other.rank, 0, bits)
     common = common_sizes(position[1], sizes) if prod(position[1]) == prod(sizes) else None
     return regroup(position[0], position[1], common) if common else [linear_position(*position)]
-
-
-def linear_position(coordinates: Sequence[Coordinate], sizes: Sequence[int]) -> Coordinate:
-    """Returns the row-major index of a position in an array of these sizes."""
-    total: Coordinate = 0
-    for coordinate, size in zip(coordinates, sizes, strict=True):
-        total = coordinate + total * size
-    return total
 
 
 def _padding_by_blocks(source: ArrayShape, destination: ArrayShape) -> tuple[int, ...] | None:

@@ -126,7 +126,7 @@ class Placements:
         out = np.full((self.devices, *local), fill).astype(array.dtype)
         for device, part in enumerate(self.parts(spec, array.shape)):
             piece = array[part]
-            out[device][tuple(map(slice, piece.shape))] = piece
+            out[device, ...][tuple(map(slice, piece.shape))] = piece
         return out
 
     def mismatches(self, spec: Spec, whole: Array, parts: Array, shape: ArrayShape) -> list[str]:
@@ -134,7 +134,7 @@ class Placements:
         found = []
         for device, part in enumerate(self.parts(spec, whole.shape)):
             piece = whole[part]
-            said = difference(parts[device][tuple(map(slice, piece.shape))], piece, shape) if piece.size else None
+            said = difference(parts[device, ...][tuple(map(slice, piece.shape))], piece, shape) if piece.size else None
             if said is not None:
                 found.append(f"device {device}: {said}")
         return found

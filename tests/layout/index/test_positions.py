@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from dialect_utils.layout import BitcastConvert, Pad, Reshape, Slice, Step, Transpose, parse_element_type
-from dialect_utils.layout.arrays.interpret import run_plan
 from dialect_utils.layout.index.positions import Position, follow, regroup, regroup_units, unit_bits
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.enumeration import keeps
+from tests.layout.interpret import run_plan
 
 S32 = parse_element_type("s32")
 _NOWHERE = -1

@@ -9,7 +9,6 @@ from hypothesis import assume, given, settings, strategies as st
 from numpy.typing import NDArray
 
 from dialect_utils.layout import ArrayShape, Layout, Reshape, Transpose, parse_array_shape, parse_element_type
-from dialect_utils.layout.arrays.interpret import run_plan
 from dialect_utils.layout.index.index_map import byte_size
 from dialect_utils.layout.moves.bitcast import (
     Bitcast,
@@ -23,6 +22,7 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.relabel import try_relabel
 from dialect_utils.layout.proof.bitcast_proof import prove_bitcast
 from dialect_utils.layout.proof.witnesses import find_moved_element, find_padding_read
+from tests.layout.interpret import run_plan
 from tests.layout.packing import pack
 from tests.layout.shapes import tiled_shapes
 

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from dialect_utils.layout import Pad, Reshape, Slice, Step, Transpose, parse_element_type
-from dialect_utils.layout.arrays.interpret import run_plan
 from dialect_utils.layout.moves.plan import Plan
+from tests.layout.interpret import run_plan
 
 S32 = parse_element_type("s32")
 DIMENSIONS = (2, 3, 4)

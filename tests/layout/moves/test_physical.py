@@ -10,7 +10,6 @@ from hypothesis import assume, given, settings
 
 from dialect_utils.layout import ArrayShape, parse_array_shape, parse_element_type, parse_shape
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from dialect_utils.layout.arrays.interpret import run_plan
 from dialect_utils.layout.index.index_map import final_dimensions, linear_index, physical_element_count, physical_index
 from dialect_utils.layout.moves.physical import (
     LATE_PADS,
@@ -25,6 +24,7 @@ from dialect_utils.layout.moves.physical import (
     untiled,
 )
 from dialect_utils.layout.moves.plan import Plan
+from tests.layout.interpret import run_plan
 from tests.layout.shapes import GIVEN, tiled_shapes
 
 S32 = parse_element_type("s32")

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from dialect_utils.layout import BitcastConvert, Pad, Reshape, Slice, Step, Transpose, parse_element_type
-from dialect_utils.layout.arrays.interpret import run_plan
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.relabel import try_relabel
+from tests.layout.interpret import run_plan
 
 S32 = parse_element_type("s32")
 DIMENSIONS = [(12,), (3, 4), (2, 6), (2, 2, 3), (2, 3, 2), (1, 12), (4, 1, 3)]

@@ -8,11 +8,10 @@ import islpy as isl
 import numpy as np
 
 from dialect_utils.layout.index.index_map import element_slot_bits, elements_at, final_dimensions, physical_index
-from dialect_utils.layout.index.positions import Position, follow, unit_bits
+from dialect_utils.layout.index.positions import Position, follow, linear_position, unit_bits
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.decide import Budget, Question, Terms, decide
 from dialect_utils.layout.proof.enumeration import ISL_BUDGET, RELATION_BUDGET, Method, Proof, at, blocks
-from dialect_utils.layout.proof.witnesses import linear_position
 from dialect_utils.layout.shape import ArrayShape
 
 

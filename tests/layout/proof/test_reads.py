@@ -13,7 +13,7 @@ from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.enumeration import Proof
-from dialect_utils.layout.proof.reads import Origin, origin_of, try_prove_same_reads
+from dialect_utils.layout.proof.reads import Origin, origin_of, origins, try_prove_same_reads
 from tests.layout.moves.test_normal_form import ANYTHING, F32, evaluate, plans
 
 NOTHING_IS_SMALL = -1
@@ -40,6 +40,16 @@ def test_every_element_comes_from_where_numpy_takes_it(plan: Plan, data: st.Data
             assert result[index] == (ANYTHING if origin.padding is None else -10 - int(str(origin.padding)))
         else:
             assert result[index] == np.ravel_multi_index(origin.index, plan.dimensions)
+
+
+@given(plans(with_strides=True))
+@settings(max_examples=100, deadline=None)
+def test_every_element_has_its_number(plan: Plan) -> None:
+    result = evaluate(plan)
+    found = origins(plan, plan.element_type.bits)[..., 0]
+    assert found.shape == result.shape
+    # `evaluate` has negative numbers in padding.
+    assert np.array_equal(found, np.where(result < 0, -1, result))
 
 
 @given(plans(with_strides=True))

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from dialect_utils.layout import ArrayShape, parse_array_shape
-from dialect_utils.layout.arrays.bitcast_positions import defined_positions, padding_mask
 from dialect_utils.layout.index.index_map import linear_index
+from dialect_utils.layout.index.positions import linear_position
 from dialect_utils.layout.proof import witnesses
-from dialect_utils.layout.proof.witnesses import find_moved_element, find_padding_read, in_common, linear_position
+from dialect_utils.layout.proof.bitcast_positions import defined_positions, padding_mask
+from dialect_utils.layout.proof.witnesses import find_moved_element, find_padding_read, in_common
 
 SHAPES = [
     parse_array_shape(text)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dialect_utils.execution import Worker, prepare
 from dialect_utils.hlo import parse_module
 from dialect_utils.layout import parse_array_shape
-from dialect_utils.layout.arrays.bitcast_positions import agrees, atom_bits, defined_positions, planned_positions
+from dialect_utils.layout.proof.bitcast_positions import agrees, atom_bits, defined_positions, planned_positions
 from dialect_utils.text import DiagnosticError
 from passes.bitcasts.expand_bitcasts import prove_padded
 from passes.dumps.inline_fusions import inline_fusions

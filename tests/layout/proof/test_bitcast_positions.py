@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from dialect_utils.layout import parse_array_shape
-from dialect_utils.layout.arrays.bitcast_positions import (
+from dialect_utils.layout.moves.bitcast import classify_bitcast
+from dialect_utils.layout.proof.bitcast_positions import (
     agrees,
     atom_bits,
     defined_positions,
     padding_mask,
     planned_positions,
 )
-from dialect_utils.layout.moves.bitcast import classify_bitcast
 from tests.layout.packing import pack, unpack
 
 # Both ends, and whether the result has elements that are padding of the operand.

@@ -5,13 +5,11 @@ This shares no code with the plans that replace bitcasts, because it proves them
 
 from __future__ import annotations
 
-from math import gcd, prod
+from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dialect_utils.layout.arrays.interpret import run_plan
-from dialect_utils.layout.element_type import ELEMENT_TYPES
 from dialect_utils.layout.index.index_map import (
     element_slot_bits,
     linear_indices,
@@ -19,13 +17,11 @@ from dialect_utils.layout.index.index_map import (
     physical_element_count,
 )
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.moves.steps import Step
+from dialect_utils.layout.proof.reads import origins
 from dialect_utils.layout.shape import ArrayShape
 
 # An atom is the widest unit that divides every element on the way.
 Positions = NDArray[np.int64]
-
-_INDEX_TYPE = ELEMENT_TYPES["s64"]
 
 
 def atom_bits(source: ArrayShape, destination: ArrayShape, plan: Plan) -> int:
@@ -54,33 +50,8 @@ def defined_positions(source: ArrayShape, destination: ArrayShape, atom: int) ->
 
 
 def planned_positions(source: ArrayShape, plan: Plan, atom: int) -> Positions:
-    """Returns for every atom of a plan's result the operand's atom that the plan moves to its position.
-
-    Padding of the plan holds atom 0.
-    """
-    per_element = max(1, element_slot_bits(source) // atom)
-    atoms = np.arange(prod(source.dimensions) * per_element).reshape(*source.dimensions, per_element)
-    dimensions = source.dimensions
-    for step, (old, _), (new, _) in zip(plan.steps, plan.stages, plan.stages[1:], strict=False):
-        if step.regroups_bits:
-            atoms = _regrouped(atoms, dimensions, old.bits, new.bits)
-        else:
-            atoms = np.stack([_moved(step, part, dimensions) for part in np.moveaxis(atoms, -1, 0)], axis=-1)
-        dimensions = atoms.shape[:-1]
-    return atoms
-
-
-def _moved(step: Step, part: Positions, dimensions: tuple[int, ...]) -> Positions:
-    moved: Positions = run_plan(Plan(_INDEX_TYPE, dimensions, (step,)), part.copy())
-    return moved
-
-
-def _regrouped(atoms: Positions, dimensions: tuple[int, ...], old: int, new: int) -> Positions:
-    if old == new:
-        return atoms
-    if old < new:
-        return atoms.reshape(*dimensions[:-1], dimensions[-1] * atoms.shape[-1])
-    return atoms.reshape(*dimensions, old // new, atoms.shape[-1] * new // old)
+    """Returns for every atom of a plan's result the operand's atom that the plan moves there, or -1 for its padding."""
+    return origins(plan, atom, element_slot_bits(source) // atom)
 
 
 def padding_mask(defined: Positions) -> NDArray[np.bool_]:

@@ -19,10 +19,10 @@ from dialect_utils.layout import (
     parse_element_type,
 )
 from dialect_utils.layout.arrays.dtypes import as_bits, dtype_of, element_type_of
-from dialect_utils.layout.arrays.interpret import join_bits, run_plan, split_bits
 from dialect_utils.layout.index.index_map import element_slot_bits, linear_indices, physical_element_count
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
+from tests.layout.interpret import join_bits, run_plan, split_bits
 from tests.layout.packing import pack, unpack
 from tests.layout.shapes import GIVEN, tiled_shapes
 

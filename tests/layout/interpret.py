@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -36,29 +35,23 @@ def run_plan(plan: Plan, array: Array, padding_bits: int = 0) -> Array:
     return array
 
 
-@singledispatch
 def _run_step(step: Step, element_type: ElementType, array: Array, padding_bits: int) -> Array:
     """Returns the result of a step on an array of an element type."""
+    match step:
+        case Transpose():
+            return array.transpose(step.permutation)
+        case Reshape():
+            return array.reshape(step.dimensions)
+        case Slice():
+            return array[tuple(map(slice, step.start, step.limit, step.strides))]
+        case Pad():
+            return _padded(step, array, padding_bits)
+        case BitcastConvert():
+            return _bitcast(step, element_type, array)
     raise TypeError(f"numpy does not run {step}")
 
 
-@_run_step.register
-def _run_transpose(step: Transpose, element_type: ElementType, array: Array, padding_bits: int) -> Array:
-    return array.transpose(step.permutation)
-
-
-@_run_step.register
-def _run_reshape(step: Reshape, element_type: ElementType, array: Array, padding_bits: int) -> Array:
-    return array.reshape(step.dimensions)
-
-
-@_run_step.register
-def _run_slice(step: Slice, element_type: ElementType, array: Array, padding_bits: int) -> Array:
-    return array[tuple(map(slice, step.start, step.limit, step.strides))]
-
-
-@_run_step.register
-def _run_pad(step: Pad, element_type: ElementType, array: Array, padding_bits: int) -> Array:
+def _padded(step: Pad, array: Array, padding_bits: int) -> Array:
     sources, targets, dims = [], [], []
     for size, low, high, gap in zip(array.shape, step.low, step.high, step.gaps, strict=True):
         stride = gap + 1
@@ -73,8 +66,7 @@ def _run_pad(step: Pad, element_type: ElementType, array: Array, padding_bits: i
     return padded
 
 
-@_run_step.register
-def _run_bitcast(step: BitcastConvert, element_type: ElementType, array: Array, padding_bits: int) -> Array:
+def _bitcast(step: BitcastConvert, element_type: ElementType, array: Array) -> Array:
     old, new = element_type.bits, step.element_type.bits
     dtype = dtype_of(step.element_type)
     codes = np.ascontiguousarray(array)
