@@ -166,30 +166,23 @@ def try_changes(why: Why, module: Module, target: str) -> Why:
                 # A compiler may refuse a change.
                 with suppress(DiagnosticError):
                     known[change] = before if changed is None else _compiled(changed, target)
-            sides = [(_like(cause.row, side), _sent(side)) for side in (before, known[change])]
-            if all(then < now for now, then in zip(*sides, strict=True)):
-                gone.append(change)
-        advice = ""
-        if gone:
-            best = min(gone, key=lambda each: _sent(known[each]))
-            of = f" of {_line(constraints[best.number])}" if best.action == "constraint" else ""
-            sizes = " in place of ".join(format_bytes(_sent(side)) for side in (known[best], before))
-            advice = f"{best}{of}; compiled so, a device sends {sizes}"
+            same = [
+                sum((each.kind, each.operands) == (cause.row.kind, cause.row.operands) for each in side)
+                for side in (before, known[change])
+            ]
+            if same[1] < same[0] and _sent(known[change]) < _sent(before):
+                gone.append((_sent(known[change]), change))
+        sent, best = min(gone, key=lambda each: each[0], default=(0, None))
+        place = constraints[best.number].location if best is not None and best.action == "constraint" else None
+        of = "" if place is None else f" of {place.source.name}:{place.source.line_and_column(place.span.start)[0]}"
+        sizes = f"{format_bytes(sent)} in place of {format_bytes(_sent(before))}"
+        advice = "" if best is None else f"{best}{of}; compiled so, a device sends {sizes}"
         causes.append(replace(cause, advice=advice))
     return replace(why, collectives=tuple(causes))
 
 
-def _like(row: CollectiveRow, rows: Sequence[CollectiveRow]) -> int:
-    return sum((each.kind, each.operands) == (row.kind, row.operands) for each in rows)
-
-
 def _sent(rows: Sequence[CollectiveRow]) -> int:
     return sum(each.total_bytes for each in rows)
-
-
-def _line(constraint: Operation) -> str:
-    place = constraint.location
-    return "" if place is None else f"{place.source.name}:{place.source.line_and_column(place.span.start)[0]}"
 
 
 def _constraints(program: Module) -> list[Operation]:
@@ -207,7 +200,8 @@ def _changed(program: Module, change: Resharding) -> Module | None:
         constraint.results[0].replace_uses(constraint.operands[0])
         constraint.erase()
         return changed
-    return changed if changed.set_sharding(change.action, change.number, change.axes, change.sharding) else None
+    interface = changed.entry.interface
+    return changed if interface.set_sharding(change.action, change.number, change.axes, change.sharding) else None
 
 
 def _compiled(program: Module, target: str) -> Sequence[CollectiveRow]:
