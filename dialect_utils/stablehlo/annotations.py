@@ -265,16 +265,12 @@ def followed_shardings(
 def with_sharding(
     entry: Mapping[str, ir.Attribute], axes: Sequence[Sequence[str]] | None, text: str
 ) -> dict[str, ir.Attribute] | None:
-    """Returns attributes with another sharding: along axes of the mesh that Shardy's names, or the text of HLO.
-
-    Returns None for attributes without a sharding, and for Shardy's without axes.
-    """
+    """Returns attributes with another sharding: along axes of the mesh of Shardy's, or HLO's text; None without one."""
     if (found := entry.get(_SDY)) is not None and axes is not None:
         listed = ", ".join("{" + ", ".join(f'"{axis}"' for axis in each) + "}" for each in axes)
         return {**entry, _SDY: ir.Attribute.parse(_DIMENSIONS.sub(f"[{listed}]", str(found)), found.context)}
-    if (found := entry.get(_MHLO)) is not None:
-        return {**entry, _MHLO: ir.StringAttr.get(text, found.context)}
-    return None
+    found = entry.get(_MHLO)
+    return None if found is None else {**entry, _MHLO: ir.StringAttr.get(text, found.context)}
 
 
 def _followed(sharding: ir.Attribute, ranks: Sequence[int | None]) -> ir.Attribute:

@@ -154,14 +154,14 @@ class Interface:
                 entries[index] = ir.DictAttr.get(entry, self._func.context)
 
     def set_sharding(self, kind: str, index: int, axes: Sequence[Sequence[str]] | None, text: str) -> bool:
-        """Changes the sharding of an argument or a result as `with_sharding` does; returns whether it could."""
-        kind = {"argument": ARGUMENTS, "result": RESULTS}[kind]
+        """Changes the sharding of an `argument` or a `result`; returns whether it could."""
+        kind = ARGUMENTS if kind == "argument" else RESULTS
         entries = self._attributes(kind)
-        changed = with_sharding(attribute_entries(entries[index]), axes, text) if index < len(entries) else None
-        if changed is not None:
-            entries[index] = ir.DictAttr.get(changed, self._func.context)
-            self._changed.add(kind)
-        return changed is not None
+        if (changed := with_sharding(attribute_entries(entries[index]), axes, text)) is None:
+            return False
+        entries[index] = ir.DictAttr.get(changed, self._func.context)
+        self._changed.add(kind)
+        return True
 
     def write(self) -> None:
         """Writes the changes into MLIR's attributes."""

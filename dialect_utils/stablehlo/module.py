@@ -231,10 +231,6 @@ class StableHloModule(Module):
         """Writes the layout modes of main's arguments and results; raises DiagnosticError for one that does not fit."""
         self.entry.interface.set_layout_modes(parameters, results)
 
-    def set_sharding(self, kind: str, index: int, axes: Sequence[Sequence[str]] | None, text: str) -> bool:
-        """Changes the sharding of an `argument` or a `result` of main; returns whether it could."""
-        return self.entry.interface.set_sharding(kind, index, axes, text)
-
     @property
     def aliases(self) -> Sequence[tuple[tuple[int, ...], int, tuple[int, ...]]]:
         """Returns `tf.aliasing_output` of main's arguments: (result index path, argument, ())."""

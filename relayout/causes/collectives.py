@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import prod
-from typing import Literal
 
 from dialect_utils.history.flat import opcode_of
 from dialect_utils.history.moved import Role, Side
@@ -25,12 +25,14 @@ from dialect_utils.memory.relayouts import find_origins
 from dialect_utils.memory.rows import CollectiveRow
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.sharding import Sharding, by_axes, replicated
-from dialect_utils.text import format_bytes
-from relayout.causes.result import CollectiveCause, End, PassName, Resharding, Why, pass_between, sharding_text
+from dialect_utils.text import DiagnosticError, format_bytes
+from relayout.causes.result import Action, CollectiveCause, End, PassName, Resharding, Why, pass_between, sharding_text
 
 _MESH = re.compile(r"#sdy\.mesh<\[([^\]]*)\]")
 _AXIS = re.compile(r'"([^"\\]+)\\?"=(\d+)')
 _CONSTRAINT, _SHARDING = "sdy.sharding_constraint", "Sharding"
+# The end of JAX's op name of a constraint.
+_BY_USER = "sharding_constraint"
 # The most sharding constraints of a program that are removed one by one.
 _CONSTRAINTS = 8
 
@@ -75,44 +77,44 @@ def _pass(modules: Sequence[Input], stage: Introduced) -> PassName:
 
 
 def _end(placed: Placed, mesh: Mapping[str, int]) -> End:
-    node = placed.node
-    number = placed.result if placed.result is not None else argument_number(node)
+    node, number = placed.node, argument_number(placed.node) if placed.result is None else placed.result
     role: Role = "result" if placed.result is not None else "instruction" if number is None else "argument"
     axes = None if placed.sharding is None else try_axes(placed.sharding, mesh)
     shape = f"{(placed.array or node.shape).without_layout} {sharding_text(axes, placed.text)}"
-    return End(
-        role, node.name, opcode_of(node), shape, number, str(Side(role, node.name, opcode_of(node), "", node, number))
-    )
+    return End.of(Side(role, node.name, opcode_of(node), shape, node, number))
 
 
 def _changes(partition: Partition, why: Disagreement, mesh: Mapping[str, int]) -> Iterator[Resharding]:
     """Yields the changes that may remove a collective, the most promising first."""
     graph, wanted, given = partition.before, why.wanted, (why.given or (why.wanted,))[0]
+    ends = wanted.node, given.node
     is_like = given.array is not None and wanted.array is not None and given.array.dimensions == wanted.array.dimensions
     results = [wanted.result] if wanted.result is not None else [n for n, _ in paths_to_results(graph, wanted.node)]
     ways = [*_split(why, mesh)] if why.reason == "sum" else [given.sharding] if is_like else []
-    found = [("result", number, wanted, sharding) for number in results for sharding in ways]
-    operands = graph.operands(wanted.node) if has(opcode_of(wanted.node), Trait.CONTRACTS) else []
-    for node in (given.node, *(each for each in operands if wanted.result is None)):
+    found: list[tuple[Action, int, Placed, Sharding | None]] = [
+        ("result", n, wanted, way) for n in results for way in ways
+    ]
+    is_product = has(opcode_of(wanted.node), Trait.CONTRACTS) and wanted.result is None
+    for node in (given.node, *(graph.operands(wanted.node) if is_product else ())):
         start = path_back(graph, node)[-1]
         number, placed = argument_number(start), partition.placed(start)
         if number is None or placed.sharding is None or placed.array is None:
             continue
-        # An operand may be split along another dimension; an array that is moved may come as it is wanted, or whole.
-        others = [*_placings(placed, ((),) * placed.array.rank, _used([placed], mesh), mesh)]
+        # An array that is moved may come as it is wanted, or whole; an operand may be split along another dimension.
         if node is given.node and why.reason != "sum":
             whole = replicated(placed.array.rank, len(placed.sharding.parts))
-            others = [*([wanted.sharding] if is_like and wanted.sharding is not None else []), whole, *others]
-        found += [("argument", number, placed, sharding) for sharding in others]
+            found += [("argument", number, placed, each) for each in (wanted.sharding if is_like else None, whole)]
+        others = _placings(placed, ((),) * placed.array.rank, _used([placed], mesh), mesh)
+        found += [("argument", number, placed, each) for each in others]
     for action, number, placed, sharding in found:
-        if placed.array is not None and placed.sharding is not None and sharding not in (None, placed.sharding):
-            assert sharding is not None
+        if placed.array is None or placed.sharding is None or sharding is None or sharding == placed.sharding:
+            continue
+        if len(sharding.tiles) == placed.array.rank:
             parts = (prod(each.local(placed.array.dimensions)) for each in (placed.sharding, sharding))
             now, then = (count * placed.array.element_type.storage_bits // 8 for count in parts)
-            kind: Literal["argument", "result"] = "argument" if action == "argument" else "result"
-            yield Resharding(kind, number, try_axes(sharding, mesh), str(sharding), now, then)
-    # A constraint anywhere may have decided the sharding of the operation.
-    yield Resharding("constraint", 0)
+            yield Resharding(action, number, try_axes(sharding, mesh), str(sharding), now, then)
+    if any(graph.origin(each.operation).op_name.endswith(_BY_USER) for each in ends if each.operation is not None):
+        yield Resharding("constraint", 0)
 
 
 def _used(arrays: Sequence[Placed], mesh: Mapping[str, int]) -> list[str]:
@@ -152,37 +154,35 @@ def try_changes(why: Why, module: Module, target: str) -> Why:
     before = _compiled(program, target) if why.collectives else ()
     causes = []
     for cause in why.collectives:
+        # A constraint anywhere may have decided the sharding of the operation.
+        is_made = bool(cause.introduced_by.before)
         tried = [each for each in cause.changes if each.action != "constraint"]
-        tried += [Resharding("constraint", number) for number, _ in enumerate(constraints) if cause.changes]
+        tried += [Resharding("constraint", number) for number, _ in enumerate(constraints) if is_made]
         gone = []
         for change in tried:
             if change not in known:
                 changed = _changed(program, change)
-                known[change] = before if changed is None else _compiled(changed, target)
-            sides = [(_like(cause.row, side), _sent(side)) for side in (before, known[change])]
-            if all(then < now for now, then in zip(*sides, strict=True)):
-                gone.append(change)
-        advice = ""
-        if gone:
-            best = min(gone, key=lambda each: _sent(known[each]))
-            of = f" of {_line(constraints[best.number])}" if best.action == "constraint" else ""
-            sizes = " in place of ".join(format_bytes(_sent(side)) for side in (known[best], before))
-            advice = f"{best}{of}; compiled so, a device sends {sizes}"
+                known[change] = before
+                # A compiler may refuse a change.
+                with suppress(DiagnosticError):
+                    known[change] = before if changed is None else _compiled(changed, target)
+            same = [
+                sum((each.kind, each.operands) == (cause.row.kind, cause.row.operands) for each in side)
+                for side in (before, known[change])
+            ]
+            if same[1] < same[0] and _sent(known[change]) < _sent(before):
+                gone.append((_sent(known[change]), change))
+        sent, best = min(gone, key=lambda each: each[0], default=(0, None))
+        place = constraints[best.number].location if best is not None and best.action == "constraint" else None
+        of = "" if place is None else f" of {place.source.name}:{place.source.line_and_column(place.span.start)[0]}"
+        sizes = f"{format_bytes(sent)} in place of {format_bytes(_sent(before))}"
+        advice = "" if best is None else f"{best}{of}; compiled so, a device sends {sizes}"
         causes.append(replace(cause, advice=advice))
     return replace(why, collectives=tuple(causes))
 
 
-def _like(row: CollectiveRow, rows: Sequence[CollectiveRow]) -> int:
-    return sum((each.kind, each.operands) == (row.kind, row.operands) for each in rows)
-
-
 def _sent(rows: Sequence[CollectiveRow]) -> int:
     return sum(each.total_bytes for each in rows)
-
-
-def _line(constraint: Operation) -> str:
-    place = constraint.location
-    return "" if place is None else f"{place.source.name}:{place.source.line_and_column(place.span.start)[0]}"
 
 
 def _constraints(program: Module) -> list[Operation]:
@@ -200,7 +200,8 @@ def _changed(program: Module, change: Resharding) -> Module | None:
         constraint.results[0].replace_uses(constraint.operands[0])
         constraint.erase()
         return changed
-    return changed if changed.set_sharding(change.action, change.number, change.axes, change.sharding) else None
+    interface = changed.entry.interface
+    return changed if interface.set_sharding(change.action, change.number, change.axes, change.sharding) else None
 
 
 def _compiled(program: Module, target: str) -> Sequence[CollectiveRow]:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 from urllib.parse import quote
 
+from dialect_utils.history.moved import Side
 from dialect_utils.io.dump_names import DumpName
 from dialect_utils.io.inputs import Input
 from dialect_utils.memory.rows import CollectiveRow, place
@@ -117,6 +118,11 @@ class End:
     number: int | None
     text: str
 
+    @classmethod
+    def of(cls, side: Side) -> End:
+        """Returns the values of a side."""
+        return cls(side.role, side.name, side.opcode, side.shape, side.number, str(side))
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -218,6 +224,9 @@ class Cause:
         return f", {format_bytes(self.bytes_moved)} read and written{_times(self.trips)}"
 
 
+Action = Literal["argument", "result", "constraint"]
+
+
 @dataclass(frozen=True, slots=True)
 class Resharding:
     """A change of a program that may remove a collective: another sharding of an argument or a result.
@@ -226,7 +235,7 @@ class Resharding:
     dimension, None where they have no names. The bytes are those of the array on a device, now and then.
     """
 
-    action: Literal["argument", "result", "constraint"]
+    action: Action
     number: int
     axes: tuple[tuple[str, ...], ...] | None = None
     sharding: str = ""

