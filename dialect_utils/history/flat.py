@@ -175,7 +175,9 @@ class FlatGraph:
         return list(found)
 
 
-def nearest(starts: Iterable[Value], step: Callable[[Value], Iterable[Value]], known: Container[Value]) -> list[Value]:
+def first_known(
+    starts: Iterable[Value], step: Callable[[Value], Iterable[Value]], known: Container[Value]
+) -> list[Value]:
     """Returns the nodes on all ways from some nodes, each way as far as its first node that is known."""
     found = dict.fromkeys(starts)
     waiting = deque(found)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dialect_utils.history.flat import FlatGraph, firmness, nearest, opcode_of
+from dialect_utils.history.flat import FlatGraph, firmness, first_known, opcode_of
 from dialect_utils.history.movement import is_same_move, is_settled, movement, order_of
 from dialect_utils.hlo.text.attributes import op_name_in
 from dialect_utils.ir import Module, Value
@@ -74,13 +74,13 @@ class Counterparts:
 
     def replaced_collectives(self, node: Value) -> list[Value]:
         """Returns the collectives that a new one replaces: of the same arrays, and not in the module after the pass."""
-        ways = nearest(self.after.operands(node), self.after.operands, self._found)
+        ways = first_known(self.after.operands(node), self.after.operands, self._found)
         sources = {self._found[each] for each in ways if each in self._found and opcode_of(each) != "constant"}
         return [
             each
             for each in self.before.nodes
             if each not in self._reached and each.operation is not None and collective_kind(each.operation) is not None
-            if not sources.isdisjoint(nearest(self.before.operands(each), self.before.operands, self._reached))
+            if not sources.isdisjoint(first_known(self.before.operands(each), self.before.operands, self._reached))
         ]
 
     def _match_computing(self) -> None:

@@ -98,6 +98,7 @@ def _collectives(report: MemoryReport) -> Iterator[str]:
         groups.setdefault(key, []).append(row)
     if not groups:
         return
+    ranked = sorted(groups.values(), key=lambda rows: -sum(row.total_bytes for row in rows))
     total = sum(row.total_bytes for row in report.collectives)
     yield f"\ncollectives: {len(report.collectives)}, {format_bytes(total)} sent by a device"
     kinds = report.collective_kinds.items()
@@ -112,10 +113,10 @@ def _collectives(report: MemoryReport) -> Iterator[str]:
             rows[0].groups,
             _origin(rows[0]),
         )
-        for rows in groups.values()
+        for rows in ranked
     ]
     yield from format_table(("sent", "times", "kind", "op", "operands", "devices", "from"), rows[:_ROWS])
-    if hidden := list(groups.values())[_ROWS:]:
+    if hidden := ranked[_ROWS:]:
         rest = [row for rows in hidden for row in rows]
         yield f"  and {len(rest)} more with {format_bytes(sum(row.total_bytes for row in rest))}"
 
