@@ -73,15 +73,19 @@ class Counterparts:
         return best[1] if best else None
 
     def replaced_collectives(self, node: Value) -> list[Value]:
-        """Returns the collectives that a new one replaces: of the same arrays, and not in the module after the pass."""
+        """Returns the collectives that a new one replaces: those of the same arrays that the pass has removed.
+
+        A pass may also exchange a collective with the operation after it: one sum of `a + b` for the sums of both.
+        """
         ways = first_known(self.after.operands(node), self.after.operands, self._found)
         sources = {self._found[each] for each in ways if each in self._found and opcode_of(each) != "constant"}
-        return [
-            each
-            for each in self.before.nodes
-            if each not in self._reached and each.operation is not None and collective_kind(each.operation) is not None
-            if not sources.isdisjoint(first_known(self.before.operands(each), self.before.operands, self._reached))
-        ]
+        old = [each for each in self.before.nodes if each not in self._reached and each.operation is not None]
+        gone = [each for each in old if each.operation is not None and collective_kind(each.operation) is not None]
+        for step in (self.before.operands, self.before.users):
+            ends = ((each, first_known(step(each), step, self._reached)) for each in gone)
+            if found := [each for each, known in ends if not sources.isdisjoint(known)]:
+                return found
+        return []
 
     def _match_computing(self) -> None:
         self._pair(self._expression, self._expression)

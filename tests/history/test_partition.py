@@ -164,15 +164,32 @@ _SCATTERED = f"""  x = f32[8] parameter(0)
   a = f32[8] all-reduce(x), {_AMONG}, to_apply=add
   c = f32[8] reduce-scatter(y), {_AMONG.replace("=1", "=2")}, to_apply=add, dimensions={{0}}
   ROOT t = (f32[8], f32[8]) tuple(a, c)"""
+_ADDED = f"""  x = f32[8] parameter(0)
+  y = f32[8] parameter(1)
+  a = f32[8] all-reduce(x), {_AMONG}, to_apply=add
+  b = f32[8] all-reduce(y), {_AMONG.replace("=1", "=2")}, to_apply=add
+  ROOT c = f32[8] add(a, b), metadata={{op_name="both"}}"""
+_REASSOCIATED = f"""  x = f32[8] parameter(0)
+  y = f32[8] parameter(1)
+  c = f32[8] add(x, y), metadata={{op_name="both"}}
+  ROOT r = f32[8] all-reduce(c), {_AMONG.replace("=1", "=3")}, to_apply=add"""
 _NONE = "  x = f32[8] parameter(0)\n  y = f32[16] parameter(1)\n  ROOT t = (f32[8], f32[16]) tuple(x, y)"
 
 
 @pytest.mark.parametrize(
-    ("last", "name", "expected"),
-    [(_JOINED, "j", [["j", "a"], ["j", "b"]]), (_SCATTERED, "c", [["c", "b"]]), (_SUMS, "a", [["a"]])],
+    ("earlier", "last", "name", "expected"),
+    [
+        (_SUMS, _JOINED, "j", [["j", "a"], ["j", "b"]]),
+        (_SUMS, _SCATTERED, "c", [["c", "b"]]),
+        (_SUMS, _SUMS, "a", [["a"]]),
+        (_ADDED, _REASSOCIATED, "r", [["r", "a"], ["r", "b"]]),
+    ],
 )
-def test_a_collective_that_replaces_others_has_their_origins(last: str, name: str, expected: list[list[str]]) -> None:
-    texts = [_NONE, _SUMS, last]
+def test_a_collective_that_replaces_others_has_their_origins(
+    earlier: str, last: str, name: str, expected: list[list[str]]
+) -> None:
+    none = "  x = f32[8] parameter(0)\n  y = f32[8] parameter(1)\n  ROOT c = f32[8] add(x, y)"
+    texts = [_NONE if earlier is _SUMS else none, earlier, last]
     history = History([(lambda text=text: _module(text).module) for text in texts])  # type: ignore[misc]
     assert history.final is not None
     [node] = [each for each in history.final[1].nodes if each.name == name]
