@@ -40,11 +40,14 @@ _CONSTRAINTS = 8
 def explain_collectives(
     history: History, modules: Sequence[Input], value: str | None, top: int
 ) -> tuple[CollectiveCause, ...]:
-    """Returns the causes of the collectives with a name or a part of it, or of the `top` that send the most bytes."""
+    """Returns the causes of the collectives of a name, else with a part of it, or of the `top` that send the most."""
     assert history.final is not None  # checked by the caller
     _, final = history.final
     found = find_collectives(final.module, Allocation(None), final.origin)
-    found = found[:top] if value is None else [each for each in found if value.removeprefix("%") in each[1].name]
+    name = (value or "").removeprefix("%")
+    is_name = any(each.name == name for each in final.nodes)
+    found = found[:top] if value is None else [each for each in found if name in each[1].name]
+    found = [each for each in found if each[1].name == name] if is_name else found
     first = history.graph(0) if found else None
     # Only Shardy writes the names of axes.
     text = "" if first is None else first.module.attributes.get("frontend_attributes", "")

@@ -65,6 +65,8 @@ def test_a_name_chooses_collectives() -> None:
     found = _why("all-gather.1")
     assert [each.row.name for each in found.collectives] == ["all-gather.1"]
     assert found.causes == ()
+    assert [each.row.name for each in _why("gather").collectives] == ["all-gather", "all-gather.1"]
+    assert [each.row.name for each in _why("all-gather").collectives] == ["all-gather"]
     assert _why("copy").collectives == ()
 
 
