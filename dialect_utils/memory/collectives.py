@@ -18,6 +18,7 @@ from dialect_utils.memory.relayouts import Origin
 from dialect_utils.memory.rows import CollectiveRow
 from dialect_utils.memory.trips import trip_count
 from dialect_utils.ops import DONE, UPDATE, Trait, by_opcode, has, named, split_asynchronous, with_trait
+from dialect_utils.ops.device_counts import Devices, devices_of
 from dialect_utils.ops.groups import device_lists, device_text, try_groups
 
 _SUM, _REDUCE = "stablehlo.cross-replica-sum", "all-reduce"
@@ -36,7 +37,6 @@ _SENT: Mapping[str, Callable[[int], tuple[int, int]]] = by_opcode(
 _OF_FIRST = named("collective-permute ragged-all-to-all")
 # Their groups list replicas, each with all of its partitions, unless a flag says that devices are numbered as a whole.
 _FLAGGED = named("all-gather all-reduce reduce-scatter")
-_COUNTS = (("replica_count", "mhlo.num_replicas"), ("num_partitions", "mhlo.num_partitions"))
 # Of a transfer that XLA:GPU makes of a permute (xla/service/collective_permute_decomposer.cc).
 _SENT_PAIRS = "_xla_send_recv_source_target_pairs"
 _MESH = re.compile(r"mesh\[(?P<sizes>[^\]]*)\].*\{(?P<axes>[^}]*)\}")
@@ -47,20 +47,21 @@ def find_collectives(
     module: Module, allocation: Allocation, origin: Callable[[Operation], Origin]
 ) -> list[tuple[Operation, CollectiveRow]]:
     """Returns the collective operations of a module that run, with a row for each: the most bytes sent first."""
+    kinds = [(each, kind) for each in module.operations() if (kind := collective_kind(each)) is not None]
+    devices = devices_of(module) if kinds else None
     executions: dict[Function, int | None] = {}
     chains: set[tuple[str, str, str | None]] = set()
     found = []
-    for operation in module.operations():
-        kind = collective_kind(operation)
-        trips = 0 if kind is None else _executions(operation.function, executions)
+    for operation, kind in kinds:
+        trips = _executions(operation.function, executions)
         # XLA:TPU writes a collective into each fusion during which it runs.
-        chain = kind or "", operation.frontend_attributes.get("chain_id", ""), operation.attribute("channel_id")
-        if kind is None or trips == 0 or (chain[1] and chain in chains):
+        chain = kind, operation.frontend_attributes.get("chain_id", ""), operation.attribute("channel_id")
+        if trips == 0 or (chain[1] and chain in chains) or devices is None:
             continue
         chains.add(chain)
         arrays = [leaf for each in operation.operands for leaf in each.shape.arrays()]
         arrays = arrays[:1] if kind in _OF_FIRST else arrays
-        size, groups = _devices(operation, kind, module)
+        size, groups = _among(operation, kind, devices)
         many, few = _SENT[kind](size) if kind in _SENT else (int(size > 1), 1)
         sent = sum(map(allocation.payload, arrays)) * many // few
         operands = tuple(str(each.without_layout) for each in arrays)
@@ -101,22 +102,19 @@ def _executions(function: Function, known: dict[Function, int | None]) -> int | 
     return known[function]
 
 
-def _devices(operation: Operation, kind: str, module: Module) -> tuple[int, str]:
+def _among(operation: Operation, kind: str, devices: Devices) -> tuple[int, str]:
     """Returns the number of devices that exchange data, and the groups as text: `2 groups of 4, axis x`."""
     if kind == _PERMUTE:
         text = operation.frontend_attributes.get(_SENT_PAIRS)
         pairs = device_lists(operation, "source_target_pairs") if text is None else try_groups(text)
         count = sum(source != target for source, target in pairs or [])
         return 2 if count else 1, f"{count} pair{'s' if count != 1 else ''}"
-    replicas, partitions = (
-        max(int(module.attributes.get(name, "1").split(" ")[0]) for name in names) for names in _COUNTS
-    )
     has_channel = any(operation.attribute(f"channel_{each}") is not None for each in ("id", "handle"))
     is_joint = kind in _FLAGGED and has_channel and operation.attribute("use_global_device_ids") in (None, "false")
-    each = partitions if is_joint else 1
+    each = devices.partitions if is_joint else 1
     groups = device_lists(operation, "replica_groups")
     if not groups:
-        count = each * (partitions if has_channel and kind not in _FLAGGED else replicas)
+        count = each * (devices.partitions if has_channel and kind not in _FLAGGED else devices.replicas)
         return count, f"all {count} devices"
     sizes = {len(group) * each for group in groups}
     listed = f"{len(groups)} group{'s' if len(groups) > 1 else ''} of {' or '.join(map(str, sorted(sizes)))}"
