@@ -19,12 +19,15 @@ from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.ir import Value
 from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import Trait, has, named, opcode_of as declared, split_asynchronous
+from dialect_utils.ops.device_counts import written_counts
 from dialect_utils.ops.sharding import Sharding, by_axes, sharding_elements, try_sharding
 
 Reason = Literal["sum", "reshard", "neighbours"]
 # Every device makes these by itself.
 _OF_NO_DEVICE = named("constant iota partition-id replica-id broadcast")
 _REPLICATED = "{replicated}"
+# All orders of the axes are compared with a sharding.
+_MOST_AXES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ class Partition:
         texts = sharding_elements(_attribute(holder, "sharding") or _attribute(node, "sharding") or _REPLICATED)
         text = texts[number if number < len(texts) else 0]
         arrays = [*node.shape.arrays()]
-        devices = int(self.before.module.attributes.get("num_partitions", "1"))
+        _, devices = written_counts(self.before.module)
         array = arrays[element if len(arrays) > 1 else 0] if arrays else None
         return Placed(node, array, text, None if array is None else try_sharding(text, array.rank, devices), result)
 
@@ -183,6 +186,8 @@ def _only_moves(node: Value) -> bool:
 
 def try_axes(sharding: Sharding, mesh: Mapping[str, int]) -> tuple[tuple[str, ...], ...] | None:
     """Returns the axes of a mesh along which a sharding splits each dimension, None where it does not follow them."""
+    if not mesh or len(mesh) > _MOST_AXES or prod(mesh.values()) != len(sharding.parts):
+        return None
     choices: list[tuple[tuple[str, ...], ...]] = [()]
     for tiles in sharding.tiles:
         choices = [
@@ -192,5 +197,4 @@ def try_axes(sharding: Sharding, mesh: Mapping[str, int]) -> tuple[tuple[str, ..
             for axes in permutations(mesh, count)
             if prod(mesh[each] for each in axes) == tiles and not any({*axes} & {*some} for some in chosen)
         ]
-    is_of_mesh = bool(mesh) and prod(mesh.values()) == len(sharding.parts)
-    return next((each for each in choices if is_of_mesh and by_axes(mesh, each) == sharding), None)
+    return next((each for each in choices if by_axes(mesh, each) == sharding), None)

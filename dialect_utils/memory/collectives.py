@@ -92,6 +92,8 @@ def collective_kind(operation: Operation) -> str | None:
 def _executions(function: Function, known: dict[Function, int | None]) -> int | None:
     """Returns how often a function runs in one execution of the entry, None where the text does not say it."""
     if function not in known:
+        # Of a function that calls itself.
+        known[function] = None
         counts: list[int | None] = [1] if function.is_entry else []
         for caller in function.callers:
             if split_asynchronous(caller.opcode)[1] not in (UPDATE, DONE):
