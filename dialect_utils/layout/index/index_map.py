@@ -197,16 +197,9 @@ def logical_indices(shape: ArrayShape) -> NDArray[np.int64]:
     """
     import numpy as np
 
-    _int64_count(shape)
-    layout = shape.effective_layout
-    sizes = final_dimensions(shape.dimensions, layout)
-    axes: list[Coordinate] = [_axis(np.arange(size), i, len(sizes)) for i, size in enumerate(sizes)]
-    index, inside = _undo(shape.dimensions, layout, axes)
-    terms = [e * s for e, s in zip(index, _strides(shape.dimensions), strict=True)]
-    result = _broadcast_sum(terms, sizes)
-    for part in inside:
-        np.copyto(result, -1, where=np.logical_not(part))
-    return result
+    elements = np.full(_int64_count(shape), -1)
+    elements[linear_indices(shape)] = np.arange(prod(shape.dimensions)).reshape(shape.dimensions)
+    return elements.reshape(final_dimensions(shape.dimensions, shape.effective_layout))
 
 
 def elements_at(shape: ArrayShape, linear: NDArray[np.int64]) -> NDArray[np.int64]:
