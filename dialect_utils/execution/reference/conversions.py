@@ -55,14 +55,10 @@ def convert(kind: ElementType, array: Array) -> Array:
         return np.not_equal(widened(array), 0)
     array = array.astype(np.int8) if source.name == "pred" else widened(array)
     if kind.is_complex or kind.is_floating:
-        return _to_float(array, kind)
+        if array.dtype.kind in "iu" and kind.bits < _SINGLE:
+            array = array.astype(np.float32)
+        return array.astype(dtype_of(kind))
     return wrapped(array, kind) if array.dtype.kind in "iu" else _saturated(array.astype(np.float64), kind)
-
-
-def _to_float(array: Array, kind: ElementType) -> Array:
-    if array.dtype.kind in "iu" and kind.bits < _SINGLE:
-        array = array.astype(np.float32)
-    return array.astype(dtype_of(kind))
 
 
 def _saturated(array: Array, kind: ElementType) -> Array:

@@ -132,33 +132,30 @@ def _number_problem(token: str, element_type: ElementType) -> str | None:
         # XLA's parser ends the process here (`F32 is not PRED type`).
         return None if element_type.name == "pred" else f"{token} is not a {element_type}"
     if element_type.is_complex:
-        return _complex_problem(token, element_type)
+        parts = token[1:-1].split(",")
+        if not token.startswith("(") or len(parts) != 2:
+            return f"{token} is not a {element_type}: write (real, imaginary)"
+        problems = (_float_problem(part.strip(), element_type.part) for part in parts)
+        return next((problem for problem in problems if problem is not None), None)
     if element_type.is_integral or element_type.name == "pred":
-        return _integer_problem(token, element_type)
+        value = parse_integer(token)
+        if value is None:
+            return f"{token} is not a {element_type}"
+        if element_type.name == "pred":
+            return None
+        low, high = integer_range(element_type)
+        return None if low <= value <= high else f"{token} is out of the range {low} to {high} of {element_type}"
     return _float_problem(token, element_type)
-
-
-def _complex_problem(token: str, element_type: ElementType) -> str | None:
-    parts = token[1:-1].split(",")
-    if not token.startswith("(") or len(parts) != 2:
-        return f"{token} is not a {element_type}: write (real, imaginary)"
-    problems = (_float_problem(part.strip(), element_type.part) for part in parts)
-    return next((problem for problem in problems if problem is not None), None)
-
-
-def _integer_problem(token: str, element_type: ElementType) -> str | None:
-    value = parse_integer(token)
-    if value is None:
-        return f"{token} is not a {element_type}"
-    if element_type.name == "pred":
-        return None
-    low, high = integer_range(element_type)
-    return None if low <= value <= high else f"{token} is out of the range {low} to {high} of {element_type}"
 
 
 def _float_problem(token: str, element_type: ElementType) -> str | None:
     if _NAN.fullmatch(token):
-        return _payload_problem(token, element_type)
+        payload, bits = token.rpartition("(0x")[2].rstrip(")"), _PAYLOAD_BITS.get(element_type.name)
+        if "(" in token and element_type.name in _ONE_NAN:
+            return f"{token[:40]} has a NaN payload, but {element_type} has one NaN"
+        if "(" not in token or bits is None or 0 < int(payload, 16) < 1 << bits:
+            return None
+        return f"{token[:40]} has a payload of more than the {bits} bits of {element_type}, or none"
     if _SHORT_DECIMAL.fullmatch(token) and element_type.name in _WIDE:
         return None
     try:
@@ -167,12 +164,3 @@ def _float_problem(token: str, element_type: ElementType) -> str | None:
         is_number = _NUMBER.fullmatch(token)
         return f"{token[:40]} is {'out of the range of' if is_number else 'not a'} {element_type}"
     return None
-
-
-def _payload_problem(token: str, element_type: ElementType) -> str | None:
-    payload, bits = token.rpartition("(0x")[2].rstrip(")"), _PAYLOAD_BITS.get(element_type.name)
-    if "(" in token and element_type.name in _ONE_NAN:
-        return f"{token[:40]} has a NaN payload, but {element_type} has one NaN"
-    if "(" not in token or bits is None or 0 < int(payload, 16) < 1 << bits:
-        return None
-    return f"{token[:40]} has a payload of more than the {bits} bits of {element_type}, or none"

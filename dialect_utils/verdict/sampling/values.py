@@ -50,12 +50,6 @@ def _array(rng: np.random.Generator, shape: ArrayShape, style: Style, small: boo
         return complex_array(*(_floats(rng, element_type.part, size, style) for _ in range(2)))
     if element_type.is_floating:
         return _floats(rng, element_type, size, style)
-    return _integers(rng, element_type, size, style, small)
-
-
-def _integers(
-    rng: np.random.Generator, element_type: ElementType, size: tuple[int, ...], style: Style, small: bool
-) -> Array:
     if element_type.name == "pred":
         return rng.integers(0, 2, size).astype(np.bool_)
     if small:
