@@ -62,8 +62,7 @@ def convert(kind: ElementType, array: Array) -> Array:
 
 
 def _saturated(array: Array, kind: ElementType) -> Array:
-    low = -(1 << (kind.bits - 1)) if kind.is_signed else 0
-    high = low + (1 << kind.bits) - 1
+    low, high = kind.integer_range
     # The double above the largest integer: 2**63 for s64, because 2**63 - 1 is not a double.
     is_above, is_below = array >= float(high + 1), array <= float(low)
     inside = np.where(is_above | is_below | np.isnan(array), 0.0, np.trunc(array))

@@ -123,11 +123,9 @@ def parse_scalar(element_type: ElementType, text: str) -> int:
 
 def integer_range(element_type: ElementType) -> tuple[int, int]:
     """Returns the least and the largest integer that the literal of an integer type may be."""
-    half = 1 << (element_type.bits - 1)
-    if element_type.name == "u64":
-        # XLA's lexer reads a negative number as an int64, whose bits it keeps.
-        return -half, 2 * half - 1
-    return (-half, half - 1) if element_type.is_signed else (0, 2 * half - 1)
+    low, high = element_type.integer_range
+    # XLA's lexer reads a negative number as an int64, whose bits it keeps.
+    return -(1 << 63) if element_type.name == "u64" else low, high
 
 
 def splat_scalar(element_type: ElementType, count: int, text: str) -> int | None:

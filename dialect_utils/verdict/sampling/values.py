@@ -96,19 +96,10 @@ def small_integer_positions(module: Module) -> frozenset[int]:
     return frozenset(leaf for value, span in spans.items() if value in reached for leaf in span)
 
 
-def value_range(element_type: ElementType) -> tuple[int, int]:
-    """Returns the smallest and the largest number of an integer type."""
-    return (
-        (-(1 << element_type.bits - 1), (1 << element_type.bits - 1) - 1)
-        if element_type.is_signed
-        else (0, (1 << element_type.bits) - 1)
-    )
-
-
 def integer_pool(demand: Demand) -> list[int]:
     """Returns the numbers worth trying in an integer array, each once."""
     element_type = demand.shape.element_type
-    low, high = value_range(element_type)
+    low, high = element_type.integer_range
     found = [0, 1, -1, 2]
     for limit in demand.use.limits:
         found += [limit - 1, limit, limit + 1, -limit, limit // 2]
