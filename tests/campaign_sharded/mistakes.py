@@ -360,8 +360,8 @@ def _counts(program: Program, change: Callable[[float, int], float]) -> Iterator
 def _unmasked(program: Program, *, keep: int) -> Iterator[str]:
     for each in program.of("select"):
         if len(each.operands) == 3 and re.match(r"(f|bf|s|u)\d+\[\d|tensor<\d", each.shape):
-            kept = each.operands[keep]
-            yield program.with_lines(each, program.written(each, "copy", kept))
+            chosen, kept = each.operands[0], each.operands[keep]
+            yield program.with_lines(each, program.written(each, "select", chosen, kept, kept))
 
 
 def _combined(program: Program, old: str, new: str) -> Iterator[str]:
