@@ -139,6 +139,11 @@ campaign-gpu: $(STAMP) ## compile 316 programs for three GPUs with and without T
 sharded-pairs: $(STAMP) ## make 200 pairs of a program for one device and the same for several in build/sharded (five minutes)
 	python -m tests.corpus.make_sharded
 
+.PHONY: campaign-sharded
+campaign-sharded: $(STAMP) ## plant 440 mistakes in the pairs of make sharded-pairs, and judge both by check --sharded (an hour)
+	python -m tests.campaign_sharded.planting build/sharded -o build/sharded_bad --count 440
+	python -m tests.campaign_sharded build/sharded --mistakes build/sharded_bad
+
 .PHONY: campaign-gpu-memory
 campaign-gpu-memory: $(STAMP) ## compile 358 programs for five GPUs and compare the report's memory with the compiler's (ten minutes)
 	python -m tests.campaign_gpu_memory

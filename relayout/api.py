@@ -315,8 +315,9 @@ def run(
     >>> relayout.run("examples/negate.hlo", [[1.0] * 5] * 3)[0][0]
     array([-1., -1., -1., -1., -1.], dtype=float32)
     """
-    from dialect_utils.execution import devices_of, entry_arrays, run_module
+    from dialect_utils.execution import entry_arrays, run_module
     from dialect_utils.execution.named import split_all_among_devices
+    from dialect_utils.ops.device_counts import devices_of
     from passes.dumps.executable import Known, runnable, with_given_data
 
     if not isinstance(seed, int) or seed < 0:

@@ -28,6 +28,7 @@ from dialect_utils.execution.messages import MalformedMessageError, diagnostics_
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
+from dialect_utils.ops.device_counts import devices_of, with_devices
 from dialect_utils.text import Diagnostic, DiagnosticError, Source
 from passes.dumps.executable import Known, Runnable, runnable, with_given_data
 from relayout.supervisor.host import current
@@ -48,11 +49,14 @@ class Forms:
     # The names of the module in a log that holds several; none for another file.
     wanted: Sequence[str]
     known: Known
+    # The number of devices that the user gives.
+    devices: int | None = None
 
     @cached_property
     def written(self) -> Module:
-        """Returns the module as the file has it."""
-        return parse_bytes(self.data, self.name, self.wanted)
+        """Returns the module as the file has it, for as many devices as the user says."""
+        found = parse_bytes(self.data, self.name, self.wanted)
+        return with_devices(found, self.devices) if self.devices else found
 
     @cached_property
     def _given(self) -> tuple[Module, list[Diagnostic]]:
@@ -77,7 +81,7 @@ class Forms:
     @property
     def notes(self) -> Sequence[Diagnostic]:
         """Returns the notes of the passes that made it."""
-        return [*self._given[1], *self._runnable[1]]
+        return [*devices_of(self.written).notes_of_run, *self._given[1], *self._runnable[1]]
 
     @cached_property
     def errors(self) -> tuple[Diagnostic, ...]:

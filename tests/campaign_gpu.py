@@ -16,9 +16,9 @@ from pathlib import Path
 
 from dialect_utils.execution import entry_arrays, prepare
 from dialect_utils.hlo import HloModule
+from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.expectation import allowances, measure, precision_of
-from passes.dumps.collectives import device_count
 from passes.dumps.executable import Known
 from passes.framework.pipeline import verify
 from relayout.compared import Compared
@@ -53,7 +53,7 @@ def differences(dump: Dump, workers: Workers) -> list[str]:
     """Returns the outputs that `relayout run --expect` finds not as expected by the precision of the dump."""
     forms = Forms(dump.text().encode(), dump.name, (), Known())
     assert isinstance(forms.module, HloModule)  # the executable form of a dump is HLO
-    devices, (parameters, results) = device_count(forms.module), entry_arrays(forms.module)
+    devices, (parameters, results) = devices_of(forms.module).count, entry_arrays(forms.module)
     inputs = arrays_of(dump, "in", parameters, "inputs", devices)
     expected = arrays_of(dump, "out", results, "outputs", devices)
     worker = workers[devices]

@@ -46,14 +46,13 @@ if TYPE_CHECKING:
     from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS as DEFAULT_TIMEOUT_SECONDS, Worker as Worker
     from dialect_utils.execution.recorded import Recorded as Recorded, read_recorded as read_recorded
     from dialect_utils.execution.requirements import (
+        check_devices as check_devices,
         check_shapes as check_shapes,
         check_sizes as check_sizes,
         check_work as check_work,
         common_device_count as common_device_count,
-        devices_of as devices_of,
     )
     from dialect_utils.execution.run import (
-        check_devices as check_devices,
         check_executable as check_executable,
         entry_arrays as entry_arrays,
         prepare as prepare,

@@ -23,6 +23,7 @@ from dialect_utils.hlo import parse_module
 from dialect_utils.layout.targets.gpu import described_gpu
 from dialect_utils.layout.targets.known import TARGETS, parse_target
 from dialect_utils.layout.targets.target import Target
+from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.processes import TPU_ENVIRONMENT
 
 # The proto of a module has the constants that its text leaves out.
@@ -77,11 +78,12 @@ def compile_module(text: str, target: Target | None, overrides: Mapping[str, Any
     import numpy as np
     from jaxlib import _jax, xla_client
 
+    from dialect_utils.stablehlo import parse_module as parse_mlir
     from dialect_utils.stablehlo.bindings import context, ir
 
+    found = devices_of(parse_mlir(text))
     module = ir.Module.parse(text, context(allow_unregistered=False))
-    replicas, partitions = (_count(module, f"mhlo.num_{each}") for each in ("replicas", "partitions"))
-    count = replicas * partitions
+    replicas, partitions, count = found.replicas, found.partitions, found.count
     devices = _host_devices(count) if target is None else topology_devices(target, count)
     options = xla_client.CompileOptions()
     options.env_option_overrides = list((overrides or {}).items())
@@ -94,11 +96,6 @@ def compile_module(text: str, target: Target | None, overrides: Mapping[str, Any
     build.use_shardy_partitioner = partitions > 1 and "sdy." in text
     client, placed = devices[0].client, _jax.DeviceList(tuple(devices[:count]))
     return (client.compile_and_load if target is None else client.compile)(module, placed, options)
-
-
-def _count(module: Any, name: str) -> int:
-    attributes = module.operation.attributes
-    return int(attributes[name].value) if name in attributes else 1
 
 
 def _host_devices(count: int) -> Any:

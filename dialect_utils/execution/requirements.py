@@ -6,14 +6,13 @@ A file of a few lines may ask for any amount: one large array, or calls that dou
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from dialect_utils.execution.arrays import LARGEST_RANK, LARGEST_SIZE
 from dialect_utils.execution.errors import MORE_MEMORY, RefusedError
-from dialect_utils.ir import Function, Module, Operation, Value
+from dialect_utils.ir import Function, Module, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.ops import Trait, has
+from dialect_utils.ops.device_counts import devices_of, wrong_count
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
 
@@ -22,8 +21,6 @@ _COPIES = 6
 # XLA inlines calls, and a proof walks through them; the largest dumps have some hundred thousand instructions.
 _MOST_INSTRUCTIONS = 2_000_000
 _DEEPEST_CALLS = 5_000
-_REPLICAS = ("replica_count", "mhlo.num_replicas")
-_PARTITIONS = ("num_partitions", "mhlo.num_partitions")
 # One process on one machine runs all devices.
 _MOST_DEVICES = 64
 
@@ -115,33 +112,19 @@ def check_work(module: Module) -> None:
         counts[function] = instructions, depth
 
 
-@dataclass(frozen=True, slots=True)
-class Devices:
-    """The replicas and partitions of a module, and its first operation whose result depends on the device."""
-
-    replicas: int
-    partitions: int
-    dependent: Operation | None
-
-    @property
-    def count(self) -> int:
-        """Returns the number of devices that the module is written for."""
-        return self.replicas * self.partitions
-
-    @property
-    def needed(self) -> int:
-        """Returns the number of devices that must run it: one where no result depends on the device."""
-        return self.count if self.dependent is not None else 1
+def check_devices(module: Module, devices: int) -> None:
+    """Raises DiagnosticError, at the first device-dependent operation, for a module for another number of devices."""
+    found = devices_of(module)
+    if devices not in (found.needed, found.count):
+        raise wrong_count(module, found, devices)
 
 
-def devices_of(module: Module) -> Devices:
-    """Returns the devices of a module; raises DiagnosticError for more than this machine can emulate."""
-    dependent = next((each for each in module.operations() if has(each.opcode, Trait.AMONG_DEVICES)), None)
-    found = Devices(_count(module, _REPLICAS), _count(module, _PARTITIONS), dependent)
-    if dependent is None or found.count <= _MOST_DEVICES:
-        return found
-    message = f"module {module.name} is for {found.count} devices; at most {_MOST_DEVICES} run here"
-    raise DiagnosticError(Diagnostic(message, dependent.location))
+def check_emulated(module: Module) -> None:
+    """Raises DiagnosticError for a module for more devices than this machine can emulate."""
+    found = devices_of(module)
+    if found.needed > _MOST_DEVICES and found.dependent is not None:
+        message = f"module {module.name} is for {found.count} devices; at most {_MOST_DEVICES} run here"
+        raise DiagnosticError(Diagnostic(message, found.dependent.location))
 
 
 def common_device_count(modules: Sequence[Module]) -> int:
@@ -167,10 +150,3 @@ def partitions_of(module: Module) -> int:
         message = f"module {module.name} has replicas and partitions: collectives between both cannot be distinguished"
         raise DiagnosticError(Diagnostic(message, found.dependent.location))
     return found.partitions
-
-
-def _count(module: Module, names: Sequence[str]) -> int:
-    texts = [module.attributes[name] for name in names if name in module.attributes]
-    # MLIR writes `2 : i32`.
-    words = [text.split()[0] for text in texts if text.split()]
-    return max([1, *(int(word) for word in words if word.isdigit())])

@@ -17,9 +17,10 @@ from dialect_utils.execution.errors import RefusedError
 from dialect_utils.execution.messages import Program
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Worker
 from dialect_utils.execution.requirements import (
+    check_devices,
+    check_emulated,
     check_sizes,
     check_work,
-    devices_of,
     partitions_of,
 )
 from dialect_utils.ir import Module, Operation, Value
@@ -39,6 +40,9 @@ _FLOAT_CONSTANT = re.compile(r"= (?:f\d+\w*|bf16|c64|c128)\[[^\n=()]*? constant\
 _TUPLE_PARAMETER_ATTRIBUTES = re.compile(
     r"^([^\n=]*= \([^\n]*\) parameter\(\d+\)[^\n]*?), frontend_attributes=\{(?:[^{}\"]|\"[^\"\n]*\")*\}", re.MULTILINE
 )
+# XLA crashes on a Shardy sharding of a mesh that the module lacks. It reads no other names, and engines run one program
+# on every device, which no sharding changes.
+_SHARDY_ATTRIBUTE = re.compile(r"\bxla\.sdy\.(?=\w+\s*=)")
 _NEGATIVE_ZERO = re.compile(r"(?<![\w.])-0(?![\w.])")
 
 
@@ -55,7 +59,7 @@ def prepare(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYTES, engin
 
 def program_of(module: Module, name: str) -> Program:
     """Returns `prepare` of a module that `check_executable` has accepted."""
-    text = without_layouts(module).text()
+    text = _SHARDY_ATTRIBUTE.sub("unread.", without_layouts(module).text())
     if module.dialect == "hlo":
         text = _TUPLE_PARAMETER_ATTRIBUTES.sub(r"\1", _with_negative_zeros(text))
     if module.dialect == "hlo" and not module.name:
@@ -101,6 +105,7 @@ def check_executable(
     if recursive is not None:
         raise RefusedError(Diagnostic(f"{recursive.function.name} calls itself", recursive.location))
     check_work(module)
+    check_emulated(module)
     check_sizes(module, memory)
     check_calls(module)
     without_body = list(filter(None, map(_call_without_body, module.operations())))
@@ -225,16 +230,3 @@ def run_module(
     shared = worker if worker is not None and worker.devices == devices else None
     with nullcontext(shared) if shared is not None else Worker(timeout, devices, memory) as used:
         return used.run(program, [arrays], engine=engine)[0]
-
-
-def check_devices(module: Module, devices: int) -> None:
-    """Raises DiagnosticError, at the first device-dependent op, for a module for another number of devices."""
-    found = devices_of(module)
-    if devices in (found.needed, found.count):
-        return
-    what = f"module {module.name}"
-    if found.dependent is not None and found.dependent.results:
-        what = f"{found.dependent.opcode} {found.dependent.results[0].name}"
-    location = None if found.dependent is None else found.dependent.location
-    message = f"{what} is for {'1 device' if found.count == 1 else f'{found.count} devices'}, not {devices}"
-    raise DiagnosticError(Diagnostic(message, location, hint=f"run it on its own number: --devices {found.count}"))

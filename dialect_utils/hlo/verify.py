@@ -41,7 +41,8 @@ from dialect_utils.ops import (
     with_trait,
 )
 from dialect_utils.ops.checking import check_operation
-from dialect_utils.ops.inference import Instance, ShapeError, integer
+from dialect_utils.ops.device_counts import written_counts
+from dialect_utils.ops.inference import Instance, ShapeError
 from dialect_utils.text import Diagnostic, DiagnosticError, Severity, nearest
 
 _COMPILED = with_trait(Trait.COMPILED)
@@ -132,8 +133,7 @@ class _Verifier:
         self.module = module
         self.is_lenient = is_lenient
         self.is_layout_sensitive = is_layout_sensitive
-        self.replicas = _count(module, "replica_count")
-        self.partitions = _count(module, "num_partitions")
+        self.replicas, self.partitions = written_counts(module)
         self.may_be_unbounded = "?" in module.source.text
         # The opcodes and attributes that are known to be sound.
         self.sound_texts: set[Signature] = set()
@@ -302,11 +302,6 @@ def _is_sparse(array: ArrayShape) -> bool:
     """Is true where a layout names the type of indices or pointers (LayoutUtil::ValidateLayoutForShape)."""
     layout = array.layout
     return layout is not None and bool(layout.index_primitive_type or layout.pointer_primitive_type)
-
-
-def _count(module: HloModule, name: str) -> int:
-    text = module.attributes.get(name, "1")
-    return integer(text) if text.isdecimal() else 1
 
 
 def _check_computations(instruction: Instruction, opcode: Opcode) -> None:

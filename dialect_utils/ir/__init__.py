@@ -424,3 +424,6 @@ class Module(Protocol):
     @property
     def attributes(self) -> Mapping[str, str]:
         """Returns the module's attributes as text, by name."""
+
+    def set_attribute(self, name: str, text: str | None) -> None:
+        """Changes or adds an attribute of the module, or drops it for None."""

@@ -242,6 +242,12 @@ class StableHloModule(Module):
     def attributes(self) -> Mapping[str, str]:
         return {name: str(attribute_of(self.root, name)) for name in self.root.attributes}
 
+    def set_attribute(self, name: str, text: str | None) -> None:
+        if text is not None:
+            self.root.attributes[name] = ir.Attribute.parse(text, context=self.context)
+        elif name in self.root.attributes:
+            del self.root.attributes[name]
+
     # Text.
 
     def clone(self) -> StableHloModule:

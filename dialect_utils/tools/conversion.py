@@ -10,6 +10,7 @@ from dialect_utils.io.files import Emit, encode, parse_bytes, serialize
 from dialect_utils.ir import Dialect, Module
 from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.ops import Trait, split_asynchronous, with_trait
+from dialect_utils.ops.device_counts import devices_of, write_counts
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:
@@ -46,15 +47,17 @@ def convert(module: Module, form: Form, *, locations: bool = False) -> bytes:
 
 
 def in_dialect_of(form: Form, module: Module) -> Module:
-    """Returns a module in the dialect of a form, itself if it is; the layouts of the entry stay.
+    """Returns a module in the dialect of a form, itself if it is; the entry's layouts and the counts of devices stay.
 
     Raises ExecutionError for a module that XLA cannot express in the other dialect.
     """
     if module.dialect == FORMS[form][0]:
         return module
-    if module.dialect == "hlo":
-        return _from_hlo(cast("HloModule", module))
-    return _from_stablehlo(cast("StableHloModule", module))
+    is_hlo = module.dialect == "hlo"
+    made = _from_hlo(cast("HloModule", module)) if is_hlo else _from_stablehlo(cast("StableHloModule", module))
+    # XLA converts neither count.
+    write_counts(made, devices_of(module))
+    return made
 
 
 def write(module: Module, form: Form, *, locations: bool = False) -> bytes:

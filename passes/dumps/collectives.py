@@ -9,6 +9,7 @@ from dialect_utils.hlo.ops import PRED, Ops, add_computation, add_scalar_computa
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.ops import Trait, has, with_trait
+from dialect_utils.ops.device_counts import written_counts
 from dialect_utils.ops.groups import try_groups
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.inline_fusions import use_elements
@@ -174,11 +175,6 @@ def _keeps_bits(combiner: Computation, opcode: str, kind: ElementType, bits: int
     return True
 
 
-def device_count(module: HloModule) -> int:
-    """Returns the number of devices that run a module: replicas times partitions."""
-    return _count(module, "replica_count") * _count(module, "num_partitions")
-
-
 def replicate_partitions(module: HloModule) -> None:
     """Turns the partitions of a module into replicas, in place, which every backend executes the same way.
 
@@ -186,8 +182,8 @@ def replicate_partitions(module: HloModule) -> None:
     given by a mesh's axes or an iota become lists. Raises DiagnosticError for a module with several replicas and
     several partitions, and for groups in an unknown form.
     """
-    partitions = _count(module, "num_partitions")
-    if partitions > 1 and _count(module, "replica_count") > 1:
+    replicas, partitions = written_counts(module)
+    if partitions > 1 and replicas > 1:
         message = f"module {module.name} has replicas and partitions: collectives between both cannot be distinguished"
         raise DiagnosticError(Diagnostic(message))
     for item in instructions(module, *with_trait(Trait.COLLECTIVE)):
@@ -200,10 +196,6 @@ def replicate_partitions(module: HloModule) -> None:
     _replace_ids(module)
     module.set_attribute("num_partitions", None)
     module.set_attribute("replica_count", str(partitions))
-
-
-def _count(module: HloModule, name: str) -> int:
-    return int(module.attributes.get(name, "1"))
 
 
 def _replace_ids(module: HloModule) -> None:

@@ -11,6 +11,7 @@ from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import Module, Operation, array_shape
 from dialect_utils.ops import Trait, split_asynchronous, with_trait
+from dialect_utils.ops.device_counts import with_devices
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.sorts import expand_stable_topk, with_stability
 from passes.framework.base import Pass, load_pass
@@ -97,9 +98,9 @@ def executable_form(
     """Returns the module, or for an optimized dump the result of the pass make-portable (`step`: with options).
 
     `told` is called with the pass's notes, `always` runs the pass on other modules, too. Raises DiagnosticError for a
-    dump that the pass does not support.
+    dump that the pass does not support. The header then counts the devices that the text names.
     """
-    found = _without_libraries(module)
+    found = with_devices(_without_libraries(module))
     if always or is_optimized_dump(found):
         result = (step or load_pass(_PORTABLE)).run(found)
         found = result.module

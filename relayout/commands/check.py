@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dialect_utils.io.files import decode, display_name, read_bytes
 from dialect_utils.io.inputs import Input, named_input, pair_inputs
 from dialect_utils.ir import Module
+from dialect_utils.ops.device_counts import devices_of, with_devices
 from dialect_utils.text import Diagnostic
 from passes.dumps.executable import is_optimized_dump
 from passes.framework.pipeline import Pipeline, verify
@@ -29,7 +30,7 @@ from relayout.comparison import (
     proof_seconds,
 )
 from relayout.console import DONE, WRONG_COMMAND, Console
-from relayout.options import argument, excludes, flag, group, option, usage_error
+from relayout.options import argument, count, excludes, flag, group, option, usage_error
 from relayout.output import write_output
 from relayout.pipelines import PipelineOptions, first_breaking, needs_passes, reproducer, run_pipeline
 
@@ -74,6 +75,7 @@ class Check(Command):
     pairs: str | None = option("FILE", "judge many pairs, one `A B` a line; - is standard input")
     bisect: bool = flag("with -p: name the first pass after which results differ")
     certificate: str | None = option("FILE", "write the proof, which `relayout replay A B FILE` checks")
+    devices: int | None = option("N", "host devices, where the modules do not say it", count)
     comparison: ComparisonOptions = group(ComparisonOptions)
     verbose: bool = flag("say all that is known: data, planted mistakes, where proofs end, each output, rules")
     limits: LimitOptions = group(LimitOptions, timeout="for each pair, all engines together (default 120)")
@@ -88,6 +90,8 @@ class Check(Command):
         files = self.files
         if self.certificate is not None and (len(files) != 2 or self.pipeline.passes):
             raise usage_error("--certificate is about two FILEs", "leave out -p and --pairs")
+        if self.certificate is not None and self.devices is not None:
+            raise usage_error("--certificate is about modules as they are", "leave out --devices")
         if self.certificate is not None and self.comparison.assume_elided_equal:
             raise usage_error("--certificate is about modules as they are", "leave out --assume-elided-equal")
         if self.pairs is not None:
@@ -171,7 +175,7 @@ class _Check:
         codes: list[int] = []
 
         def compare_and_print() -> int:
-            modules.extend(map(_read, unit.inputs))
+            modules.extend(map(self._read, unit.inputs))
             inputs = inputs_for(self.command.comparison.inputs, modules[0], self.console)
             options = replace(
                 self.options, proof_seconds=proof_seconds(self.command.limits, unit.seconds), inputs=inputs
@@ -191,6 +195,15 @@ class _Check:
         if not codes:
             return UNKNOWN if len(modules) == len(files) else WRONG_COMMAND
         return codes[0]
+
+    def _read(self, read: Input) -> Module:
+        """Returns a module, verified; on the devices of --devices where its results depend on these."""
+        module = read.with_constants().module()
+        if self.command.devices and devices_of(module).dependent is not None:
+            module = with_devices(module, self.command.devices)
+        verify(module)
+        self.console.diagnose(devices_of(module).notes_of_run)
+        return module
 
     def _write_certificate(self, file: str, verdict: Verdict) -> None:
         from dialect_utils.verdict.certificate import certificate_text
@@ -243,9 +256,3 @@ class _Check:
         from relayout.elided import compare_forms
 
         return compare_forms(stages, options, self.worker, assume_equal=self.command.comparison.assume_elided_equal)
-
-
-def _read(read: Input) -> Module:
-    module = read.with_constants().module()
-    verify(module)
-    return module

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from dialect_utils.io.inputs import Input
+from dialect_utils.ops.device_counts import notes_of_report
+from dialect_utils.text import Diagnostic
 from dialect_utils.tools.counting import KEYS, Counts, Key, count_operations, sum_of
 from dialect_utils.tools.extraction import find_function
 from relayout.batch.unit import Unit
@@ -41,7 +43,11 @@ class Count(Command):
 
     def work(self, unit: Unit, console: Console) -> int:
         together = Counts(self.by)
-        statuses = [console.attempt(partial(self._count, each, together), self._failed(each)) for each in unit.inputs]
+        notes: dict[str, Diagnostic] = {}
+        statuses = [
+            console.attempt(partial(self._count, each, together, notes), self._failed(each)) for each in unit.inputs
+        ]
+        console.diagnose(notes.values())
         if not self.json and DONE in statuses:
             _print_table(together, statuses.count(DONE), self.top)
         return max(statuses)
@@ -49,8 +55,9 @@ class Count(Command):
     def _failed(self, read: Input) -> Callable[[str], None] | None:
         return partial(print_failure, {"file": read.path}) if self.json else None
 
-    def _count(self, read: Input, together: Counts) -> int:
+    def _count(self, read: Input, together: Counts, notes: dict[str, Diagnostic]) -> int:
         module = read.module()
+        notes.update({each.message: each for each in notes_of_report(module)})
         functions = None if self.computation is None else [find_function(module, self.computation)]
         counts = count_operations(module, self.by, functions)
         together.add(counts)

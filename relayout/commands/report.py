@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input, find_inputs, last_stages, pair_inputs
+from dialect_utils.ops.device_counts import devices_of, notes_of_report
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
@@ -218,8 +219,9 @@ class Report(Command):
         if (text := _message_of(new)) is not None:
             return self._report_message(new, text, heading)
         if self.trial:
-            return self._try(new, heading)
+            return self._try(new, heading, console)
         report = _measured(new, self.target)
+        console.diagnose(notes_of_report(report.module))
         if old is not None:
             return _ended(self._compare(new, report, old, unit, heading), new, console)
         failures = self._gate(report, None)
@@ -259,10 +261,12 @@ class Report(Command):
             write_output(None, encode(heading + messages_page(messages, self.width)))
         return DONE
 
-    def _try(self, new: Input, heading: str) -> int:
+    def _try(self, new: Input, heading: str, console: Console) -> int:
         from relayout.report.trial import trial_page, try_advice
 
-        page = trial_page(try_advice(new.module(), self.target or ""), self.width)
+        module = new.module()
+        console.diagnose(devices_of(module).notes_of_compilation)
+        page = trial_page(try_advice(module, self.target or ""), self.width)
         write_output(None, encode(heading + page))
         return DONE
 

@@ -76,7 +76,7 @@ class Run(EachModule):
     engine: Engine = option(
         "ENGINE", f"one of {', '.join(ENGINES)} (default {DEFAULT_ENGINE})", choice(*ENGINES), default=DEFAULT_ENGINE
     )
-    devices: int | None = option("N", "host devices (default: as the module needs)", count)
+    devices: int | None = option("N", "host devices, where the module does not say it (default: as it needs)", count)
     custom_call: tuple[str, ...] = repeated("NAME=HLO", "what a custom call computes")
     callback: tuple[str, ...] = repeated(
         "NAME=FUNCTION",
@@ -207,7 +207,7 @@ class _Runner:
         if self.command.constants and not (kind == "like" and separator):
             raise usage_error(f"--constants is like=FILE, not {self.command.constants}")
         known = Known(self.command.callback, self.command.custom_call, Path(path) if path else None)
-        return Forms(read.data(), read.name, read.wanted, known)
+        return Forms(read.data(), read.name, read.wanted, known, self.command.devices)
 
     def _execution(self, file: str, forms: Forms, stack: ExitStack) -> Execution:
         """Returns a module that is checked and ready to run, compiled where the cache has it or stores it."""
@@ -291,8 +291,9 @@ class _Runner:
 
         The number is that of the module's results, or of its header where the arrays have parts for all those devices.
         """
-        from dialect_utils.execution import devices_of, entry_arrays
+        from dialect_utils.execution import entry_arrays
         from dialect_utils.execution.named import arguments_of, have_shapes, read_inputs
+        from dialect_utils.ops.device_counts import devices_of
 
         if self.command.devices:
             return self.command.devices, True

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.io.files import STANDARD_INPUT, decode, encode
 from dialect_utils.io.inputs import Input
 from dialect_utils.layout.targets.known import parse_target
+from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import DiagnosticError, read_input
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
@@ -101,9 +102,9 @@ class Tune(Command):
 
     def work(self, unit: Unit, console: Console) -> int:
         [read] = unit.inputs
-        return self._model(read) if self.model_only else self._search(read)
+        return self._model(read) if self.model_only else self._search(read, console)
 
-    def _search(self, read: Input) -> int:
+    def _search(self, read: Input, console: Console) -> int:
         # Imported here, as below: --help and wrong commands work without numpy and jaxlib.
         from relayout.tuning.page import tuning_json, tuning_page
         from relayout.tuning.search import Search
@@ -113,6 +114,7 @@ class Tune(Command):
         # Before any other file is read: a child stores only figures of its own file.
         known = self._cached_figures()
         module = _program(read)
+        console.diagnose(devices_of(module).notes_of_compilation)
         check_installed()
         with figure_compiler(self.named_target, self.objective, self.jobs) as compiler:
             search = Search(module, self._measured(compiler, known), self.objective, self.budget)

@@ -89,7 +89,7 @@ class Validate(Command):
     def plan(self, console: Console) -> Sequence[Unit]:
         if self.output is not None and not self.output.endswith(_PAGE):
             raise usage_error(f"-o {self.output} is no page", f"-o page{_PAGE}")
-        self.compilation.compile(self.files, self.compiled)
+        self.compilation.compile(self.files, self.compiled, console)
         folders = self.files if self.compiled is None else [self.compiled]
         steps = [step for folder in folders for step in self._steps(folder, console, is_alone=len(folders) == 1)]
         return [

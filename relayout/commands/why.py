@@ -45,7 +45,7 @@ class Why(Command):
             yield replace(self, compiled=folder)
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        self.compilation.compile([self.file], self.compiled)
+        self.compilation.compile([self.file], self.compiled, console)
         folder = self.compiled or self.file
         programs = find_programs(self.compilation.find(folder, console, "passes"), folder)
         return [

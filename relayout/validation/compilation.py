@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from dialect_utils.io.files import read_module
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
+from dialect_utils.ops.device_counts import devices_of
 from passes.framework.pipeline import verify
 from relayout.command import InputOptions
 from relayout.console import Console
@@ -57,7 +58,7 @@ class CompilationOptions:
             os.makedirs(named, exist_ok=True)
             yield named
 
-    def compile(self, files: Sequence[str], folder: str | None) -> None:
+    def compile(self, files: Sequence[str], folder: str | None, console: Console) -> None:
         """Compiles a file into a folder with --target; raises UsageError for a directory, and for an unknown target."""
         if self.target is None or folder is None:
             return
@@ -66,7 +67,9 @@ class CompilationOptions:
         # Imported here: --help loads nothing of the execution.
         from dialect_utils.execution.compilers import check_target
 
-        dump_module(read_module(files[0]), parsed(check_target, self.target), folder)
+        module, target = read_module(files[0]), parsed(check_target, self.target)
+        console.diagnose(devices_of(module).notes_of_compilation)
+        dump_module(module, target, folder)
 
     def find(self, folder: str, console: Console, parts: str) -> list[Input]:
         """Returns the modules of a directory; raises UsageError for a file that is one of them.

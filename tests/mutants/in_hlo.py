@@ -70,9 +70,9 @@ MUTANTS = (
         ("tests/hlo/test_costs.py::test_the_limit_counts_the_leaves_of_all_tuples",),
     ),
     Mutant(
-        "hlo:_count",
-        "integer(text)",
-        "int(text)",
+        "ops:_written",
+        "integer(word)",
+        "int(word)",
         ("tests/hlo/test_costs.py",),
     ),
 )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dialect_utils.execution import entry_arrays, from_plain, prepare
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.layout import ArrayShape
-from passes.dumps.collectives import device_count
+from dialect_utils.ops.device_counts import devices_of
 from passes.dumps.make_portable import make_portable
 from tests.conftest import Workers
 from tests.paths import OWN_CORPUS, SHARED_DATA
@@ -65,7 +65,7 @@ def run(dump: Dump, workers: Workers) -> list[str]:
     """Runs a dump's portable form and returns the differences from the expected outputs."""
     module = dump.module()
     make_portable(module)
-    devices = device_count(module)
+    devices = devices_of(module).count
     parameters, results = entry_arrays(module)
     inputs = arrays_of(dump, "in", parameters, "inputs", devices)
     expected = arrays_of(dump, "out", results, "outputs", devices)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from dialect_utils.execution import Worker, devices_of
+from dialect_utils.execution import Worker
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
+from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Options, compare_modules
 

@@ -96,7 +96,7 @@ def _exchange(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf
     arrays, functions = walker.leaves(operands), [function for function, _ in called]
     if is_sum(operation):
         functions = [function_of(maker, maker.each, "add", maker.element_type(arrays[0]))]
-    exchange = exchange_of(operation, walker.devices)
+    exchange = exchange_of(operation, walker.known)
     found = exchange.results(maker, arrays, partial(maker.exchange, operation, functions))
     return trees(operation, operands, found, maker.unspecified())
 

@@ -17,6 +17,7 @@ from dialect_utils.layout import ArrayShape, ElementType, OpaqueShape
 from dialect_utils.ops import ALL_OPERANDS, Attribute, Trait, attributes_of, has, named, opcode_of, split_asynchronous
 from dialect_utils.ops.control import CALLS_OF_BYTES
 from dialect_utils.ops.declaration import AttributeKind
+from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.groups import device_text, try_groups, written_groups
 from dialect_utils.ops.structured import reduction_window
@@ -132,14 +133,10 @@ def is_among_devices(operation: Operation) -> bool:
     return has(operation.opcode, Trait.AMONG_DEVICES)
 
 
-_DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
-
-
 def device_counts(module: Module) -> Devices:
     """Returns the numbers of replicas and of partitions that run a module."""
-    counts = [module.attributes.get(name, "1").split(" ")[0] for name in _DEVICES]
-    replicas, partitions, *in_mlir = map(int, counts)
-    return max(replicas, in_mlir[0]), max(partitions, in_mlir[1])
+    found = devices_of(module)
+    return found.replicas, found.partitions
 
 
 def has_undeclared(operation: Operation) -> bool:

@@ -12,6 +12,7 @@ from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops import Trait, has, opcode_of
+from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.verdict.rules import Definition
 from dialect_utils.verdict.terms.exchanges import Exchange
@@ -50,7 +51,9 @@ def walk(
 
     Loops of up to `iterations` are unrolled.
     """
-    walker = Walker(maker, device_counts(module), iterations)
+    found = devices_of(module)
+    may_have_partitions = bool(found.named) and found.replicas > 1
+    walker = Walker(maker, device_counts(module), iterations, may_have_partitions=may_have_partitions)
     return walker.flat(module.entry, inputs), walker.effects
 
 
@@ -58,9 +61,10 @@ def walk(
 class Walker(Generic[V]):
     """The values of one module, as nodes of a maker.
 
-    `devices` is the number of devices that run the module. Loops of up to `iterations` are unrolled. `effects` are the
-    operations with side effects, in order; `scope` identifies the current body. `level` is one more than the nesting
-    depth of bodies whose parameters are variables.
+    `devices` are the numbers of replicas and partitions that run the module; a text that names replicas without a count
+    leaves the latter open. Loops of up to `iterations` are unrolled. `effects` are the operations with side effects, in
+    order; `scope` identifies the current body. `level` is one more than the nesting depth of bodies whose parameters
+    are variables.
     """
 
     maker: Maker[V]
@@ -70,12 +74,18 @@ class Walker(Generic[V]):
     values: dict[Value, TreeOf[V]] = field(default_factory=dict)
     scope: tuple[int, ...] = ()
     level: int = OUTERMOST
+    may_have_partitions: bool = False
     _depth: int = 0
     _unwritten: dict[Operation, int] = field(default_factory=dict)
     _calls: dict[Hashable, list[TreeOf[V]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.maker.walker = self
+
+    @property
+    def known(self) -> Devices:
+        """Returns the numbers of replicas and partitions, None where the latter is open."""
+        return None if self.may_have_partitions else self.devices
 
     # Functions
 
@@ -138,7 +148,7 @@ class Walker(Generic[V]):
         if has_undeclared(operation):
             # It equals only an operation with the same attributes as written.
             return [self._each(operation, operands)] if is_elementwise(operation) else self.opaque(operation)
-        if returns_operand(operation, self.devices):
+        if returns_operand(operation, self.known):
             return operands
         if operation.opcode in HANDLERS:
             return HANDLERS[operation.opcode](self, operation, operands)

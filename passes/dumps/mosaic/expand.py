@@ -11,8 +11,8 @@ from dialect_utils.hlo.ops import Ops
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.mosaic.decode import TARGET, kernel_of, kernels_of
+from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.collectives import device_count
 from passes.dumps.mosaic import control_ops, dma_ops, elementwise_ops, memory_ops, vector_ops
 from passes.dumps.mosaic.frame import Lowering
 from passes.dumps.mosaic.grid import KernelCall, lower_kernel
@@ -32,7 +32,7 @@ def expand_kernel(ops: Ops, call: Instruction, *, unwritten: Unwritten = "zero")
     kernel = kernel_of(call)
     operands = tuple(array_shape(operand).without_layout for operand in call.operands)
     results = tuple(leaf.without_layout for leaf in call.shape.arrays())
-    found = KernelCall(kernel, operands, results, _aliases(call), device_count(module), unwritten)
+    found = KernelCall(kernel, operands, results, _aliases(call), devices_of(module).count, unwritten)
     name = _name(found)
     if module.find(name) is None:
         try:

@@ -413,10 +413,21 @@ def collectives_of_a_grid(x: A, y: A) -> Any:
 
 @by_hand(
     "two axes", SQUARE, arg(4, 6, sharding=("d",)), arg(6, 8, fill="small"), arg(8, 6, fill="small"),
-    single=lambda x, w, v: jax.nn.relu(x @ w) @ v, results=P("d"), forms=("sdy", "cpu-shardy"), automatic=("m",),
+    single=lambda x, w, v: jax.nn.relu(x @ w) @ v, results=P("d"),
+    forms=("sdy", "full-to-shard", "cpu-shardy"), automatic=("m",),
 )  # fmt: skip
 def one_axis_by_hand(x: A, w: A, v: A) -> Any:
     return jax.nn.relu(x @ w) @ v
+
+
+@by_hand(
+    "two axes", GRID, arg(8, 4, sharding=("d",)), arg(4, 6, fill="small"), arg(8, 6, sharding=("d",)),
+    single=lambda x, w, y: jax.value_and_grad(lambda w: ((jnp.sin(x @ w) - y) ** 2).sum() / 8)(w), results=(P(), P()),
+    forms=("sdy", "full-to-shard", "cpu-shardy", "cpu-gspmd"), automatic=("m",),
+)  # fmt: skip
+def gradient_with_one_axis_by_hand(x: A, w: A, y: A) -> Any:
+    loss, slope = jax.value_and_grad(lambda w: ((jnp.sin(x @ w) - y) ** 2).sum() / 8)(w)
+    return lax.psum(loss, "d"), lax.psum(slope, "d")
 
 
 @by_hand(

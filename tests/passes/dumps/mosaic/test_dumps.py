@@ -10,8 +10,8 @@ import pytest
 from dialect_utils.execution import entry_arrays, prepare
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.mosaic.decode import TARGET, kernel_of
+from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import DiagnosticError
-from passes.dumps.collectives import device_count
 from passes.dumps.make_portable import make_portable
 from passes.dumps.mosaic.memory import Unwritten
 from passes.framework.base import Report
@@ -55,7 +55,7 @@ def portable(dump: Dump, unwritten: Unwritten = "poison") -> HloModule:
 
 
 def outputs_of(dump: Dump, module: HloModule, workers: Workers) -> list[Array]:
-    devices = device_count(module)
+    devices = devices_of(module).count
     parameters, _ = entry_arrays(module)
     inputs = arrays_of(dump, "in", parameters, "inputs", devices)
     worker = workers[devices]
@@ -65,7 +65,7 @@ def outputs_of(dump: Dump, module: HloModule, workers: Workers) -> list[Array]:
 def distances(dump: Dump, module: HloModule, outputs: list[Array]) -> list[float]:
     """Returns the error of each output, relative to the largest expected magnitude."""
     _, results = entry_arrays(module)
-    expected = arrays_of(dump, "out", results, "outputs", device_count(module))
+    expected = arrays_of(dump, "out", results, "outputs", devices_of(module).count)
     return [distance(a, b) for a, b in zip(outputs, expected, strict=True)]
 
 
