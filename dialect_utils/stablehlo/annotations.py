@@ -55,7 +55,12 @@ def operation_shapes(operation: ir.Operation) -> tuple[Shape, ...]:
     natural = tuple(shape_of_type(result.type) for result in operation.results)
     text = string_attribute(operation, XLA_SHAPE)
     if text is not None:
-        return _fitting(text, natural)
+        shapes = _try_fitting(parse_shape(text), natural)
+        if shapes is None:
+            expected = natural[0] if len(natural) == 1 else TupleShape(natural)
+            message = f"{XLA_SHAPE} {text} does not fit the type, which is {expected}"
+            raise error_at(Source("<shape>", text), Span(0, len(text)), message, "change or remove the annotation")
+        return shapes
     return _mirrored(_text_at(_frontend(operation), MIRROR), natural) or natural
 
 
@@ -203,15 +208,6 @@ def _mirrored(text: str | None, natural: tuple[Shape, ...]) -> tuple[Shape, ...]
     `while`: a mirror of another type belongs to another value.
     """
     return None if text is None else _try_fitting(parse_shape(text), natural)
-
-
-def _fitting(text: str, natural: tuple[Shape, ...]) -> tuple[Shape, ...]:
-    shapes = _try_fitting(parse_shape(text), natural)
-    if shapes is None:
-        expected = natural[0] if len(natural) == 1 else TupleShape(natural)
-        message = f"{XLA_SHAPE} {text} does not fit the type, which is {expected}"
-        raise error_at(Source("<shape>", text), Span(0, len(text)), message, "change or remove the annotation")
-    return shapes
 
 
 def _try_fitting(shape: Shape, natural: tuple[Shape, ...]) -> tuple[Shape, ...] | None:
