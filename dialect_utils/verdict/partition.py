@@ -9,6 +9,7 @@ from itertools import combinations, islice, product
 from math import prod
 
 from dialect_utils.ir import Module
+from dialect_utils.ir.manual import is_boundary
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.domain import UndefinedError
@@ -18,7 +19,6 @@ from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.proof.decide import is_soon_equal
 from dialect_utils.verdict.terms.devices import mesh_of
 from dialect_utils.verdict.terms.labels import device_counts
-from dialect_utils.verdict.terms.manual import is_boundary
 
 # The most partitions to try where the texts leave several open.
 _MOST_PARTITIONS = 16

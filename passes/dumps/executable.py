@@ -13,6 +13,7 @@ from dialect_utils.ir import Module, Operation, array_shape
 from dialect_utils.ops import Trait, split_asynchronous, with_trait
 from dialect_utils.ops.device_counts import with_devices
 from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.dumps.custom_calls.boundaries import with_parts
 from passes.dumps.sorts import expand_stable_topk, with_stability
 from passes.framework.base import Pass, load_pass
 
@@ -100,7 +101,7 @@ def executable_form(
     `told` is called with the pass's notes, `always` runs the pass on other modules, too. Raises DiagnosticError for a
     dump that the pass does not support. The header then counts the devices that the text names.
     """
-    found = with_devices(_without_libraries(module))
+    found = with_devices(_without_libraries(with_parts(module)))
     if always or is_optimized_dump(found):
         result = (step or load_pass(_PORTABLE)).run(found)
         found = result.module
@@ -155,7 +156,7 @@ def _write_orders_as_types(module: HloModule) -> None:
 
 def checked_form(module: Module) -> Module:
     """Returns `executable_form` with poison in memory that kernels do not write, so that no result may depend on it."""
-    module = _without_libraries(module)
+    module = _without_libraries(with_parts(module))
     if not is_optimized_dump(module):
         return executable_form(module)
     # A local import, because only dumps need a pass.
@@ -209,7 +210,7 @@ def runnable(program: Module, known: Known, told: Callable[[Sequence[Diagnostic]
 
     Raises DiagnosticError for a dump that is not supported, and for statements about another program than HLO.
     """
-    is_stated = known != Known()
+    is_stated, program = known != Known(), with_parts(program)
     if is_stated and not isinstance(program, HloModule):
         message = "callbacks, custom calls and constants are given for HLO, and this module is StableHLO"
         raise DiagnosticError(Diagnostic(message))

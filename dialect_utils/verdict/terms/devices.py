@@ -18,6 +18,7 @@ from typing import Any, Generic
 
 from dialect_utils.ir import Function, Module, Operation
 from dialect_utils.ir.control_flow import is_closed
+from dialect_utils.ir.manual import COMPUTATION, boundaries, boundary_of, is_boundary
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Shape, Slice, Step
 from dialect_utils.layout.moves.plan import Plan, try_with_leading
 from dialect_utils.layout.moves.steps import inverse_permutation
@@ -41,7 +42,6 @@ from dialect_utils.verdict.terms.graph import Graph, Nodes
 from dialect_utils.verdict.terms.labels import device_counts
 from dialect_utils.verdict.terms.loops import Loop
 from dialect_utils.verdict.terms.maker import Maker
-from dialect_utils.verdict.terms.manual import COMPUTATION, boundaries, boundary_of, is_boundary
 from dialect_utils.verdict.terms.primitives import Kind, TreeOf, V, leaves_of, promise_of
 from dialect_utils.verdict.terms.walker import Walker
 
