@@ -11,7 +11,7 @@ Longer than other files: each primitive in one place, with all that collective o
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import prod
 from typing import Any, Generic
@@ -58,14 +58,15 @@ Axes = tuple[int, ...]
 class Local(Generic[V]):
     """A value on all devices: an array whose first dimensions are those of the mesh along `axes`, where it differs.
 
-    `bits` has the element that each device holds, where the value is one known number. `parts` has the value of each
-    index along `axes` in place of an array where the value is no array.
+    `bits` has the element that each device holds, where the value is one known number, and `data` the contents of a
+    constant. `parts` has the value of each index along `axes` in place of an array where the value is no array.
     """
 
     array: V
     axes: Axes = ()
     bits: tuple[int, ...] | None = None
     parts: tuple[V, ...] = ()
+    data: bytes | None = None
 
 
 def mesh_of(module: Module, shardings: Sequence[Sharding] = ()) -> tuple[int, ...]:
@@ -212,19 +213,10 @@ class Devices(Maker[Local[V]]):
         rows = [make([self.part(each, axes, index) for each in values]) for index in self.indices(axes)]
         return [self.joined_parts(parts, axes) for parts in zip(*rows, strict=True)]
 
-    def known(self, local: Local[V]) -> tuple[int, ...] | None:
-        """Returns the bits of the one element of a value on each device; None where they are not known."""
-        if local.bits is not None:
-            return local.bits
-        if local.axes or local.parts or prod(self.dimensions(local)) != 1:
-            return None
-        found = self.inner.constant_bits(local.array)
-        return None if found is None else (found,) * self.count
-
     def one_element(self, element_type: ElementType, bits: Sequence[int], dimensions: tuple[int, ...]) -> Local[V]:
         """Returns the value with one known element on each device."""
         if len({*bits}) == 1:
-            return Local(self.inner.literal(element_type, bits[0], dimensions))
+            return self.literal(element_type, bits[0], dimensions)
         axes = tuple(
             axis for axis in self._all if any(bits[d] != bits[self._neighbour(d, axis)] for d in range(self.count))
         )
@@ -242,8 +234,8 @@ class Devices(Maker[Local[V]]):
 
     def _numbers(self, local: Local[V]) -> list[int] | None:
         """Returns a known integer on each device."""
-        bits, kind = self.known(local), self.element_type(local)
-        found = None if bits is None else [value_of(kind, each) for each in bits]
+        kind = self.element_type(local)
+        found = None if local.bits is None else [value_of(kind, each) for each in local.bits]
         return None if found is None else [int(each or 0) for each in found]
 
     # The primitives
@@ -257,7 +249,8 @@ class Devices(Maker[Local[V]]):
                 raise UndefinedError(f"{self._operations[-1].opcode} on several devices has side effects")
         axes = self._union(operands)
         if not axes:
-            return Local(self.inner.make(kind, label, shape, [each.array for each in operands]))
+            made = self.inner.make(kind, label, shape, [each.array for each in operands])
+            return Local(made, data=label if isinstance(label, bytes) else None)
         parts = [
             self.inner.make(kind, label, shape, [self.part(each, axes, index) for each in operands])
             for index in self.indices(axes)
@@ -279,25 +272,30 @@ class Devices(Maker[Local[V]]):
         return self.inner.element_type(array.array)
 
     def literal(self, element_type: ElementType, bits: int, dimensions: tuple[int, ...]) -> Local[V]:
-        return Local(self.inner.literal(element_type, bits, dimensions))
+        known = (bits,) * self.count if prod(dimensions) == 1 else None
+        return Local(self.inner.literal(element_type, bits, dimensions), bits=known)
 
     def unspecified(self) -> Local[V]:
         return Local(self.inner.unspecified())
 
     def contents(self, array: Local[V]) -> int | bytes | None:
+        if array.bits is not None and len({*array.bits}) == 1:
+            return array.bits[0]
         return None if array.axes else self.inner.contents(array.array)
 
     def splat(self, scalar: Local[V], dimensions: tuple[int, ...]) -> Local[V]:
         if not scalar.axes:
-            return Local(self.inner.splat(scalar.array, dimensions))
+            known = scalar.bits if prod(dimensions) == 1 else None
+            return Local(self.inner.splat(scalar.array, dimensions), bits=known)
         return self.broadcast(scalar, (), dimensions)
 
     def each(self, label: Hashable, element_type: ElementType, operands: Sequence[Local[V]]) -> Local[V]:
-        known = [self.known(each) for each in operands] if any(each.bits for each in operands) else [None]
+        known = [each.bits for each in operands]
         if None not in known:
             kinds = [*map(self.element_type, operands)]
             rows = [tuple(zip(kinds, bits, strict=True)) for bits in zip(*(each or () for each in known), strict=True)]
-            found = [folded(label, element_type, row) for row in rows]
+            is_select = label == "select"
+            found = [row[2 - row[0][1]][1] if is_select else folded(label, element_type, row) for row in rows]
             bits = [each for each in found if each is not None]
             if len(bits) == len(found):
                 return self.one_element(element_type, bits, self.dimensions(operands[0]))
@@ -431,9 +429,8 @@ class Devices(Maker[Local[V]]):
     def slice_at(self, array: Local[V], starts: Sequence[Local[V]], sizes: tuple[int, ...]) -> Local[V]:
         own = self.dimensions(array)
         known = [self._numbers(each) for each in starts]
-        data = None if array.axes or prod(sizes) != 1 else self.inner.contents(array.array)
-        if isinstance(data, bytes) and None not in known:
-            return self._read(array, [each for each in known if each is not None], data, sizes)
+        if array.data is not None and prod(sizes) == 1 and None not in known:
+            return self._read(array, [each for each in known if each is not None], array.data, sizes)
         for dimension, (start, values) in enumerate(zip(starts, known, strict=True)):
             if start.axes and values is not None:
                 size, most = sizes[dimension], own[dimension] - sizes[dimension]
@@ -858,7 +855,7 @@ class Devices(Maker[Local[V]]):
     # Records of a proof
 
     def term(self, array: Local[V]) -> Local[V]:
-        return array if array.parts else Local(self.inner.term(array.array), array.axes, array.bits)
+        return array if array.parts else replace(array, array=self.inner.term(array.array))
 
     def outs(self, made: Local[V], shapes: Sequence[Shape]) -> list[Local[V]]:
         return [self.make("out", number, shape, (made,)) for number, shape in enumerate(shapes)]
