@@ -21,7 +21,7 @@ from dialect_utils.verdict.terms.devices import mesh_of
 from dialect_utils.verdict.terms.labels import device_counts
 
 # The most partitions to try where the texts leave several open.
-_MOST_PARTITIONS = 16
+_MOST_PARTITIONS, _MOST_TRIED = 16, 6
 
 
 def written_shardings(module: Module, devices: int) -> tuple[list[Sharding | None], list[Sharding | None]]:
@@ -190,7 +190,8 @@ def compare_parts(first: Module, last: Module, compare: Callable[[Partition], Ve
     If there is none, it is the verdict by the first partition. The verdict names the shardings that no text gives.
     """
     partitions = [*partitions_of(first, last)]
-    soon = next((each for each in partitions if is_soon_equal([first, last], each)), None) if partitions[1:] else None
+    tried = partitions[:_MOST_TRIED] if partitions[1:] else []
+    soon = next((each for each in tried if is_soon_equal([first, last], each)), None)
     found = [_assumed(each, compare(each)) for each in ([soon] if soon is not None else partitions[:1])]
     for partition in partitions[1:]:
         if found[-1].verdict in ("equal", "agrees", "close") or soon is not None:

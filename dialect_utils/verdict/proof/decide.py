@@ -140,6 +140,10 @@ def _decided(
     others = [] if is_equal else [*_by_other_strategies(stages, interface, comparison.other_strategies())]
     if others and others[-1].is_equal_as_arrays():
         return others[-1].result(over_reals=False)
+    if interface.shardings is not None and comparison.terms.could_choose and not is_equal:
+        chosen = _Comparison(stages, interface, replace(strategy, chooses=True))
+        if chosen.is_equal_as_arrays():
+            return chosen.result(over_reals=False)
     # The slow comparisons come last: element by element, and over the reals.
     if comparison.terms.could_choose and not comparison.is_equal():
         chosen = _Comparison(stages, interface, replace(strategy, chooses=True))
