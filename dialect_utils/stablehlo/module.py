@@ -223,6 +223,18 @@ class StableHloModule(Module):
         self.entry.interface.set_layouts(parameters, results)
 
     @property
+    def entry_shardings(self) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
+        parameters, results = self.entry.interface.shardings
+        return parameters, results
+
+    def mesh(self, symbol: str) -> str | None:
+        named = (
+            (text_of(each, "sym_name"), each)
+            for each in (view.operation for view in blocks_of(self.root)[0].operations)
+        )
+        return next((str(each).partition(" = ")[2] for name, each in named if name == symbol), None)
+
+    @property
     def layout_modes(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Returns the layout modes of main's arguments and results: `default`, `auto`, or a layout such as `{0,1}`."""
         return self.entry.interface.layout_modes
@@ -254,17 +266,14 @@ class StableHloModule(Module):
         root = self.root.clone().operation
         copy = StableHloModule(root, self.source, self._make_builder, has_locations=self.has_locations)
         for mine, other in zip(walk(self.root), walk(root), strict=True):
-            self._copy_origins(mine, copy, other)
+            operation = self._operations.get(address(mine))
+            if operation is not None and operation.origin is not None:
+                copy.operation(other).origin = operation.origin
+            for block, copied in zip(blocks_of(mine), blocks_of(other), strict=True):
+                function = self._functions.get(hash(block))
+                for index, parameter in enumerate(function.parameters if function else ()):
+                    copy.function(copied).parameters[index].origin = parameter.origin
         return copy
-
-    def _copy_origins(self, mine: ir.Operation, copy: StableHloModule, other: ir.Operation) -> None:
-        operation = self._operations.get(address(mine))
-        if operation is not None and operation.origin is not None:
-            copy.operation(other).origin = operation.origin
-        for block, copied in zip(blocks_of(mine), blocks_of(other), strict=True):
-            function = self._functions.get(hash(block))
-            for index, parameter in enumerate(function.parameters if function else ()):
-                copy.function(copied).parameters[index].origin = parameter.origin
 
     def text(self) -> str:
         return str(self.root.get_asm(enable_debug_info=self.has_locations)).rstrip("\n") + "\n"

@@ -124,7 +124,10 @@ class Lift(Interpretation[Term, Value]):
         is_made = term.kind in ("splat", "moved", "each") and self._constants.issuperset(term.operands)
         if term.kind == "constant" or is_made:
             self._constants.add(term)
-        self._note_unbounded(term)
+        identities = {each for each in term.operands if is_extreme(term) and self.is_constant(each)}
+        others = {*term.operands} - identities
+        if not (self.special.keys().isdisjoint(others) and self._unbounded.isdisjoint(others)):
+            self._unbounded.add(term)
         has_laws = self._assumes_special(term)
         found = self._of_array(term) if has_laws else self.random(term.array, self.hash(term))
         if isinstance(found, Whole) or self._has_bits(term):
@@ -135,7 +138,9 @@ class Lift(Interpretation[Term, Value]):
         """Returns the value of an array by the kind of its term."""
         match term.kind:
             case "leaf":
-                return self._leaf(term)
+                if term.label == OPTIONAL_ZERO:
+                    return whole_reals(self.draw, np.zeros((), np.uint64))
+                return self.random(term.array, self.draw.hashes.word_of(repr(term.label)))
             case "constant":
                 return constant(self, term)
             case "splat":
@@ -156,12 +161,6 @@ class Lift(Interpretation[Term, Value]):
         is_moved = is_forwarding(term) and term.label != "convert"
         return term.kind == "leaf" or (is_moved and self.have_known_bits(term.operands))
 
-    def _note_unbounded(self, term: Term) -> None:
-        identities = {each for each in term.operands if is_extreme(term) and self.is_constant(each)}
-        others = {*term.operands} - identities
-        if not (self.special.keys().isdisjoint(others) and self._unbounded.isdisjoint(others)):
-            self._unbounded.add(term)
-
     def _assumes_special(self, term: Term) -> bool:
         """Records that a term computes with an infinity or NaN; returns false if that convention is excluded."""
         found = frozenset(each for operand in term.operands for each in self.special.get(operand, ()))
@@ -171,11 +170,6 @@ class Lift(Interpretation[Term, Value]):
             self.special[term] = found
             return True
         return self.assumes(*found)
-
-    def _leaf(self, term: Term) -> Value:
-        if term.label == OPTIONAL_ZERO:
-            return whole_reals(self.draw, np.zeros((), np.uint64))
-        return self.random(term.array, self.draw.hashes.word_of(repr(term.label)))
 
     def _hold(self, shape: ArrayShape) -> None:
         """Counts the elements of arrays; raises UnliftedError at too many, and for other types."""
