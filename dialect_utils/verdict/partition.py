@@ -9,10 +9,10 @@ from itertools import combinations, islice, product
 from math import prod
 
 from dialect_utils.ir import Module
-from dialect_utils.ir.manual import is_boundary
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.ops.manual import is_boundary
 from dialect_utils.ops.sharding import Partition, Sharding, by_axes, replicated, sharding_elements, try_sharding
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.evidence import Verdict

@@ -7,10 +7,10 @@ from itertools import product
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import Module, array_shape
-from dialect_utils.ir.manual import boundary_of, is_boundary
 from dialect_utils.layout import ELEMENT_TYPES, TupleShape
 from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.ops.manual import boundary_of, is_boundary
 from dialect_utils.ops.sharding import Sharding
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.inline_fusions import use_elements

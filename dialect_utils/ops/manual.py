@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.ops.sharding import Sharding, replicated, try_sharding
+
+if TYPE_CHECKING:
+    from dialect_utils.ir import Module, Operation, Value
 
 _ENTERS = {"SPMDFullToShardShape": "", "xla.sdy.GlobalToLocalShape": "xla.sdy.in_shardings"}
 _LEAVES = {"SPMDShardToFullShape": "", "xla.sdy.LocalToGlobalShape": "xla.sdy.out_shardings"}
