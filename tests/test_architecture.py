@@ -266,6 +266,7 @@ ALLOWED_CIRCLES = {
     "dialect_utils.verdict": {
         "proof.terms",
         "proof.combining",
+        "proof.masks",
         "proof.sources",
         "proof.algebra",
         "proof.algebra.comparisons",
