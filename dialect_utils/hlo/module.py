@@ -5,6 +5,7 @@ Longer than most files: it implements the interface `ir.Module`, each member in 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, Protocol
@@ -16,6 +17,7 @@ from dialect_utils.hlo.text.attributes import (
     called_in,
     is_calling,
     parse_aliases,
+    parse_frontend_attributes,
     renamed,
 )
 from dialect_utils.hlo.text.header import Header
@@ -24,6 +26,9 @@ from dialect_utils.ir.control_flow import in_role_order
 from dialect_utils.layout import Shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, elided, error_at, nearest
 from dialect_utils.text.input_file import collector_paused
+
+# The module attribute that holds Shardy's meshes.
+_MESHES, _MESH = "xla.sdy.meshes", re.compile(r"([\w.$-]+) = #sdy\.mesh(<[^>]*>)")
 
 
 class Maker(Protocol):
@@ -207,6 +212,15 @@ class HloModule(Module):
         if len(results) != 1:
             raise ValueError(f"an HLO computation returns one value, not {len(results)}")
         self.set_entry_computation_layout(parameters, results[0])
+
+    @property
+    def entry_shardings(self) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
+        parameters = tuple(each.attribute("sharding") for each in self.entry.parameters)
+        return parameters, (self.entry.root.attribute("sharding"),)
+
+    def mesh(self, symbol: str) -> str | None:
+        text = parse_frontend_attributes(self.attributes.get("frontend_attributes", "{}")).get(_MESHES, "")
+        return next((found[2] for found in _MESH.finditer(text) if found[1] == symbol), None)
 
     @property
     def aliases(self) -> Sequence[tuple[tuple[int, ...], int, tuple[int, ...]]]:

@@ -418,6 +418,13 @@ class Module(Protocol):
         """Writes the layouts that callers see, one shape per parameter and result; types stay as they are."""
 
     @property
+    def entry_shardings(self) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
+        """Returns the texts of the shardings of the entry's parameters and results, None where it has none."""
+
+    def mesh(self, symbol: str) -> str | None:
+        """Returns the text of the mesh of Shardy that a symbol names; None where the module has none."""
+
+    @property
     def aliases(self) -> Sequence[tuple[tuple[int, ...], int, tuple[int, ...]]]:
         """Returns (result index path, parameter number, parameter index path) of every alias of the entry."""
 

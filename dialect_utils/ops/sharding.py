@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
+from typing import NamedTuple
 
 # More devices than any module here has.
 _MOST_DEVICES = 1 << 16
@@ -65,6 +66,22 @@ class Sharding:
         tiles, last = (*self.tiles, copies), " last_tile_dim_replicate"
         sizes = ",".join(map(str, tiles if copies > 1 else self.tiles))
         return f"{{devices=[{sizes}]{','.join(map(str, order))}{last if copies > 1 else ''}}}"
+
+
+class Partition(NamedTuple):
+    """The shardings of all parameters and results of an entry, tuples flattened, by which devices hold them.
+
+    `assumed` says in words which shardings no text gives.
+    """
+
+    parameters: tuple[Sharding, ...]
+    results: tuple[Sharding, ...]
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def devices(self) -> int:
+        """Returns the number of devices."""
+        return len((*self.parameters, *self.results)[0].parts)
 
 
 def replicated(rank: int, devices: int) -> Sharding:

@@ -36,6 +36,12 @@ _DIMENSIONS = re.compile(r"(?<=, )\[(?:\{[^{}]*\}(?:p\d+)?(?:, )?)*\]")
 _WHOLE = re.compile(r"(?:replicated|manual|maximal device=\d+|[{}, ])*")
 
 
+def sharding_text(attributes: Mapping[str, ir.Attribute]) -> str | None:
+    """Returns the text of a value's sharding, that of Shardy first; None without one."""
+    found = next((attributes[name] for name in SHARDINGS if name in attributes), None)
+    return None if found is None else string_value(found) if isinstance(found, ir.StringAttr) else str(found)
+
+
 def as_written(shape: Shape) -> Shape:
     """Returns the shape without default layouts; raises ValueError for padded_dimensions, which have no text form."""
     return shape.map_arrays(_as_written)

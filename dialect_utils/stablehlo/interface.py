@@ -18,6 +18,7 @@ from dialect_utils.stablehlo.annotations import (
     result_mirror,
     set_or_delete,
     set_result_mirror,
+    sharding_text,
     string_attribute,
     text_of,
     with_layout_mode,
@@ -74,6 +75,15 @@ class Interface:
     def result_shapes(self) -> tuple[Shape, ...]:
         """Returns the shapes of all results."""
         return self._shapes(RESULTS)
+
+    @property
+    def shardings(self) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
+        """Returns the texts of the shardings of all arguments, and of all results."""
+        arguments, results = (
+            tuple(sharding_text(attribute_entries(each)) for each in self._attributes(place))
+            for place in (ARGUMENTS, RESULTS)
+        )
+        return arguments, results
 
     @property
     def attributes(self) -> tuple[dict[str, ir.Attribute], ...]:

@@ -223,6 +223,18 @@ class StableHloModule(Module):
         self.entry.interface.set_layouts(parameters, results)
 
     @property
+    def entry_shardings(self) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
+        parameters, results = self.entry.interface.shardings
+        return parameters, results
+
+    def mesh(self, symbol: str) -> str | None:
+        named = (
+            (text_of(each, "sym_name"), each)
+            for each in (view.operation for view in blocks_of(self.root)[0].operations)
+        )
+        return next((str(each).partition(" = ")[2] for name, each in named if name == symbol), None)
+
+    @property
     def layout_modes(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Returns the layout modes of main's arguments and results: `default`, `auto`, or a layout such as `{0,1}`."""
         return self.entry.interface.layout_modes

@@ -14,6 +14,7 @@ from dialect_utils.ir.control_flow import MOST_ITERATIONS
 from dialect_utils.layout import Shape
 from dialect_utils.layout.moves import steps as moves
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops.sharding import Partition, try_sharding
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.terms.primitives import Kind, Term
@@ -58,13 +59,15 @@ class Certificate:
     """A proof that two modules are equal: its steps, and how the loops of the first and of the last module are read.
 
     The key of a reading is the number of the loop among the operations of its module. With `is_decomposed` the proof is
-    about the modules with CHLO operations decomposed. Loops of up to `iterations` are unrolled.
+    about the modules with CHLO operations decomposed. Loops of up to `iterations` are unrolled. With a partition the
+    last module computes on the parts of the first module's arrays that several devices hold.
     """
 
     steps: tuple[Step, ...]
     readings: tuple[Mapping[int, Reading], ...]
     is_decomposed: bool = False
     iterations: int = MOST_ITERATIONS
+    partition: Partition | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,7 +124,14 @@ def certificate_text(certificate: Certificate) -> str:
         [[loop, *map(table.plain, (read.order, read.changed, read.plans))] for loop, read in found.items()]
         for found in certificate.readings
     ]
-    found = {"format": _FORMAT, "decomposed": certificate.is_decomposed, "iterations": certificate.iterations}
+    found: dict[str, Any] = {
+        "format": _FORMAT,
+        "decomposed": certificate.is_decomposed,
+        "iterations": certificate.iterations,
+    }
+    if certificate.partition is not None:
+        sides = certificate.partition.parameters, certificate.partition.results
+        found["partition"] = [[[len(each.tiles), len(each.parts), str(each)] for each in side] for side in sides]
     return json.dumps({**found, "terms": table.rows, "steps": steps, "readings": readings}, separators=(",", ":"))
 
 
@@ -192,7 +202,22 @@ def _certificate(found: Mapping[str, Any]) -> Certificate:
         {number: Reading(*(_value(each, terms) for each in rest)) for number, *rest in rows}
         for rows in found["readings"]
     )
-    return Certificate(tuple(steps), readings, bool(found["decomposed"]), int(found.get("iterations", MOST_ITERATIONS)))
+    return Certificate(
+        tuple(steps),
+        readings,
+        bool(found["decomposed"]),
+        int(found.get("iterations", MOST_ITERATIONS)),
+        _partition(found["partition"]) if "partition" in found else None,
+    )
+
+
+def _partition(sides: Sequence[Sequence[tuple[int, int, str]]]) -> Partition:
+    """Returns the partition that a certificate is about; raises ValueError for a sharding in another notation."""
+    shardings = [[try_sharding(text, rank, devices) for rank, devices, text in side] for side in sides]
+    parameters, results = (tuple(each for each in side if each is not None) for side in shardings)
+    if [len(parameters), len(results)] != [*map(len, sides)]:
+        raise ValueError("a sharding of its partition is not known")
+    return Partition(parameters, results)
 
 
 def _value(plain: Any, terms: Sequence[ReadTerm]) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Module
 from dialect_utils.layout.proof.deadline import DeadlineError, deadline
+from dialect_utils.ops.sharding import Partition
 from dialect_utils.verdict.certificate import Certificate
 from dialect_utils.verdict.outcome import OutputProof
 from dialect_utils.verdict.proof import ProofResult, try_prove
@@ -25,6 +26,7 @@ def prove(
     over_reals: bool = False,
     field_seed: int | None = None,
     seconds: float = inf,
+    partition: Partition | None = None,
 ) -> ProofResult:
     """Decides whether modules are equal, as `try_prove` does, and keeps only results that a replay confirms.
 
@@ -34,23 +36,25 @@ def prove(
     """
     try:
         with deadline(seconds):
-            return _replayed(stages, over_reals, field_seed)
+            return _replayed(stages, over_reals, field_seed, partition)
     except DeadlineError:
         return ProofResult("unknown", f"no proof within {seconds:.3g} seconds of computation")
 
 
-def _replayed(stages: Sequence[Module], over_reals: bool, field_seed: int | None) -> ProofResult:
+def _replayed(
+    stages: Sequence[Module], over_reals: bool, field_seed: int | None, partition: Partition | None
+) -> ProofResult:
     """Searches a proof and replays its certificate; raises DeadlineError after the deadline."""
-    found = try_prove(stages, over_reals=over_reals, field_seed=field_seed)
+    found = try_prove(stages, over_reals=over_reals, field_seed=field_seed, partition=partition)
     if found.answer != "equal" and not any(each.is_equal for each in found.outputs):
         return found
     # Imported here: `different` and `unknown` need no replay.
     from dialect_utils.verdict.replay import replay
 
-    replayed = replay(stages, found.certificate or Certificate((), ({}, {})))
+    replayed = replay(stages, found.certificate or Certificate((), ({}, {}), partition=partition))
     if found.answer == "equal" and not replayed.is_equal:
         # The proof has changed the bits of a NaN before an operation that observes them.
-        exact = try_prove(stages, keeps_bits=True)
+        exact = try_prove(stages, keeps_bits=True, partition=partition)
         again = None if exact.certificate is None else replay(stages, exact.certificate)
         if exact.answer == "equal" and again is not None and again.is_equal:
             found, replayed = exact, again

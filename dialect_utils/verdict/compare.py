@@ -91,12 +91,12 @@ def _proved(
 ) -> tuple[Sequence[Module], ProofResult]:
     """Returns the forms for which a proof was found, and the proof: the definitions of calls count without one."""
     has_calls = any(form is not stage for form, stage in zip(defined, stages, strict=True))
-    seconds, seed = options.proof_seconds, options.field_seed
+    seconds, seed, partition = options.proof_seconds, options.field_seed, options.partition
     if not has_calls or _callees(stages[0]) == _callees(stages[-1]):
-        found = prove(stages, over_reals=not has_calls, field_seed=seed, seconds=seconds)
+        found = prove(stages, over_reals=not has_calls, field_seed=seed, seconds=seconds, partition=partition)
         if not has_calls or found.answer != "unknown":
             return stages, found
-    return defined, prove(defined, over_reals=True, field_seed=seed, seconds=seconds)
+    return defined, prove(defined, over_reals=True, field_seed=seed, seconds=seconds, partition=partition)
 
 
 def _callees(module: Module) -> Counter[str | None]:
@@ -168,7 +168,9 @@ class _Execution:
         names, memory = (_file_name(first), _file_name(last)), self.options.memory
         last_name = names[1] + (" (rewritten)" if names[0] == names[1] else "")
         programs = prepare(first, names[0], memory), prepare(last, last_name, memory)
-        return _Prepared((first, last), programs, checks_of_both(first, last), common_device_count((first, last)))
+        is_shared = self.options.partition is None
+        devices = common_device_count((first, last) if is_shared else (first,))
+        return _Prepared((first, last), programs, checks_of_both(first, last), devices)
 
     def run(self, stages: Sequence[Module], prepared: _Prepared) -> Verdict:
         """Executes the prepared forms; raises DiagnosticError where the entries of the modules do not fit."""
@@ -178,12 +180,16 @@ class _Execution:
             stages = [with_outputs(stage, kept) for stage in stages]
             prepared = self._of_forms(*(with_outputs(form, kept) for form in prepared.forms))
         (first, last), programs, checks, devices = prepared
-        unseen = unseen_differences(stages[0], stages[-1])
+        unseen = "" if self.options.partition else unseen_differences(stages[0], stages[-1])
         with ExitStack() as stack:
             worker = self.worker
             if worker is None or worker.devices != devices:
                 worker = stack.enter_context(Worker(devices=devices, memory=self.options.memory))
-            examination = Examination.of([first, *stages, last], programs, checks, self.options, worker, excused)
+            partition, partitioned = self.options.partition, None
+            if partition is not None:
+                partitioned = stack.enter_context(Worker(devices=partition.devices, memory=self.options.memory))
+            forms = [first, *stages, last]
+            examination = Examination.of(forms, programs, checks, self.options, worker, excused, partitioned)
             if self.is_proved:
                 examination = examination.of_proved()
             elif self.proved is not None:

@@ -19,6 +19,7 @@ from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
 from dialect_utils.layout.index.index_map import element_slot_bits, linear_indices, physical_element_count
 from dialect_utils.layout.moves.physical import physical_shape
+from dialect_utils.ops.sharding import Partition, Sharding
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 
@@ -26,22 +27,60 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 class EntryArray:
     """One array of the entry: its shape in the first module, and the layouts that pack it for the last module.
 
-    Without layouts both modules take the same array. Several layouts apply one after another.
+    Without layouts both modules take the same array. Several layouts apply one after another. With a sharding each
+    device of the last module takes a part of the first module's array.
     """
 
     shape: ArrayShape
     layouts: tuple[ArrayShape, ...] = ()
+    sharding: Sharding | None = None
+
+    @property
+    def is_padded(self) -> bool:
+        """Is true where the last module's array may have padding."""
+        sharding, sizes = self.sharding, self.shape.dimensions
+        if sharding is None:
+            return bool(self.layouts)
+        return any(n * size != full for n, size, full in zip(sharding.tiles, sharding.local(sizes), sizes, strict=True))
 
     def pack(self, array: Array, *, poison: bool) -> Array:
         """Returns the last module's array for an array of the first, with zeros or poison as padding.
 
         An array with one dimension more than `shape` holds one array for each device.
         """
+        if self.sharding is not None:
+            return self._split(array, self.sharding, poison=poison)
         if self.layouts and array.ndim > self.shape.rank:
             return np.stack([self.pack(part, poison=poison) for part in array])
         for layout in self.layouts:
             array = pack_by_index(array, layout, layout.element_type.poison_bits if poison else 0)
         return array
+
+    def _split(self, array: Array, sharding: Sharding, *, poison: bool) -> Array:
+        """Returns the part of each device, along a leading dimension."""
+        kind, sizes = self.shape.element_type, self.shape.dimensions
+        bits = to_bits(array, kind)
+        width = bits.shape[array.ndim :]
+        filling = (kind.poison_bits if poison else 0).to_bytes(bits.itemsize * prod(width), "little")
+        parts = np.empty((len(sharding.parts), *sharding.local(sizes), *width), bits.dtype)
+        parts[...] = np.frombuffer(filling, bits.dtype).reshape(width)
+        for device in range(len(parts)):
+            held = sharding.region(device, sizes)
+            parts[device][_from_start(held)] = bits[held]
+        return from_bits(parts, kind)
+
+    def put_together(self, parts: Array, expected: Array) -> Array:
+        """Returns the whole array of the parts of all devices; where devices differ, what is not expected."""
+        if self.sharding is None:
+            return parts
+        kind = self.shape.element_type
+        wanted, bits = to_bits(expected, kind), to_bits(parts, kind)
+        found = wanted.copy()
+        for device in range(len(parts)):
+            held = self.sharding.region(device, self.shape.dimensions)
+            own = bits[device][_from_start(held)]
+            found[held] = np.where(own != wanted[held], own, found[held])
+        return from_bits(found, kind)
 
     def unpack(self, array: Array) -> Array:
         """Returns the first module's array for an array of the last, or one for each device."""
@@ -58,20 +97,35 @@ class EntryArray:
         return ArrayShape(self.shape.element_type, (count, *self.shape.dimensions))
 
 
+def _from_start(region: tuple[slice, ...]) -> tuple[slice, ...]:
+    return tuple(slice(each.stop - each.start) for each in region)
+
+
 class EntryInterface(NamedTuple):
     """The arrays that two modules take, and those that they return, tuples flattened."""
 
     parameters: list[EntryArray]
     results: list[EntryArray]
 
+    @property
+    def shardings(self) -> tuple[list[Sharding], list[Sharding]] | None:
+        """Returns the shardings of parameters and results; None where the last module takes whole arrays."""
+        found = [[each.sharding for each in side if each.sharding is not None] for side in self]
+        return (found[0], found[1]) if any(found) else None
 
-def entry_interface(stages: Sequence[Module]) -> EntryInterface:
-    """Returns the arrays of the entry of several forms of a module.
+
+def entry_interface(stages: Sequence[Module], partition: Partition | None = None) -> EntryInterface:
+    """Returns the arrays of the entry of several forms of a module, or of one for each device by a partition.
 
     `stages` are the first module, the ones in between that supply entry layouts, and the last one.
     An array of the same type and dimensions stays unchanged; one with the type and dimensions of
     the physical array of the stage before is packed. Raises DiagnosticError for any other array.
     """
+    if partition is not None:
+        sides = zip(
+            stages[0].entry_layout, stages[-1].entry_layout, partition[:2], ("parameter", "result"), strict=True
+        )
+        return EntryInterface(*(_parts(*side) for side in sides))
     parameters, results = ([stage.entry_layout[side] for stage in stages] for side in (0, 1))
     return EntryInterface(_matched("parameter", parameters), _matched("result", results))
 
@@ -83,6 +137,25 @@ def _matched(role: str, stages: Sequence[Sequence[Shape]]) -> list[EntryArray]:
         message = f"different signatures: {len(leaves[0])} {role}s in one module, {len(leaves[-1])} in the other"
         raise DiagnosticError(Diagnostic(message))
     return [_entry_array(f"{role} {i}", chain) for i, chain in enumerate(zip(*leaves, strict=True))]
+
+
+def _parts(
+    wholes: Sequence[Shape], parts: Sequence[Shape], shardings: Sequence[Sharding], role: str
+) -> list[EntryArray]:
+    """Returns the arrays of one side of the entry, each with its sharding."""
+    found, local = ([leaf for shape in shapes for leaf in _arrays(shape, role)] for shapes in (wholes, parts))
+    if not len(found) == len(local) == len(shardings):
+        raise DiagnosticError(
+            Diagnostic(f"different signatures: {len(found)} {role}s, and {len(local)} on each device")
+        )
+    for number, (whole, part, sharding) in enumerate(zip(found, local, shardings, strict=True)):
+        fits = whole.rank == part.rank == len(sharding.tiles) and whole.element_type == part.element_type
+        if not fits or sharding.local(whole.dimensions) != part.dimensions:
+            message = f"the sharding {sharding} of {role} {number} does not make {part} of {whole}"
+            raise DiagnosticError(Diagnostic(message))
+    return [
+        EntryArray(whole.without_layout, sharding=sharding) for whole, sharding in zip(found, shardings, strict=True)
+    ]
 
 
 def _arrays(shape: Shape, role: str) -> list[ArrayShape]:

@@ -75,9 +75,10 @@ class Examination:
         options: Options,
         worker: Worker,
         excused: frozenset[int] = frozenset(),
+        partitioned: Worker | None = None,
     ) -> Examination:
         """Prepares the comparison of the first and the last of several forms of a module, without excused outputs."""
-        parameters, results = entry_interface(stages)
+        parameters, results = entry_interface(stages, options.partition)
         first, last = stages[0], stages[-1]
         # The operands of a self-check are compared, too; no layout packs them.
         results += [EntryArray(check.shape) for check in checks for _ in check.operands]
@@ -105,6 +106,7 @@ class Examination:
         data, missing = chosen_data(shapes, [first, last], options, sums=sums)
         work = work_of(first) + work_of(last) if is_interpretable(first) and is_interpretable(last) else None
         runs = Runs(worker, programs, parameters, results, data, options.timeout, time.monotonic() + options.timeout)
+        runs = replace(runs, partitioned=partitioned)
         judge = Judge(comparator, checks, is_interpreter_optional=options.engines is None)
         return cls(first, last, runs, judge, options, work, tuple(missing), expanded)
 
@@ -190,7 +192,7 @@ class Examination:
             return None
         if any(data.kind == "tagged" for data in self.runs.data):
             return _equal(verdict, _MOVED, remarks)
-        if self.runs.worker.devices > 1 or not self._has_one_order():
+        if self.runs.devices > 1 or not self._has_one_order():
             return None
         if self.runs.data[0].kind == "own":
             return _equal(verdict, _ONLY_INPUT, remarks)
@@ -243,7 +245,7 @@ class Examination:
 
     def _confirmed(self, engine: Engine, runs: Runs, found: Finding) -> tuple[Runs, Finding]:
         """Returns a weaker finding for a difference that no other engine shows, unless the engines were chosen."""
-        if found.answer != "different" or self.options.engines is not None or self.runs.worker.devices > 1:
+        if found.answer != "different" or self.options.engines is not None or self.runs.devices > 1:
             return runs, found
         # Imported here: most checks find no difference.
         from dialect_utils.verdict.second_opinion import SecondOpinion
@@ -268,13 +270,14 @@ class Examination:
     def _is_small(self) -> bool:
         """Is true where the interpreter knows every operation and is quick on all sets of data."""
         limit = _INTERPRETED_SECONDS * ELEMENTS_PER_SECOND
-        return self.work is not None and self.work * len(self.runs.data) <= limit
+        is_one = self.runs.partitioned is None
+        return is_one and self.work is not None and self.work * len(self.runs.data) <= limit
 
     def _described(self) -> str:
         """Returns a text with the number of sets of data."""
         count = len(self.runs.data)
         data = f"on {count} set{'s' if count > 1 else ''} of inputs" if self.runs.parameters else "on its own data"
-        return data if self.runs.worker.devices == 1 else f"{data} on {self.runs.worker.devices} devices"
+        return data if self.runs.devices == 1 else f"{data} on {self.runs.devices} devices"
 
     def _outputs(self, differing: Collection[int]) -> tuple[str, ...]:
         """Returns a line for every output, except operands of the module's own checks."""

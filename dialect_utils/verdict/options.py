@@ -12,6 +12,7 @@ from dialect_utils.verdict.outcome import PROOF
 
 if TYPE_CHECKING:
     from dialect_utils.execution import Array, SavedArray
+    from dialect_utils.ops.sharding import Partition
 
 AUTO: Final = "auto"
 Method = Literal["proof"] | Engine
@@ -32,7 +33,8 @@ class Options:
     faults to inject for measuring which faults the data detects; None: as many as take about the time of the check.
     `field_seed` repeats a comparison over the reals; None: primes and random numbers that nobody knows before.
     `precision` is `default` where the dump of a TPU may round operands of dots at DEFAULT precision, `highest` where it
-    may not. Raises DiagnosticError for an unknown engine or precision, and for fewer than one seed.
+    may not. With a partition the last module computes on the parts of the first module's arrays that several devices
+    hold. Raises DiagnosticError for an unknown engine or precision, and for fewer than one seed.
     """
 
     engines: tuple[Method, ...] | None = None
@@ -45,6 +47,7 @@ class Options:
     power: int | None = None
     field_seed: int | None = None
     precision: DotPrecision = "default"
+    partition: Partition | None = None
 
     def __post_init__(self) -> None:
         asked = () if self.engines is None else self.engines

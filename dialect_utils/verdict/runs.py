@@ -13,6 +13,7 @@ import numpy as np
 from dialect_utils.execution import Array, Engine, ExecutionError, Program, Worker
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import element_type_of
+from dialect_utils.ops.sharding import replicated
 from dialect_utils.verdict.entry import EntryArray
 from dialect_utils.verdict.rounding.floats import ulps_of
 from dialect_utils.verdict.sampling import DataSet
@@ -44,7 +45,8 @@ class Results:
 class Runs:
     """Two programs, the arrays of their entries, and the data, the worker and the engine that they run on.
 
-    Where the worker has several devices, arrays have a leading dimension for these.
+    Where the worker has several devices, arrays have a leading dimension for these. `partitioned` runs the rewrite
+    where it computes on the parts of several devices.
     """
 
     worker: Worker
@@ -63,11 +65,24 @@ class Runs:
     nan_first: bool | None = None
     # The operands of the original's products that are rounded to bf16, a bit for each.
     rounded: int = 0
+    partitioned: Worker | None = None
+
+    @property
+    def devices(self) -> int:
+        """Returns the number of devices of the program that has most."""
+        return self.worker.devices if self.partitioned is None else self.partitioned.devices
 
     def compared(self) -> list[Results]:
         """Runs both programs on each set of data."""
         sets = zip(self.data, self.original(), self.rewrite(), strict=True)
-        return [Results(self.engine, data, expected, *rewritten) for data, expected, rewritten in sets]
+        return [
+            Results(self.engine, data, expected, *(self._put_together(each, expected) for each in rewritten))
+            for data, expected, rewritten in sets
+        ]
+
+    def _put_together(self, found: Sequence[Array], expected: Sequence[Array]) -> list[Array]:
+        rows = zip(self.results, found, expected, strict=True)
+        return [array.put_together(parts, wanted) for array, parts, wanted in rows]
 
     def original(self) -> list[list[Array]]:
         """Returns the original's outputs on each set of data."""
@@ -76,7 +91,7 @@ class Runs:
     def rewrite(self) -> list[tuple[list[Array], list[Array]]]:
         """Returns the rewrite's outputs on each set of data, with zeros and with poison as padding of the inputs."""
         with_zeros = self._execute_packed(poison=False)
-        is_padded = any(parameter.layouts for parameter in self.parameters)
+        is_padded = any(parameter.is_padded for parameter in self.parameters)
         return list(zip(with_zeros, self._execute_packed(poison=True) if is_padded else with_zeros, strict=True))
 
     def of_others(self, programs: Sequence[Program]) -> list[list[list[Array]] | None]:
@@ -167,7 +182,9 @@ class Runs:
         (first, of_first), (last, of_last) = (
             self.worker.rewrite("order", program, nan_first=nan_first) for program in self.programs
         )
-        parameters = [*self.parameters, _RANKS]
+        count = self.devices
+        ranks = replace(_RANKS, sharding=replicated(1, count)) if self.partitioned is not None else _RANKS
+        parameters = [*self.parameters, ranks]
         return replace(self, programs=(first, last), parameters=parameters, nan_first=nan_first), of_first, of_last
 
     def ranked(self, *orders: tuple[int, int]) -> Runs:
@@ -190,16 +207,22 @@ class Runs:
             [each.pack(array, poison=poison) for each, array in zip(self.parameters, data.arrays, strict=True)]
             for data in self.data
         ]
-        outputs = self._execute(self.programs[1], packed)
+        worker = self.worker if self.partitioned is None else self.partitioned
+        outputs = self._execute(self.programs[1], packed, worker=worker)
         return [[each.unpack(array) for each, array in zip(self.results, row, strict=True)] for row in outputs]
 
     def _execute(
-        self, program: Program, inputs: Sequence[Sequence[Array]], *, with_checks: bool = True
+        self,
+        program: Program,
+        inputs: Sequence[Sequence[Array]],
+        *,
+        with_checks: bool = True,
+        worker: Worker | None = None,
     ) -> list[list[Array]]:
         timeout = self.deadline - time.monotonic()
         if timeout <= 0:
             raise ExecutionError("timeout", f"no time is left of {self.timeout:g} seconds")
-        return self.worker.run(
+        return (worker or self.worker).run(
             program, inputs, engine=self.engine, options=self.xla_options, timeout=timeout, with_checks=with_checks
         )
 

@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Self
 
 from dialect_utils.io.files import decode, display_name, read_bytes
 from dialect_utils.io.inputs import Input, named_input, pair_inputs
@@ -64,6 +65,7 @@ class Check(Command):
     rules = (
         needs_passes("bisect"),
         excludes("pairs", ("stage", "module"), "with --pairs, which names files"),
+        excludes("sharded", ("passes", "pairs", "assume_elided_equal"), "with --sharded, which compares two programs"),
         WITHOUT_EXECUTION,
     )
 
@@ -74,11 +76,25 @@ class Check(Command):
     ci: CiOptions = group(CiOptions)
     pairs: str | None = option("FILE", "judge many pairs, one `A B` a line; - is standard input")
     bisect: bool = flag("with -p: name the first pass after which results differ")
+    sharded: bool = flag("the second module is for several devices, and computes on parts of the first one's arrays")
+    placements: str | None = option("FILE", "with --sharded: JSON that says which device holds which part")
     certificate: str | None = option("FILE", "write the proof, which `relayout replay A B FILE` checks")
     devices: int | None = option("N", "host devices, where the modules do not say it", count)
     comparison: ComparisonOptions = group(ComparisonOptions)
     verbose: bool = flag("say all that is known: data, planted mistakes, where proofs end, each output, rules")
     limits: LimitOptions = group(LimitOptions, timeout="for each pair, all engines together (default 120)")
+
+    @contextmanager
+    def prepared(self) -> Iterator[Self]:
+        """Adds what XLA's partitioner makes of one program, with --sharded."""
+        if not self.sharded or len(self.files) != 1:
+            yield self
+            return
+        # Imported here, as below: most checks compile nothing.
+        from relayout.validation.compilation import partition_program
+
+        with TemporaryDirectory(prefix="relayout-parts-") as folder:
+            yield replace(self, files=(*self.files, partition_program(self.files[0], folder)))
 
     def plan(self, console: Console) -> Sequence[Unit]:
         console.diagnose(self.pipeline.read().notes)
@@ -101,6 +117,8 @@ class Check(Command):
             return [(named_input(a), named_input(b)) for a, b in listed]
         if self.pipeline.passes:
             return [(each,) for each in self.selection.find(files_or_input(files), console)]
+        if self.placements is not None and not self.sharded:
+            raise usage_error("--placements says which device holds which part, so it needs --sharded")
         if len(files) != 2:
             there = f", and there is only {files[0]}" if len(files) == 1 else f", not {len(files)}" if files else ""
             hint = f"relayout check {files[0] if files else 'A'} B, or relayout check FILE... -p SPEC for a pipeline"
@@ -180,7 +198,9 @@ class _Check:
             options = replace(
                 self.options, proof_seconds=proof_seconds(self.command.limits, unit.seconds), inputs=inputs
             )
-            if len(modules) > 1:
+            if self.command.sharded:
+                verdict = self._compare_parts(modules, options)
+            elif len(modules) > 1:
                 verdict = self._compare(modules, options)
             else:
                 verdict = self._compare_with_pipeline(modules[0], options)
@@ -243,6 +263,19 @@ class _Check:
         message = f"pass {step} (number {number}) is the first after which results differ"
         found = Diagnostic(message, severity="note")
         self.console.diagnose([found, reproducer("check", step, stages[number - 1])])
+
+    def _compare_parts(self, modules: Sequence[Module], options: Options) -> Verdict:
+        """Compares a program with one for several devices, by each placement of arrays that may be meant."""
+        # Imported here: it loads the proof.
+        from dialect_utils.verdict.partition import compare_parts, partitions_of, read_partition
+
+        first, last = modules
+        file = self.command.placements
+        if file is None:
+            found = partitions_of(first, last)
+        else:
+            found = iter([read_partition(decode(read_bytes(file)), display_name(file))])
+        return compare_parts(found, lambda each: self._compare([first, last], replace(options, partition=each)))
 
     def _compare(self, stages: Sequence[Module], options: Options) -> Verdict:
         first, last = stages[0], stages[-1]

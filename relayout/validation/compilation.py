@@ -6,12 +6,14 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from glob import escape as glob_escape, glob
 from tempfile import TemporaryDirectory
 
 from dialect_utils.io.files import read_module
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of
+from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
 from relayout.command import InputOptions
 from relayout.console import Console
@@ -28,6 +30,19 @@ def dump_module(module: Module, target: str, folder: str) -> None:
 
     verify(module)
     dump_passes(in_dialect_of("stablehlo", module).text(), target, folder)
+
+
+def partition_program(file: str, folder: str) -> str:
+    """Writes what XLA:CPU's partitioner makes of a program into a folder; returns the name of the file.
+
+    Raises DiagnosticError for a program that the partitioner does not change.
+    """
+    dump_module(read_module(file), "cpu", folder)
+    found = sorted(glob(os.path.join(glob_escape(folder), "*.after_spmd-partitioning.*.txt")))
+    if not found:
+        hint = "--sharded with one FILE needs shardings, and a number of devices (mhlo.num_partitions)"
+        raise DiagnosticError(Diagnostic(f"the partitioner makes no parts of {file}", hint=hint))
+    return found[0]
 
 
 @dataclass(frozen=True, kw_only=True)

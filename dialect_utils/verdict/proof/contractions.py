@@ -12,6 +12,7 @@ from itertools import pairwise
 from math import prod
 
 from dialect_utils.layout import Reshape, Step, Transpose
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.verdict.proof.parts import Atom, atoms_of, regrouped
 from dialect_utils.verdict.proof.sources import source_of
@@ -20,6 +21,7 @@ from dialect_utils.verdict.rules import Rule
 
 DOT = Rule("dot", "A dot sums products of pairs: the order of its dimensions, and of its operands, is movement.")
 AS_SUM = Rule("dot-as-sum", "A dot is a sum of elementwise products, which the engine may round.")
+BATCH_SUM = Rule("batch-sum", "A sum over a part of a dot's batch is the dot that sums these products, too.")
 # A step that reorders the dimensions of a dot.
 DOT_ORDER = "dot-order"
 # A step that reorders the dimensions of a reduction.
@@ -112,6 +114,23 @@ def reduction_order(terms: Terms, array: Term, *, is_sum: bool) -> tuple[tuple[S
     kept = int(not is_sum)
     orders[kept] = orders[kept][0], tuple(range(len(orders[kept][0])))
     return _steps(sizes, orders), _steps(sizes[:1], [_inverse(orders[0])])
+
+
+def batch_sum(plan: Plan) -> tuple[int, int, int] | None:
+    """Returns the factors of the batch of a dot before, in and after the part that a reduction sums.
+
+    `plan` makes the array [kept, summed] of the dot. Returns None unless one part of the batch is summed, and the rest
+    is in the order of the dot.
+    """
+    found = atoms_of(plan) if all(step.order is not None or step.opcode == "reshape" for step in plan.steps) else None
+    if found is None or not found[1] or any(atom.dimension for atom in found[1]):
+        return None
+    kept, summed = found
+    is_sorted = [*kept] == sorted(kept, key=lambda atom: atom.place)
+    is_joined = all(a.stride == b.stride * b.size for a, b in pairwise(summed))
+    size, inner = prod(atom.size for atom in summed), summed[-1].stride
+    outer = plan.dimensions[0] // (size * inner)
+    return (outer, size, inner) if is_sorted and is_joined else None
 
 
 def last_order(terms: Terms, array: Term) -> Order | None:

@@ -21,6 +21,7 @@ from dialect_utils.layout.proof.deadline import DeadlineError, check_deadline, d
 from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.ops.sharding import Partition, Sharding
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_of, without_chlo
 from dialect_utils.verdict.differences import MovedElement, Place
@@ -35,6 +36,7 @@ from dialect_utils.verdict.proof.rewriter import Rewriter
 from dialect_utils.verdict.proof.strategies import SECONDS_OF_ELEMENTS, SECONDS_OF_STRATEGY, Strategy
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
 from dialect_utils.verdict.rules import Definition
+from dialect_utils.verdict.terms.devices import run_partitioned, run_whole
 from dialect_utils.verdict.terms.loops import UNROLLED
 from dialect_utils.verdict.terms.orders import order_of
 from dialect_utils.verdict.terms.walker import walk
@@ -81,16 +83,18 @@ def try_prove(
     over_reals: bool = False,
     field_seed: int | None = None,
     keeps_bits: bool = False,
+    partition: Partition | None = None,
 ) -> ProofResult:
     """Decides whether the first and the last of several forms of a module are equal, without executing any.
 
     With `over_reals` outputs that are not proved equal are compared as functions of real numbers, too, by the draw of
     `field_seed` (None: a new one). Only the padding of packed entry arrays is unspecified. The answer is `different`
     only where results differ for some inputs. With `keeps_bits` no rule about floats is applied, so that the proof
-    holds for the bits of NaN, too. Raises DiagnosticError where the entries of the modules do not fit.
+    holds for the bits of NaN, too. With a partition the last module computes on the parts of several devices.
+    Raises DiagnosticError where the entries of the modules do not fit.
     """
     started = time.perf_counter()
-    interface = entry_interface(stages)
+    interface = entry_interface(stages, partition)
     try:
         found = _decided(stages, interface, over_reals, field_seed, keeps_bits)
     except (GaveUpError, UndefinedError) as reason:
@@ -102,6 +106,8 @@ def try_prove(
         found = ProofResult("unknown", str(error))
     except RecursionError:
         found = ProofResult("unknown", "the modules are nested too deeply")
+    if found.certificate is not None and partition is not None:
+        found = replace(found, certificate=replace(found.certificate, partition=partition))
     return replace(found, seconds=time.perf_counter() - started)
 
 
@@ -188,6 +194,11 @@ class _Comparison:
         if strategy.keeps_orders:
             self.terms.orders = frozenset(each for each in orders if orders[each] == other_orders[each])
         before = Rewriter(self.terms)
+        self.effects: list[Term] = []
+        self.other_effects: list[Term] = []
+        if interface.shardings is not None:
+            self._partitioned(before, interface.shardings, inputs)
+            return
         expected, self.effects = self._walked(before, first, inputs)
         self.terms.place, self.terms.side = None, 1
         after = Rewriter(self.terms, before.loops, _plans(stages) if before.loops else {})
@@ -195,6 +206,19 @@ class _Comparison:
         found, self.other_effects = self._walked(after, last, packed)
         outputs = (after.unpacked(term, each.layouts) for term, each in zip(found, interface.results, strict=True))
         self.pairs = list(zip(expected, map(self.terms.term, outputs), strict=True))
+        self.has_loops = bool(before.loops or after.loops)
+
+    def _partitioned(
+        self, before: Rewriter, shardings: tuple[list[Sharding], list[Sharding]], inputs: Sequence[Term]
+    ) -> None:
+        """Makes the terms of a program, and of one that computes on parts of its arrays."""
+        (first, last), iterations, terms = self.modules, self.strategy.iterations, self.terms
+        terms.orders = frozenset()
+        expected = run_whole(before, first, inputs, iterations)
+        terms.place, terms.side = None, 1
+        after = Rewriter(terms, before.loops, {})
+        found, wanted = run_partitioned(after, last, shardings, inputs, [*map(terms.term, expected)], iterations)
+        self.pairs = list(zip(map(terms.term, wanted), map(terms.term, found), strict=True))
         self.has_loops = bool(before.loops or after.loops)
 
     def _walked(self, maker: Rewriter, module: Module, inputs: Sequence[Array]) -> tuple[list[Term], list[Term]]:

@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.layout import ArrayShape, ElementType, Reshape, Transpose
+from dialect_utils.ops.contractions import summed_in
 from dialect_utils.ops.domain import reshaped
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.matching import converted
 from dialect_utils.verdict.proof.algebra.widening import all_unconverted, narrowed, of_extreme
-from dialect_utils.verdict.proof.contractions import REDUCTION_ORDER, reduction_order
+from dialect_utils.verdict.proof.contractions import BATCH_SUM, REDUCTION_ORDER, batch_sum, reduction_order
 from dialect_utils.verdict.proof.movement import after
 from dialect_utils.verdict.proof.products import WINDOW, Products
-from dialect_utils.verdict.proof.terms import Array, Term
+from dialect_utils.verdict.proof.terms import MOVED, Array, Term
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import COMMUTATIVE, CONVERTED_FUNCTION, INITIAL, INITIAL_ZERO
 from dialect_utils.verdict.rules.formats import value_of
@@ -68,6 +69,10 @@ class Symbols(Products):
         unit = neutral(opcode, element_type)
         is_neutral = unit is not None and terms.constant_bits(first) == unit
         last = terms.splat(first, (rows,))
+        if opcode == _SUM and not terms.keeps_bits and (is_neutral or terms.constant_bits(first) == 0):
+            joined = self._batch_sum(array, first)
+            if joined is not None:
+                return joined
         if count == 0:
             terms.certify(INITIAL.name, self.written.combine(opcode, array, first), last)
             return last
@@ -83,6 +88,40 @@ class Symbols(Products):
         terms.note(INITIAL)
         start = terms.literal(element_type, unit or 0, ())
         return self._after(opcode, array, first, self.written.combine(opcode, array, start), last)
+
+    def _batch_sum(self, array: Term, first: Term) -> Term | None:
+        """Returns a sum over a part of a dot's batch as the dot that sums these products, too; None for others."""
+        terms, chain = self.terms, self.terms.chain(array)
+        dot, kind = chain.base, array.array.element_type
+        if dot.kind != "op" or not isinstance(dot.label, tuple) or dot.label[0] != "dot":
+            return None
+        factors, kinds = batch_sum(chain.plan), [each.array.element_type for each in dot.operands]
+        if factors is None or summed_in(kind, *kinds) not in (None, kind) or value_of(kind, 0) != 0:
+            return None
+        outer, size, inner = factors
+        (_, rows, summed), columns = dot.operands[0].array.dimensions, dot.operands[1].array.dimensions[1]
+        moved = [
+            after(
+                terms,
+                each,
+                (
+                    Reshape((outer, size, inner, lines, summed)),
+                    Transpose((0, 2, 3, 1, 4)),
+                    Reshape((outer * inner, lines, size * summed)),
+                ),
+            )
+            for each, lines in zip(dot.operands, (rows, columns), strict=True)
+        ]
+        shape = ArrayShape(kind, (outer * inner, rows, columns))
+        flat = outer * inner * rows * columns
+        steps = Reshape((outer, size, inner, rows, columns)), Transpose((0, 2, 3, 4, 1)), Reshape((flat, size))
+        plain = terms.as_written(after(terms, dot, steps))
+        terms.certify(MOVED, array, plain)
+        as_is = terms.make("op", dot.label, shape, [*map(terms.as_written, moved)])
+        before = self.written.combine(_SUM, plain, first)
+        terms.step(BATCH_SUM, before, terms.as_written(reshaped(self, as_is, (flat,))))
+        made = terms.make("op", dot.label, shape, [*map(terms.term, moved)])
+        return terms.term(reshaped(self, self.contracted(made), (flat,)))
 
     def _is_last(self, opcode: str, element_type: ElementType) -> bool:
         return neutral(opcode, element_type) is not None and is_exact(opcode, element_type)

@@ -20,6 +20,7 @@ from dialect_utils.verdict.replay.scalars import check_scalar
 from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function, labels_of, promoted
 from dialect_utils.verdict.rules import try_rule
 from dialect_utils.verdict.rules.arrays import ORDER as ORDERED, PROMOTED
+from dialect_utils.verdict.terms.devices import run_partitioned, run_whole
 from dialect_utils.verdict.terms.graph import Graph, Nodes
 from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS, TWICE, Term
 from dialect_utils.verdict.terms.walker import walk
@@ -104,17 +105,26 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
 
     Raises DiagnosticError where their entries do not fit.
     """
-    parameters, results = entry_interface(stages)
+    interface = entry_interface(stages, certificate.partition)
+    parameters, results = interface
     graph, steps = Graph(), certificate.steps
     if certificate.is_decomposed:
         stages = without_chlo(stages)
     inputs = [graph.make("leaf", ("parameter", i), port.shape.without_layout) for i, port in enumerate(parameters)]
     try:
         first, last = (_nodes(graph, stages[side], certificate.readings[side]) for side in (0, -1))
-        packed = [last.packed(node, each.layouts) for node, each in zip(inputs, parameters, strict=True)]
-        expected, effects = walk(first, stages[0], inputs, certificate.iterations)
-        found, other_effects = walk(last, stages[-1], packed, certificate.iterations)
-        found = [last.unpacked(node, each.layouts) for node, each in zip(found, results, strict=True)]
+        effects: list[int] = []
+        other_effects: list[int] = []
+        if interface.shardings is not None:
+            whole = run_whole(first, stages[0], inputs, certificate.iterations)
+            found, expected = run_partitioned(
+                last, stages[-1], interface.shardings, inputs, whole, certificate.iterations
+            )
+        else:
+            packed = [last.packed(node, each.layouts) for node, each in zip(inputs, parameters, strict=True)]
+            expected, effects = walk(first, stages[0], inputs, certificate.iterations)
+            found, other_effects = walk(last, stages[-1], packed, certificate.iterations)
+            found = [last.unpacked(node, each.layouts) for node, each in zip(found, results, strict=True)]
         elements = Elements(last)
         merges = [_of_one_shape(graph, _checked(graph, elements, step)) for step in steps]
         merges += [_Merge(Level.BITS, *pair) for pair in (*first.folds, *last.folds, *elements.equal)]

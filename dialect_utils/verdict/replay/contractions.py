@@ -10,10 +10,10 @@ from dialect_utils.ops.contractions import summed_in
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.arrays import nan_level
 from dialect_utils.verdict.replay.equality import Level
-from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of, plan_of
+from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of, plan_of, type_of
 from dialect_utils.verdict.rules.formats import value_of
 from dialect_utils.verdict.rules.matching import constant_bits
-from dialect_utils.verdict.terms.combinations import is_exact
+from dialect_utils.verdict.terms.combinations import is_exact, neutral
 from dialect_utils.verdict.terms.primitives import Term, swapped_texts, texts_of
 from dialect_utils.verdict.terms.wellformed import demand
 
@@ -127,6 +127,34 @@ def _as_sum(step: Step) -> Level:
     return Level.ENGINE if kind.is_floating else Level.BITS
 
 
+def _batch_sum(step: Step) -> Level:
+    """Checks that a sum over a part of a dot's batch became a dot that sums these products, too."""
+    before, (joined, plans) = step.before, chain_of(step.after)
+    demand(label_of(before) == ("reduce", "add") and is_op(joined, "dot"), "no sum and dot")
+    array, initial = before.operands
+    kind, bits = array_of(array).element_type, constant_bits(initial)
+    demand(value_of(kind, 0) == 0 and bits in (0, neutral("add", kind)), "the sum begins with another number")
+    (dot,), plan = array.operands, plan_of(array)
+    demand(is_op(dot, "dot") and dot.label == joined.label, "no two dots")
+    demand(summed_in(kind, *map(type_of, dot.operands)) in (None, kind), "the sums are rounded")
+    (batch, rows, summed), columns = array_of(dot.operands[0]).dimensions, array_of(dot.operands[1]).dimensions[1]
+    split, flat = plan.stages[1][1] if plan.steps else (), array_of(before).dimensions
+    demand(len(split) == len(("outer", "size", "inner", "rows", "columns")), "no part of a batch")
+    outer, size, inner = split[:3]
+    turned = Reshape(split), Transpose((0, 2, 3, 4, 1)), Reshape((*flat, size))
+    demand(plan.steps == turned and split == (outer, size, inner, rows, columns), "other movement")
+    demand(outer * size * inner == batch, "another batch")
+    demand([each.steps for each, _ in plans] == [(Reshape(flat),)], "no reshaped result")
+    for operand, moved, lines in zip(dot.operands, joined.operands, (rows, columns), strict=True):
+        steps = (
+            Reshape((outer, size, inner, lines, summed)),
+            Transpose((0, 2, 3, 1, 4)),
+            Reshape((outer * inner, lines, size * summed)),
+        )
+        demand(moved.operands == (operand,) and plan_of(moved).steps == steps, "an operand moves otherwise")
+    return Level.ENGINE if kind.is_floating or kind.is_complex else nan_level(before)
+
+
 def _is_zero(term: Term) -> bool:
     """Is true for the constant 0; bits 0 are another number in a format without zero (f8e8m0fnu)."""
     return constant_bits(term) == 0 and value_of(array_of(term).element_type, 0) == 0
@@ -139,6 +167,7 @@ def _reshaped(term: Term, sizes: tuple[int, ...]) -> Term:
 
 
 CHECKS: Mapping[str, Callable[[Step], Level]] = {
+    "batch-sum": _batch_sum,
     "dot": _dot,
     "dot-as-sum": _as_sum,
     "dot-order": _dot_order,

@@ -144,6 +144,35 @@ def exchange_of(operation: Operation, devices: Devices) -> Exchange:
     return Exchange("all-reduce" if base == _SUM else base, dimensions, tuple(kept.items()), mode, groups, shapes)
 
 
+def device_groups(exchange: Exchange, replicas: int, partitions: int) -> list[list[int]]:
+    """Returns the groups of an exchange as numbers of devices: device r * partitions + p is partition p of replica r.
+
+    Raises UndefinedError where the text does not tell them.
+    """
+    groups, mode = exchange.groups, exchange.mode
+    if groups is None or mode == _UNCLEAR:
+        raise UndefinedError(f"the devices of {exchange.opcode} are not known")
+    listed = [*map(list, groups)] or [[*range({_REPLICAS: replicas, _PARTITIONS: partitions}.get(mode, 1))]]
+    if mode == _GLOBAL:
+        return listed
+    if mode == _BOTH:
+        return [[r * partitions + p for r in group for p in range(partitions)] for group in listed]
+    if mode == _PARTITIONS:
+        return [[r * partitions + p for p in group] for r in range(replicas) for group in listed]
+    return [[r * partitions + p for r in group] for p in range(partitions) for group in listed]
+
+
+def device_pairs(
+    pairs: Sequence[Sequence[int]] | None, mode: str, replicas: int, partitions: int
+) -> list[tuple[int, int]]:
+    """Returns the pairs of a permutation as numbers of devices; raises UndefinedError where they are not known."""
+    if pairs is None or mode not in (_REPLICAS, _PARTITIONS):
+        raise UndefinedError("the devices of collective-permute are not known")
+    if mode == _PARTITIONS:
+        return [(r * partitions + a, r * partitions + b) for r in range(replicas) for a, b in pairs]
+    return [(a * partitions + p, b * partitions + p) for p in range(partitions) for a, b in pairs]
+
+
 def _results(operation: Operation) -> Sequence[Shape]:
     """Returns the shapes of the results, also of a start operation, whose tuple holds them."""
     shapes = [value.shape for value in operation.results]

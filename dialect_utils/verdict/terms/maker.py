@@ -137,6 +137,9 @@ class Maker(Domain[V]):
         """Returns the results of one exchange of a collective operation that applies `functions`."""
         return self.walker.exchanged(functions, part, arrays)
 
+    def among_devices(self, operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]] | None:
+        """Returns the results of an operation that only programs of several devices have; None for others."""
+
     def applied(self, function: Function) -> V:
         """Returns the function that an operation applies; raises UndefinedError where it has effects."""
         return self.walker.applied(function)

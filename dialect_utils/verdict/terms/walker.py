@@ -141,6 +141,8 @@ class Walker(Generic[V]):
         if is_written_in_reverse(operation) or converts_operands(operation):
             return self.opaque(operation)
         operands = [self.values[operand] for operand in operation.operands]
+        if (found := self.maker.among_devices(operation, operands)) is not None:
+            return found
         if gives_sizes(operation):
             return [self.maker.unspecified()]
         if is_assumed(operation):
