@@ -315,8 +315,6 @@ def run(
     >>> relayout.run("examples/negate.hlo", [[1.0] * 5] * 3)[0][0]
     array([-1., -1., -1., -1., -1.], dtype=float32)
     """
-    import numpy as np
-
     from dialect_utils.execution import entry_arrays, run_module
     from dialect_utils.execution.named import split_all_among_devices
     from dialect_utils.ops.device_counts import devices_of
@@ -339,7 +337,7 @@ def run(
     if sharded and devices == 1:
         raise DiagnosticError(Diagnostic("sharded is for several devices, but this program runs on one"))
     if sharded:
-        options = placements(found.program, devices, [np.shape(each) for each in arrays], of_results=False)
+        options = placements(found.program, devices, [each.shape for each in arrays], of_results=False)
         arrays, _ = split_all_among_devices(arrays, parameters, "in", options)
     outputs = run_module(found.module, arrays, engine=engine, devices=devices)
     found.check_ran(outputs)
