@@ -179,3 +179,9 @@ def test_the_commands_agree_on_the_number(
         (tmp_path / name).write_text(text)
     assert main([str(tmp_path / word) if word in texts else word for word in command]) == status
     assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_absurd_numbers_of_devices_are_bounded() -> None:
+    nines = ",".join(["999999999"] * 400)
+    for text in (TILED.replace("2,3", nines) % "<=[6]", "ROOT r = f32[2] negate(x) // " + "mesh<[" * 20_000):
+        assert devices_of(read(hlo(text))).count in (1, 1 << 20)
