@@ -15,7 +15,7 @@ from relayout.reduction import DEFAULT_TRIALS, output_values, reduce_modules
 
 if TYPE_CHECKING:
     from dialect_utils.execution import Worker
-    from dialect_utils.verdict import Cause, Options, Verdict
+    from dialect_utils.verdict import Cause, Options
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,6 @@ class Finder:
             return Crash(error.message) if self.keep == "crash" and error.failure == "crash" else None
         except DiagnosticError:
             return None
-        return self._of_verdict(verdict)
-
-    def _of_verdict(self, verdict: Verdict) -> Cause | Crash | None:
         if self.keep == "different":
             # The verdict `unknown` where an engine contradicts a proof has a cause, too.
             return verdict.cause if verdict.verdict == "different" else None

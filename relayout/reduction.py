@@ -200,17 +200,13 @@ def reduce_modules(
 
 def remove_dead(module: Module) -> None:
     """Erases operations without side effects whose results have no users, and functions that nothing calls."""
-    _remove_dead_operations(module)
-    remove_uncalled(module)
-
-
-def _remove_dead_operations(module: Module) -> None:
     for function in module.functions:
         used = set(function.results)
         for operation in reversed(function.operations):
             is_needed = any(value.users or value in used for value in operation.results) or not operation.results
             if not is_needed and _is_pure(operation):
                 operation.erase()
+    remove_uncalled(module)
 
 
 def _is_pure(operation: Operation) -> bool:

@@ -151,13 +151,9 @@ def examples(step: Pass) -> Iterator[tuple[Pass, str, str]]:
     parts = re.split(r"^(Before|After)(?: (\S.*))?:\n", step.doc, flags=re.MULTILINE)[1:]
     before = ""
     for word, spec, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        code = _indented_block(body)
+        lines = takewhile(lambda line: not line.strip() or line.startswith(" "), body.splitlines())
+        code = textwrap.dedent("\n".join(lines)).strip() + "\n"
         if word == "Before":
             before = code
             continue
         yield _with_text(step, spec or step.name), before, code
-
-
-def _indented_block(text: str) -> str:
-    lines = takewhile(lambda line: not line.strip() or line.startswith(" "), text.splitlines())
-    return textwrap.dedent("\n".join(lines)).strip() + "\n"

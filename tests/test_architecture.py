@@ -96,7 +96,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         *(f"dialect_utils.stablehlo.{name}" for name in ("bindings", "origins")),
     ),
     "dialect_utils.memory": (*_BASE, "dialect_utils.hlo"),
-    "dialect_utils.history": (*_BASE, "dialect_utils.hlo.text", "dialect_utils.memory"),
+    "dialect_utils.history": (*_BASE, "dialect_utils.hlo", "dialect_utils.memory"),
     "dialect_utils.execution": (
         *_BASE,
         "dialect_utils.processes",

@@ -181,8 +181,7 @@ def _checked_pred(array: Array, name: str) -> Array:
 
 
 def _checked_integers(array: Array, element_type: ElementType, name: str) -> Array:
-    bits = element_type.bits
-    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if element_type.is_signed else (0, (1 << bits) - 1)
+    low, high = element_type.integer_range
     values = array.astype(np.int64)
     if array.size and not (low <= values.min() and values.max() <= high):
         message = f"{name} is {element_type}, but holds numbers outside {low} to {high}"

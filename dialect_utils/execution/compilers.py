@@ -122,12 +122,13 @@ def _version(target: Target) -> str:
 
 
 def compile_for(text: str, target: str | Target) -> Compiled:
-    """Compiles StableHLO for a target; raises DiagnosticError without its compiler, and with what it says."""
-    found = parse_target(target)
-    check_installed(found)
+    """Compiles StableHLO for a target, cpu included. Raises DiagnosticError without its compiler, and if it fails."""
+    found = None if target == CPU else parse_target(target)
+    if found is not None:
+        check_installed(found)
     figures, dump = _compiled_by(_Worker(found, wants_dump=True), text)
     if figures.error:
-        raise _refused(found.name, figures)
+        raise _refused(CPU if found is None else found.name, figures)
     return Compiled(dump, figures)
 
 

@@ -66,15 +66,11 @@ def read_recorded(data: bytes, name: str) -> Recorded | None:
         return None
     try:
         if found.message == "HloSnapshot":
-            return _of_snapshot(found.around)
+            results = _messages(found.around, _RESULT)
+            return Recorded(_literals(_messages(found.around, _ARGUMENTS)), _literals(results) if results else None)
         return _of_partitions(found.around) if found.message == "HloUnoptimizedSnapshot" else None
     except ValueError as error:  # numpy raises it, too, for ranks and sizes beyond its limits
         raise DiagnosticError(Diagnostic(f"{name}: the recorded execution is damaged: {error}")) from None
-
-
-def _of_snapshot(message: memoryview) -> Recorded:
-    results = _messages(message, _RESULT)
-    return Recorded(_literals(_messages(message, _ARGUMENTS)), _literals(results) if results else None)
 
 
 def _messages(message: memoryview, number: int) -> list[memoryview]:

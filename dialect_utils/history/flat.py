@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import cached_property
 
 from dialect_utils.ir import Function, Module, Operation, Value
@@ -40,9 +41,8 @@ class FlatGraph:
     @cached_property
     def nodes(self) -> Sequence[Value]:
         """Returns the nodes, in the order of the text."""
-        values = (
-            value for function in self.module.functions if not function.is_embedded for value in function.values()
-        )
+        functions = (each for each in self.module.functions if each.is_entry or (each.callers and not each.is_embedded))
+        values = (value for function in functions for value in function.values())
         return [value for value in values if self.source(value) is value]
 
     @cached_property
@@ -173,6 +173,21 @@ class FlatGraph:
                 else:
                     found[user] = None
         return list(found)
+
+
+def first_known(
+    starts: Iterable[Value], step: Callable[[Value], Iterable[Value]], known: Container[Value]
+) -> list[Value]:
+    """Returns the nodes on all ways from some nodes, each way as far as its first node that is known."""
+    found = dict.fromkeys(starts)
+    waiting = deque(found)
+    while waiting:
+        node = waiting.popleft()
+        for each in step(node) if node not in known else ():
+            if each not in found:
+                found[each] = None
+                waiting.append(each)
+    return list(found)
 
 
 def _is_inner_tuple(node: Value) -> bool:

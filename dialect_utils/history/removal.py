@@ -58,10 +58,10 @@ def removal(found: Introduced, compiler: str | None) -> Removal | None:
         return None
     if kind_of_move(copy.operation) == "copy":
         return _donation(graph, copy)
-    back = _path_back(graph, graph.operands(copy)[0])
-    argument = _argument(back[-1])
+    back = path_back(graph, graph.operands(copy)[0])
+    argument = argument_number(back[-1])
     order: tuple[int, ...] | None
-    after = _paths_to_results(graph, copy)
+    after = paths_to_results(graph, copy)
     # XLA:CPU copies an argument of another layout once more.
     is_kept = compiler is not None and not after and not _is_written_over(graph, copy)
     if argument is not None and is_kept and _is_only_read_so(graph, back, copy):
@@ -70,7 +70,7 @@ def removal(found: Introduced, compiler: str | None) -> Removal | None:
             order = _through(order, before, node, forward=False)
         return _changed("argument layout", argument, back[-1], order)
     # An argument that the program returns unchanged is copied in any layout.
-    if len(after) == 1 and _argument(through_same_bytes(graph, back[0])) is None:
+    if len(after) == 1 and argument_number(through_same_bytes(graph, back[0])) is None:
         [(number, path)] = after
         order = _through(_order(graph.operands(copy)[0]), graph.operands(copy)[0], copy, forward=True)
         for before, node in pairwise(path):
@@ -89,7 +89,7 @@ def _is_transpose(node: Value) -> bool:
     return node.operation is not None and kind_of_move(node.operation) == "transpose"
 
 
-def _path_back(graph: FlatGraph, node: Value) -> list[Value]:
+def path_back(graph: FlatGraph, node: Value) -> list[Value]:
     """Returns the path back from a node through elementwise and byte-preserving operations to the first other one."""
     path = [node]
     while (before := _carried(graph, path[-1])) is not None:
@@ -109,7 +109,7 @@ def _carried(graph: FlatGraph, node: Value) -> Value | None:
     return large[0] if len(large) == 1 else None
 
 
-def _paths_to_results(graph: FlatGraph, copy: Value) -> list[tuple[int, list[Value]]]:
+def paths_to_results(graph: FlatGraph, copy: Value) -> list[tuple[int, list[Value]]]:
     """Returns the numbers of the results that a copy reaches, each with the nodes from the copy to it."""
     found = []
     for number, result in enumerate(graph.results):
@@ -159,7 +159,7 @@ def _is_changed(graph: FlatGraph, loop: Operation, number: int) -> bool:
     return element.attribute("index") != str(number)
 
 
-def _argument(node: Value) -> int | None:
+def argument_number(node: Value) -> int | None:
     """Returns the number of an argument of the entry, None for other nodes."""
     if node.operation is not None or not node.function.is_entry:
         return None
@@ -209,7 +209,7 @@ def _permutation(before: Value, after: Value) -> tuple[int, ...] | None:
 def _donation(graph: FlatGraph, copy: Value) -> Removal | None:
     """Returns the donation of an argument that is copied so that an operation may write into the copy."""
     made = through_same_bytes(graph, graph.operands(copy)[0])
-    argument, shape = _argument(made), array_of(made)
+    argument, shape = argument_number(made), array_of(made)
     if argument is None or shape is None or argument in {number for _, number, _ in graph.module.aliases}:
         return None
     updates = [each for each in graph.users(copy) if opcode_of(each) in IN_PLACE and graph.operands(each)[0] is copy]

@@ -2,6 +2,8 @@
 
 Counterparts pair each instruction of a module with the same instruction of the module before a pass. Names decide only
 between candidates that nothing else distinguishes: passes number instructions again.
+
+Longer than others: the rules that pair the instructions of two modules belong together.
 """
 
 from __future__ import annotations
@@ -9,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dialect_utils.history.flat import FlatGraph, firmness, opcode_of
+from dialect_utils.history.flat import FlatGraph, firmness, first_known, opcode_of
 from dialect_utils.history.movement import is_same_move, is_settled, movement, order_of
 from dialect_utils.hlo.text.attributes import op_name_in
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Layout, Shape
+from dialect_utils.memory.collectives import collective_kind
 from dialect_utils.ops import Trait, has
 
 # Attributes that passes add or change while the instruction stays the same one.
@@ -68,6 +71,21 @@ class Counterparts:
             if best is None or likeness > best[0]:
                 best = likeness, each
         return best[1] if best else None
+
+    def replaced_collectives(self, node: Value) -> list[Value]:
+        """Returns the collectives that a new one replaces: those of the same arrays that the pass has removed.
+
+        A pass may also exchange a collective with the operation after it: one sum of `a + b` for the sums of both.
+        """
+        ways = first_known(self.after.operands(node), self.after.operands, self._found)
+        sources = {self._found[each] for each in ways if each in self._found and opcode_of(each) != "constant"}
+        old = [each for each in self.before.nodes if each not in self._reached and each.operation is not None]
+        gone = [each for each in old if each.operation is not None and collective_kind(each.operation) is not None]
+        for step in (self.before.operands, self.before.users):
+            ends = ((each, first_known(step(each), step, self._reached)) for each in gone)
+            if found := [each for each, known in ends if not sources.isdisjoint(known)]:
+                return found
+        return []
 
     def _match_computing(self) -> None:
         self._pair(self._expression, self._expression)
@@ -309,18 +327,20 @@ class History:
         """Stores the loaders of the modules, in the order of compilation."""
         self._loads = loads
         self._graphs: dict[int, FlatGraph | None] = {}
+        self._pairs: dict[tuple[int, int], Counterparts] = {}
         self.unread: list[int] = []
 
     @property
     def final(self) -> tuple[int, FlatGraph] | None:
         """Returns the last module that can be read and its number, None where there is none."""
-        found = ((number, self._graph(number)) for number in self._downwards())
+        found = ((number, self.graph(number)) for number in self._downwards())
         return next(((number, graph) for number, graph in found if graph is not None), None)
 
     def _downwards(self) -> range:
         return range(len(self._loads) - 1, -1, -1)
 
-    def _graph(self, number: int) -> FlatGraph | None:
+    def graph(self, number: int) -> FlatGraph | None:
+        """Returns the graph of a module, None for one that cannot be read."""
         if number not in self._graphs:
             module = self._loads[number]()
             if module is None:
@@ -330,8 +350,15 @@ class History:
             self._graphs[number] = same if is_same else None if module is None else FlatGraph(module)
         return self._graphs[number]
 
-    def trace(self, nodes: Mapping[Value, Layout | None]) -> dict[Value, Introduced]:
-        """Returns the earliest stage in which each node of the final program exists.
+    def counterparts(self, before: tuple[int, FlatGraph], after: tuple[int, FlatGraph]) -> Counterparts:
+        """Returns the counterparts of two modules, each with its number."""
+        key = before[0], after[0]
+        if key not in self._pairs:
+            self._pairs[key] = Counterparts.of(before[1], after[1])
+        return self._pairs[key]
+
+    def trace(self, nodes: Mapping[Value, Layout | None], start: int | None = None) -> dict[Value, Introduced]:
+        """Returns the earliest stage in which each node of the final program, or of module `start`, exists.
 
         For a node with a layout this is the first stage in which the instruction has the layout.
         """
@@ -339,7 +366,7 @@ class History:
         waiting: dict[Value, Value] = {}
         after: tuple[int, FlatGraph] | None = None
         for number in self._downwards():
-            graph = self._graph(number)
+            graph = self.graph(number) if start is None or number <= start else None
             if graph is None:
                 continue
             if after is None:
@@ -363,7 +390,7 @@ class History:
         found: dict[Value, Introduced],
     ) -> dict[Value, Value]:
         """Returns the counterparts of nodes that an earlier module has; adds all other nodes to `found`."""
-        counterparts = Counterparts.of(graph, after[1])
+        counterparts = self.counterparts((number, graph), after)
         left: dict[Value, Value] = {}
         for node, place in waiting.items():
             earlier = counterparts.get(place)

@@ -209,7 +209,14 @@ class BodyReader:
             return position
         if self.items and not self._starts_instruction(scanner):
             # The last instruction continues in this line.
-            extent = self._undo()
+            last = self.items.pop()
+            del self.visible[last.name]
+            if self.root is last:
+                self.root = None
+            calling = self.context.calling
+            if calling and calling[-1] is last:
+                calling.pop()
+            extent = self.written.forget(last.number)
             begin = extent.begin
             scanner.seek(extent.head)
             found = scan_instruction(scanner)
@@ -226,16 +233,6 @@ class BodyReader:
         if token.kind == "word" and token.text != "ROOT":
             return scanner.peek().text == "="
         return token.is_name
-
-    def _undo(self) -> Extent:
-        last = self.items.pop()
-        del self.visible[last.name]
-        if self.root is last:
-            self.root = None
-        calling = self.context.calling
-        if calling and calling[-1] is last:
-            calling.pop()
-        return self.written.forget(last.number)
 
     def add(self, found: InstructionText, begin: int) -> Instruction:
         """Appends an instruction that the scanner read."""

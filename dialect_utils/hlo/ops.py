@@ -209,15 +209,12 @@ class Ops:
         made = emit_plan(self._builder, plan, value, base=name, like=self.replaced, scalar_name="constant")
         for item in map(as_instruction, made):
             for new in (item, *item.operands[1:]):
-                self._adopt(new)
+                # The ops of the builder get the attributes and the layout that all ops here have.
+                for key, text in self._kept.items():
+                    new.set_attribute(key, text)
+                new.set_shape(self.shape(*array_shape(new).type_and_dimensions))
+                self._made[new] = None
         return as_instruction(made[-1]) if made else value
-
-    def _adopt(self, item: Instruction) -> None:
-        """Gives an op of the builder the attributes and the layout that all ops here have."""
-        for key, text in self._kept.items():
-            item.set_attribute(key, text)
-        item.set_shape(self.shape(*array_shape(item).type_and_dimensions))
-        self._made[item] = None
 
     def reverse(self, value: Instruction, dimensions: Sequence[int]) -> Instruction:
         """Makes a reverse along some dimensions."""

@@ -79,6 +79,12 @@ class ElementType(CachedText):
         return self.name[0] == "u"
 
     @property
+    def integer_range(self) -> tuple[int, int]:
+        """Returns the smallest and the largest number of an integer type."""
+        low = -(1 << self.bits - 1) if self.is_signed else 0
+        return low, low + (1 << self.bits) - 1
+
+    @property
     def is_integral(self) -> bool:
         """Is true for signed and unsigned integers (not pred)."""
         return self.is_signed or self.is_unsigned

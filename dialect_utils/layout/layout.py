@@ -141,7 +141,10 @@ class Layout(_Derived):
             if value > most:
                 raise LayoutFieldError(field, 0, f"{name}({value}) is greater than {most}, the most that XLA stores")
         self._check_splits()
-        self._check_padded_dimensions()
+        padded = self.padded_dimensions
+        if padded is not None and len(padded) != len(self.minor_to_major):
+            message = f"padded_dimensions has {len(padded)} entries, but the rank is {len(self.minor_to_major)}"
+            raise LayoutFieldError("padded_dimensions", None, message)
 
     def _check_splits(self) -> None:
         rank = len(self.minor_to_major)
@@ -159,12 +162,6 @@ class Layout(_Derived):
             if not ordered or (split.split_indices and split.split_indices[0] < 0):
                 message = f"split indices {split} must not be negative and must increase"
                 raise LayoutFieldError("split_configs", index, message)
-
-    def _check_padded_dimensions(self) -> None:
-        padded = self.padded_dimensions
-        if padded is not None and len(padded) != len(self.minor_to_major):
-            message = f"padded_dimensions has {len(padded)} entries, but the rank is {len(self.minor_to_major)}"
-            raise LayoutFieldError("padded_dimensions", None, message)
 
     @classmethod
     def descending(cls, rank: int, *, memory_space: int = 0) -> Layout:

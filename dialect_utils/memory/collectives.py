@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from math import prod
 
 from dialect_utils.ir import Function, Module, Operation
 from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.allocation import Allocation
 from dialect_utils.memory.relayouts import Origin
+from dialect_utils.memory.rows import CollectiveRow
 from dialect_utils.memory.trips import trip_count
 from dialect_utils.ops import DONE, UPDATE, Trait, by_opcode, has, named, split_asynchronous, with_trait
+from dialect_utils.ops.device_counts import Devices, devices_of
 from dialect_utils.ops.groups import device_lists, device_text, try_groups
 
 _SUM, _REDUCE = "stablehlo.cross-replica-sum", "all-reduce"
-_SCATTER = "reduce-scatter"
 _PERMUTE = "collective-permute"
 KINDS = tuple(sorted(with_trait(Trait.COLLECTIVE) - {_SUM}))
 # The bytes that a device sends, as a multiple of the operands' bytes, in a group of n devices.
@@ -38,62 +37,38 @@ _SENT: Mapping[str, Callable[[int], tuple[int, int]]] = by_opcode(
 _OF_FIRST = named("collective-permute ragged-all-to-all")
 # Their groups list replicas, each with all of its partitions, unless a flag says that devices are numbered as a whole.
 _FLAGGED = named("all-gather all-reduce reduce-scatter")
-_REPLICAS, _PARTITIONS = ("replica_count", "mhlo.num_replicas"), ("num_partitions", "mhlo.num_partitions")
-# Parts of a transfer that XLA:GPU makes of a permute (xla/service/collective_permute_decomposer.cc).
-_PAIRS, _SENT_PAIRS = "source_target_pairs", "_xla_send_recv_source_target_pairs"
+# Of a transfer that XLA:GPU makes of a permute (xla/service/collective_permute_decomposer.cc).
+_SENT_PAIRS = "_xla_send_recv_source_target_pairs"
 _MESH = re.compile(r"mesh\[(?P<sizes>[^\]]*)\].*\{(?P<axes>[^}]*)\}")
 _AXIS = re.compile(r"'([^']*)'(?:=(\d+))?")
 
 
-@dataclass(frozen=True, slots=True)
-class Collective:
-    """One collective operation; its asynchronous and fused forms are of the same kind.
-
-    `bytes_sent` are those that a device sends each time, `trips` is None where the text does not say how often it runs.
-    """
-
-    operation: Operation
-    kind: str
-    operands: tuple[str, ...]
-    groups: str
-    bytes_sent: int
-    trips: int | None
-    origin: Origin
-
-    @property
-    def total_bytes(self) -> int:
-        """Returns the bytes that a device sends in all trips; an unknown number of trips counts once."""
-        return self.bytes_sent * (1 if self.trips is None else self.trips)
-
-
 def find_collectives(
     module: Module, allocation: Allocation, origin: Callable[[Operation], Origin]
-) -> tuple[Collective, ...]:
-    """Returns the collective operations of a module that run, those that send the most bytes first."""
+) -> list[tuple[Operation, CollectiveRow]]:
+    """Returns the collective operations of a module that run, with a row for each: the most bytes sent first."""
+    kinds = [(each, kind) for each in module.operations() if (kind := collective_kind(each)) is not None]
+    devices = devices_of(module) if kinds else None
     executions: dict[Function, int | None] = {}
-    chains: set[tuple[str, ...]] = set()
+    chains: set[tuple[str, str, str | None]] = set()
     found = []
-    for operation in module.operations():
-        kind = collective_kind(operation)
-        trips = 0 if kind is None else _executions(operation.function, executions)
-        if kind is None or trips == 0:
-            continue
+    for operation, kind in kinds:
+        trips = _executions(operation.function, executions)
         # XLA:TPU writes a collective into each fusion during which it runs.
-        chain = operation.frontend_attributes.get("chain_id")
-        if chain is not None:
-            key = kind, chain, operation.attribute("channel_id") or ""
-            if key in chains:
-                continue
-            chains.add(key)
+        chain = kind, operation.frontend_attributes.get("chain_id", ""), operation.attribute("channel_id")
+        if trips == 0 or (chain[1] and chain in chains) or devices is None:
+            continue
+        chains.add(chain)
         arrays = [leaf for each in operation.operands for leaf in each.shape.arrays()]
         arrays = arrays[:1] if kind in _OF_FIRST else arrays
-        size, groups = _devices(operation, kind, module)
+        size, groups = _among(operation, kind, devices)
         many, few = _SENT[kind](size) if kind in _SENT else (int(size > 1), 1)
         sent = sum(map(allocation.payload, arrays)) * many // few
-        place = _origin(operation, origin, is_hlo=module.dialect == "hlo")
         operands = tuple(str(each.without_layout) for each in arrays)
-        found.append(Collective(operation, kind, operands, groups, sent, trips, place))
-    return tuple(sorted(found, key=lambda each: -each.total_bytes))
+        place = _origin(operation, origin, is_hlo=module.dialect == "hlo")
+        figures = kind, operands, groups, sent, trips, place.op_name, place.source_file, place.source_line
+        found.append((operation, CollectiveRow(operation.results[0].name, operation.opcode, *figures)))
+    return sorted(found, key=lambda each: -each[1].total_bytes)
 
 
 def collective_kind(operation: Operation) -> str | None:
@@ -110,16 +85,16 @@ def collective_kind(operation: Operation) -> str | None:
     if base == _REDUCE and any(each.opcode == "fusion" for each in operation.function.callers):
         [result] = operation.results
         sums = [result] if isinstance(result.shape, ArrayShape) else [each.results[0] for each in result.users]
-        return _SCATTER if {user.opcode for each in sums for user in each.users} == {"dynamic-slice"} else base
+        return "reduce-scatter" if {user.opcode for each in sums for user in each.users} == {"dynamic-slice"} else base
     return _REDUCE if base == _SUM else base
 
 
 def _executions(function: Function, known: dict[Function, int | None]) -> int | None:
     """Returns how often a function runs in one execution of the entry, None where the text does not say it."""
-    if function.is_entry:
-        return 1
     if function not in known:
-        counts = []
+        # Of a function that calls itself.
+        known[function] = None
+        counts: list[int | None] = [1] if function.is_entry else []
         for caller in function.callers:
             if split_asynchronous(caller.opcode)[1] not in (UPDATE, DONE):
                 times = trip_count(caller) if caller.opcode == "while" else 1
@@ -129,39 +104,27 @@ def _executions(function: Function, known: dict[Function, int | None]) -> int | 
     return known[function]
 
 
-def _devices(operation: Operation, kind: str, module: Module) -> tuple[int, str]:
+def _among(operation: Operation, kind: str, devices: Devices) -> tuple[int, str]:
     """Returns the number of devices that exchange data, and the groups as text: `2 groups of 4, axis x`."""
     if kind == _PERMUTE:
         text = operation.frontend_attributes.get(_SENT_PAIRS)
-        pairs = device_lists(operation, _PAIRS) if text is None else try_groups(text)
-        moved = [pair for pair in pairs or [] if pair[0] != pair[1]]
-        return 2 if moved else 1, f"{len(moved)} pair{'s' if len(moved) != 1 else ''}"
-    replicas, partitions = _count(module, _REPLICAS), _count(module, _PARTITIONS)
+        pairs = device_lists(operation, "source_target_pairs") if text is None else try_groups(text)
+        count = sum(source != target for source, target in pairs or [])
+        return 2 if count else 1, f"{count} pair{'s' if count != 1 else ''}"
     has_channel = any(operation.attribute(f"channel_{each}") is not None for each in ("id", "handle"))
     is_joint = kind in _FLAGGED and has_channel and operation.attribute("use_global_device_ids") in (None, "false")
-    groups = device_lists(operation, "replica_groups") or []
-    each = partitions if is_joint else 1
+    each = devices.partitions if is_joint else 1
+    groups = device_lists(operation, "replica_groups")
     if not groups:
-        count = each * (partitions if has_channel and kind not in _FLAGGED else replicas)
+        count = each * (devices.partitions if has_channel and kind not in _FLAGGED else devices.replicas)
         return count, f"all {count} devices"
-    sizes = [len(group) * each for group in groups]
-    count = len(groups)
-    written = f"{count} group{'s' if count > 1 else ''} of {' or '.join(map(str, sorted(set(sizes))))}"
-    return max(sizes), written + _axes(device_text(operation, "replica_groups"))
-
-
-def _axes(text: str) -> str:
-    """Returns the axes of a mesh of more than one device as text, empty for groups without a mesh."""
-    mesh = _MESH.fullmatch(text)
-    if mesh is None:
-        return ""
-    sizes = dict(_AXIS.findall(mesh["sizes"]))
-    names = [name for name, _ in _AXIS.findall(mesh["axes"]) if sizes.get(name) != "1"]
-    return f", axes {' '.join(names)}" if len(names) > 1 else f", axis {names[0]}" if names else ""
-
-
-def _count(module: Module, names: tuple[str, ...]) -> int:
-    return prod(int(module.attributes.get(name, "1").split(" ")[0]) for name in names)
+    sizes = {len(group) * each for group in groups}
+    listed = f"{len(groups)} group{'s' if len(groups) > 1 else ''} of {' or '.join(map(str, sorted(sizes)))}"
+    mesh = _MESH.fullmatch(device_text(operation, "replica_groups"))
+    axes = (
+        [] if mesh is None else [name for name, _ in _AXIS.findall(mesh["axes"]) if f"'{name}'=1," not in mesh[1] + ","]
+    )
+    return max(sizes), listed + (f", ax{'e' if len(axes) > 1 else 'i'}s {' '.join(axes)}" if axes else "")
 
 
 def _origin(operation: Operation, origin: Callable[[Operation], Origin], *, is_hlo: bool) -> Origin:
@@ -170,14 +133,14 @@ def _origin(operation: Operation, origin: Callable[[Operation], Origin], *, is_h
     A collective of StableHLO has its line in the text.
     """
     found = next((found for each in _nearby(operation) if (found := origin(each)) != Origin()), Origin())
-    if found.source_file or is_hlo or (place := operation.location) is None:
+    if is_hlo or (place := operation.location) is None:
         return found
     return Origin(found.op_name, place.source.name, place.source.line_and_column(place.span.start)[0])
 
 
 def _nearby(operation: Operation) -> Iterator[Operation]:
-    callers = [] if operation.function.is_entry else operation.function.callers
-    yield from (operation, *callers)
-    for each in (operation, *callers):
+    near = (operation, *(() if operation.function.is_entry else operation.function.callers))
+    yield from near
+    for each in near:
         yield from (user for result in each.results for user in result.users)
         yield from (operand.operation for operand in each.operands if operand.operation is not None)

@@ -14,7 +14,7 @@ from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.advice import Advice, find_advice
 from dialect_utils.memory.allocation import padded_dimensions
 from dialect_utils.memory.buffers import Buffer
-from dialect_utils.memory.collectives import Collective, find_collectives
+from dialect_utils.memory.collectives import find_collectives
 from dialect_utils.memory.cost import Cost, CostModel, total
 from dialect_utils.memory.relayouts import Origin, Relayout, find_origins, find_relayouts
 from dialect_utils.memory.rows import BitcastRow, BufferRow, CollectiveRow, CostRow, OpNameRow, RelayoutRow, headline
@@ -140,7 +140,7 @@ class MemoryReport:
     @cached_property
     def collectives(self) -> tuple[CollectiveRow, ...]:
         """Returns a row for every collective operation, those that send the most bytes first."""
-        return tuple(map(_collective_row, find_collectives(self.module, self._allocation, self._origin)))
+        return tuple(row for _, row in find_collectives(self.module, self._allocation, self._origin))
 
     @cached_property
     def collective_kinds(self) -> dict[str, tuple[int, int]]:
@@ -291,12 +291,6 @@ class MemoryReport:
             origin.source_file,
             origin.source_line,
         )
-
-
-def _collective_row(each: Collective) -> CollectiveRow:
-    name, opcode = each.operation.results[0].name, each.operation.opcode
-    place = each.origin.op_name, each.origin.source_file, each.origin.source_line
-    return CollectiveRow(name, opcode, each.kind, each.operands, each.groups, each.bytes_sent, each.trips, *place)
 
 
 def _relayout_row(each: Relayout) -> RelayoutRow:

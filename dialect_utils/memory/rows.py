@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -113,6 +114,12 @@ class CollectiveRow:
     def total_bytes(self) -> int:
         """Returns the bytes that a device sends in all trips; an unknown number of trips counts once."""
         return self.bytes_sent * (1 if self.trips is None else self.trips)
+
+    @property
+    def operand_text(self) -> str:
+        """Returns the operands, equal ones together: `8 of f32[8,4], s32[2]`."""
+        counts = Counter(self.operands)
+        return ", ".join(f"{count} of {operand}" if count > 1 else operand for operand, count in counts.items())
 
 
 # The least share of the peak that is worth a row.

@@ -28,16 +28,12 @@ def describe_kernels(bodies: Sequence[bytes], name: str) -> bytes:
 
 
 def _described_kernel(body: bytes) -> dict[str, Any]:
-    text = _plain_text(body)
-    return {"text": text, "functions": _functions(ir.Module.parse(text))}
-
-
-def _plain_text(data: bytes) -> str:
-    module = ir.Module.parse(data)
+    module = ir.Module.parse(body)
     # The TPU compiler's own kernels are plain already and carry no version.
     if _VERSION in module.operation.attributes:
         deserialize_kernel(module)
-    return str(module.operation.get_asm(enable_debug_info=False))
+    text = str(module.operation.get_asm(enable_debug_info=False))
+    return {"text": text, "functions": _functions(ir.Module.parse(text))}
 
 
 def _functions(module: ir.Module) -> list[dict[str, Any]]:

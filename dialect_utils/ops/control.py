@@ -154,7 +154,17 @@ def check_custom_call(instance: Instance) -> None:
     """Raises ShapeError where constraints, aliases or known targets of a custom call do not hold."""
     text = instance.attribute("operand_layout_constraints")
     if text is not None:
-        _check_constraints(instance, text)
+        name = "operand_layout_constraints"
+        try:
+            constraints = parse_shape(f"({text.strip()[1:-1]})")
+        except DiagnosticError as error:
+            raise ShapeError(f"the {name} are not shapes: {error.diagnostics[0].message}", name) from None
+        assert isinstance(constraints, TupleShape)  # the parsed text is in parentheses
+        found = len(constraints.elements)
+        if found != len(instance.operands):
+            raise ShapeError(f"expected {len(instance.operands)} {name}, found {found}", name)
+        for number, (operand, shape) in enumerate(zip(instance.operands, constraints.elements, strict=True)):
+            agree(instance, f"operand {number}", operand, f"its {name}", shape, name)
     target = (instance.attribute("custom_call_target") or "")[1:-1]
     if target == "GetRngSeed" and any(leaf.element_type.name != "u64" for leaf in _shape(instance).arrays()):
         raise ShapeError(f"the custom call GetRngSeed must return u64, but the shape is {instance.shape}", "shape")
@@ -165,20 +175,6 @@ def check_custom_call(instance: Instance) -> None:
 
 def _shape(instance: Instance) -> Shape:
     return TupleShape(()) if instance.shape is None else instance.shape
-
-
-def _check_constraints(instance: Instance, text: str) -> None:
-    name = "operand_layout_constraints"
-    try:
-        constraints = parse_shape(f"({text.strip()[1:-1]})")
-    except DiagnosticError as error:
-        raise ShapeError(f"the {name} are not shapes: {error.diagnostics[0].message}", name) from None
-    assert isinstance(constraints, TupleShape)  # the parsed text is in parentheses
-    found = len(constraints.elements)
-    if found != len(instance.operands):
-        raise ShapeError(f"expected {len(instance.operands)} {name}, found {found}", name)
-    for number, (operand, shape) in enumerate(zip(instance.operands, constraints.elements, strict=True)):
-        agree(instance, f"operand {number}", operand, f"its {name}", shape, name)
 
 
 # Custom calls whose result is the bytes of their operands.

@@ -6,7 +6,6 @@ The arrays that are indexed hold anything: bits, terms of a proof, or words of a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import singledispatch
 from math import prod
 from typing import Any
 
@@ -20,25 +19,16 @@ from dialect_utils.ops.window import WindowDimension
 Positions = NDArray[np.int64]
 
 
-@singledispatch
 def stepped(step: Step, array: NDArray[Any]) -> NDArray[Any]:
     """Returns a transposed, reshaped or sliced array."""
+    match step:
+        case Transpose():
+            return array.transpose(step.permutation)
+        case Reshape():
+            return array.reshape(step.dimensions)
+        case Slice():
+            return array[tuple(map(slice, step.start, step.limit, step.strides))]
     raise TypeError(f"{step} needs a padding value or the bits of the elements")
-
-
-@stepped.register
-def _transposed(step: Transpose, array: NDArray[Any]) -> NDArray[Any]:
-    return array.transpose(step.permutation)
-
-
-@stepped.register
-def _reshaped(step: Reshape, array: NDArray[Any]) -> NDArray[Any]:
-    return array.reshape(step.dimensions)
-
-
-@stepped.register
-def _sliced(step: Slice, array: NDArray[Any]) -> NDArray[Any]:
-    return array[tuple(map(slice, step.start, step.limit, step.strides))]
 
 
 def pad_into(array: NDArray[Any], step: Pad, padding: NDArray[Any]) -> NDArray[Any]:

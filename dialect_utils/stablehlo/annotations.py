@@ -61,7 +61,12 @@ def operation_shapes(operation: ir.Operation) -> tuple[Shape, ...]:
     natural = tuple(shape_of_type(result.type) for result in operation.results)
     text = string_attribute(operation, XLA_SHAPE)
     if text is not None:
-        return _fitting(text, natural)
+        shapes = _try_fitting(parse_shape(text), natural)
+        if shapes is None:
+            expected = natural[0] if len(natural) == 1 else TupleShape(natural)
+            message = f"{XLA_SHAPE} {text} does not fit the type, which is {expected}"
+            raise error_at(Source("<shape>", text), Span(0, len(text)), message, "change or remove the annotation")
+        return shapes
     return _mirrored(_text_at(_frontend(operation), MIRROR), natural) or natural
 
 
@@ -211,15 +216,6 @@ def _mirrored(text: str | None, natural: tuple[Shape, ...]) -> tuple[Shape, ...]
     return None if text is None else _try_fitting(parse_shape(text), natural)
 
 
-def _fitting(text: str, natural: tuple[Shape, ...]) -> tuple[Shape, ...]:
-    shapes = _try_fitting(parse_shape(text), natural)
-    if shapes is None:
-        expected = natural[0] if len(natural) == 1 else TupleShape(natural)
-        message = f"{XLA_SHAPE} {text} does not fit the type, which is {expected}"
-        raise error_at(Source("<shape>", text), Span(0, len(text)), message, "change or remove the annotation")
-    return shapes
-
-
 def _try_fitting(shape: Shape, natural: tuple[Shape, ...]) -> tuple[Shape, ...] | None:
     for shapes in ((shape,), shape.parts):
         if tuple(shape.without_layout for shape in shapes) == natural:
@@ -266,6 +262,17 @@ def followed_shardings(
     sharding = attributes.get(_SDY)
     if sharding is not None:
         yield _SDY, _followed(sharding, ranks)
+
+
+def with_sharding(
+    entry: Mapping[str, ir.Attribute], axes: Sequence[Sequence[str]] | None, text: str
+) -> dict[str, ir.Attribute] | None:
+    """Returns attributes with another sharding: along axes of the mesh of Shardy's, or HLO's text; None without one."""
+    if (found := entry.get(_SDY)) is not None and axes is not None:
+        listed = ", ".join("{" + ", ".join(f'"{axis}"' for axis in each) + "}" for each in axes)
+        return {**entry, _SDY: ir.Attribute.parse(_DIMENSIONS.sub(f"[{listed}]", str(found)), found.context)}
+    found = entry.get(_MHLO)
+    return None if found is None else {**entry, _MHLO: ir.StringAttr.get(text, found.context)}
 
 
 def _followed(sharding: ir.Attribute, ranks: Sequence[int | None]) -> ir.Attribute:

@@ -69,15 +69,11 @@ def literal_bits(element_type: ElementType, text: str) -> int:
     if text.startswith("0x"):
         return int(text, 16)
     if element_type.is_floating:
-        return _float_bits(element_type, float(text))
+        # Imported here: reading a module must not load ml_dtypes.
+        import numpy as np
+
+        from dialect_utils.layout.arrays.dtypes import dtype_of
+
+        data = np.array(float(text)).astype(dtype_of(element_type)).tobytes()
+        return int.from_bytes(data, "little") & ((1 << element_type.bits) - 1)
     return int(text) % (1 << element_type.bits)
-
-
-def _float_bits(element_type: ElementType, number: float) -> int:
-    # Imported here: reading a module must not load ml_dtypes.
-    import numpy as np
-
-    from dialect_utils.layout.arrays.dtypes import dtype_of
-
-    data = np.array(number).astype(dtype_of(element_type)).tobytes()
-    return int.from_bytes(data, "little") & ((1 << element_type.bits) - 1)

@@ -177,16 +177,13 @@ class StableHloFunction(Function):
             if not self.is_region:
                 return self.interface.argument_shape(index)
             if hlo_opcode(self.holder.name) == "while":
-                return self._carried_shape(index)
+                own = shape_of_type(self.parameters[index].mlir.type)
+                result = operation_shapes(self.holder)[index]
+                # The types of the parameter and the result differ while a pass has changed only one of them.
+                return result if shape_of_type(self.holder.results[index].type) == own else own
         except DiagnosticError as error:
             raise self.module.placed(error, self.parameters[index].location) from None
         return shape_of_type(self.parameters[index].mlir.type)
-
-    def _carried_shape(self, index: int) -> Shape:
-        own = shape_of_type(self.parameters[index].mlir.type)
-        result = operation_shapes(self.holder)[index]
-        # The types of the parameter and the result differ while a pass has changed only one of them.
-        return result if shape_of_type(self.holder.results[index].type) == own else own
 
     def set_value_shape(self, index: int, shape: Shape) -> None:
         """Changes an argument's type, and for a function its layout and the signature."""

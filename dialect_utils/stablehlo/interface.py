@@ -22,6 +22,7 @@ from dialect_utils.stablehlo.annotations import (
     string_attribute,
     text_of,
     with_layout_mode,
+    with_sharding,
 )
 from dialect_utils.stablehlo.bindings import attribute_of, integer_list, ir
 from dialect_utils.stablehlo.types import shape_of_type
@@ -161,6 +162,16 @@ class Interface:
             for index, mode in enumerate(listed):
                 entry = with_layout_mode(attribute_entries(entries[index]), mode, self._func.context)
                 entries[index] = ir.DictAttr.get(entry, self._func.context)
+
+    def set_sharding(self, kind: str, index: int, axes: Sequence[Sequence[str]] | None, text: str) -> bool:
+        """Changes the sharding of an `argument` or a `result`; returns whether it could."""
+        kind = ARGUMENTS if kind == "argument" else RESULTS
+        entries = self._attributes(kind)
+        if (changed := with_sharding(attribute_entries(entries[index]), axes, text)) is None:
+            return False
+        entries[index] = ir.DictAttr.get(changed, self._func.context)
+        self._changed.add(kind)
+        return True
 
     def write(self) -> None:
         """Writes the changes into MLIR's attributes."""

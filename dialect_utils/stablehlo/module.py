@@ -266,17 +266,14 @@ class StableHloModule(Module):
         root = self.root.clone().operation
         copy = StableHloModule(root, self.source, self._make_builder, has_locations=self.has_locations)
         for mine, other in zip(walk(self.root), walk(root), strict=True):
-            self._copy_origins(mine, copy, other)
+            operation = self._operations.get(address(mine))
+            if operation is not None and operation.origin is not None:
+                copy.operation(other).origin = operation.origin
+            for block, copied in zip(blocks_of(mine), blocks_of(other), strict=True):
+                function = self._functions.get(hash(block))
+                for index, parameter in enumerate(function.parameters if function else ()):
+                    copy.function(copied).parameters[index].origin = parameter.origin
         return copy
-
-    def _copy_origins(self, mine: ir.Operation, copy: StableHloModule, other: ir.Operation) -> None:
-        operation = self._operations.get(address(mine))
-        if operation is not None and operation.origin is not None:
-            copy.operation(other).origin = operation.origin
-        for block, copied in zip(blocks_of(mine), blocks_of(other), strict=True):
-            function = self._functions.get(hash(block))
-            for index, parameter in enumerate(function.parameters if function else ()):
-                copy.function(copied).parameters[index].origin = parameter.origin
 
     def text(self) -> str:
         return str(self.root.get_asm(enable_debug_info=self.has_locations)).rstrip("\n") + "\n"

@@ -164,7 +164,10 @@ class StableHloOperation(Operation):
     def ints(self, name: str) -> tuple[int, ...] | None:
         """Returns a list of integers by HLO's name (a single integer as a list of one), or None."""
         if name == "dimensions" and self.mlir.name.endswith(".broadcast"):
-            return self._leading_broadcast()
+            operand, result = self.operands[0].shape, self.results[0].shape
+            if not isinstance(operand, ArrayShape) or not isinstance(result, ArrayShape):
+                return None
+            return tuple(range(result.rank - operand.rank, result.rank))
         name, _, field = attribute_name(self.mlir.name, name).partition(".")
         found = attribute_of(self.mlir, name) if name != "value" else None
         if found is None:
@@ -172,12 +175,6 @@ class StableHloOperation(Operation):
         if field:
             return dimension_numbers(name, found, field)
         return integer_list(found)
-
-    def _leading_broadcast(self) -> tuple[int, ...] | None:
-        operand, result = self.operands[0].shape, self.results[0].shape
-        if not isinstance(operand, ArrayShape) or not isinstance(result, ArrayShape):
-            return None
-        return tuple(range(result.rank - operand.rank, result.rank))
 
     def set_ints(self, name: str, values: Sequence[int]) -> None:
         """Changes an attribute of integers, or a field of a structured one; raises ValueError where it is absent."""

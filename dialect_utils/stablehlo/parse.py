@@ -79,7 +79,13 @@ def _parse_text(source: Source) -> StableHloModule:
     blanked = blank_locations(source.text)
     has_locations = blanked != source.text
     root, placed = _parse(source.text, blanked if has_locations else None, source)
-    _check_blocks(root, source)
+    for view in root.regions[0].blocks[0].operations:
+        operation = view.operation
+        if operation.name != FUNCTION or len(operation.regions[0].blocks) <= 1:
+            continue
+        message = f"function @{text_of(operation, 'sym_name')} has branches between blocks"
+        where = location_of(source, origin_of(operation.location))
+        raise DiagnosticError(Diagnostic(message, where, hint="express control flow by stablehlo.if, case and while"))
     module = StableHloModule(root, source, StableHloBuilder, has_locations=has_locations)
     if placed is not None:
         _keep_origins(module, placed)
@@ -132,16 +138,6 @@ def _keep_origins(module: StableHloModule, placed: ir.Operation) -> None:
 
 def _is_implicit(location: ir.Location, origin: Origin | None) -> bool:
     return isinstance(location, ir.FileLineColLoc) and origin_of(location) == origin
-
-
-def _check_blocks(root: ir.Operation, source: Source) -> None:
-    for view in root.regions[0].blocks[0].operations:
-        operation = view.operation
-        if operation.name != FUNCTION or len(operation.regions[0].blocks) <= 1:
-            continue
-        message = f"function @{text_of(operation, 'sym_name')} has branches between blocks"
-        where = location_of(source, origin_of(operation.location))
-        raise DiagnosticError(Diagnostic(message, where, hint="express control flow by stablehlo.if, case and while"))
 
 
 def _check_characters(source: Source) -> None:

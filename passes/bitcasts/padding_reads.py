@@ -51,7 +51,12 @@ def _carried(user: Instruction, value: Instruction, marked: Mask) -> Mask | None
         return np.flip(marked, user.ints("dimensions") or ())
     if user.opcode == "concatenate":
         return _concatenated(user, value, marked)
-    return _stepped(user, value, marked)
+    step = user.step
+    if step is None or step.regroups_bits or value is not user.operands[0] or value in user.operands[1:]:
+        return None
+    found = origins(Plan(_BYTE, marked.shape, (step,)), _BYTE.bits)[..., 0]
+    marks = np.append(marked, False)  # The last one is that of padding.
+    return np.asarray(marks[found])
 
 
 def _broadcast(marked: Mask, along: tuple[int, ...], dimensions: tuple[int, ...]) -> Mask:
@@ -66,12 +71,3 @@ def _concatenated(user: Instruction, value: Instruction, marked: Mask) -> Mask:
         marked if operand is value else np.zeros(array_shape(operand).dimensions, np.bool_) for operand in user.operands
     ]
     return np.concatenate(parts, axis=(user.ints("dimensions") or (0,))[0])
-
-
-def _stepped(user: Instruction, value: Instruction, marked: Mask) -> Mask | None:
-    step = user.step
-    if step is None or step.regroups_bits or value is not user.operands[0] or value in user.operands[1:]:
-        return None
-    found = origins(Plan(_BYTE, marked.shape, (step,)), _BYTE.bits)[..., 0]
-    marks = np.append(marked, False)  # The last one is that of padding.
-    return np.asarray(marks[found])

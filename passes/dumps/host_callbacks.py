@@ -31,7 +31,12 @@ def return_executed(module: HloModule, numbers: Mapping[Computation, int]) -> No
         found = [_passed_on(call, changed) for call in calls]
         if not found and computation not in numbers:
             continue
-        _return_also(computation, numbers.get(computation, 0), found)
+        # It returns the largest of its own number and those of its calls.
+        emit = HloBuilder(computation, after=computation.order.last).emit
+        most = emit("ran", _NUMBER, "constant", (), inner=str(numbers.get(computation, 0)))
+        for each in found:
+            most = emit("ran", _NUMBER, "maximum", (most, each))
+        return_also(computation, [most], is_flat=computation.is_entry)
         changed.add(computation)
 
 
@@ -44,15 +49,6 @@ def may_not_run(module: HloModule) -> set[Computation]:
                 waiting += [callee for callee in item.called if callee not in certain]
                 certain.update(item.called)
     return {*module.computations} - certain
-
-
-def _return_also(computation: Computation, number: int, found: list[Instruction]) -> None:
-    """Makes a computation return the largest of its own number and the numbers that it found."""
-    emit = HloBuilder(computation, after=computation.order.last).emit
-    most = emit("ran", _NUMBER, "constant", (), inner=str(number))
-    for each in found:
-        most = emit("ran", _NUMBER, "maximum", (most, each))
-    return_also(computation, [most], is_flat=computation.is_entry)
 
 
 def _passed_on(call: Instruction, changed: Container[Computation]) -> Instruction:

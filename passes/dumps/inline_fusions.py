@@ -52,7 +52,9 @@ def inline_fusions(module: HloModule, report: Report, *, into: Into = "body") ->
         if into == "call" or is_shared:
             _make_call(fusion)
         else:
-            _inline(fusion, body)
+            ops = Ops(fusion)
+            result = ops.finish(inline_body(ops, body, fusion.operands))
+            use_elements(result)
     erase_unused(module, bodies)
 
 
@@ -71,12 +73,6 @@ def _make_call(fusion: Instruction) -> None:
             attributes.pop(name, None)
 
     rebuild(fusion, opcode="call", change=change)
-
-
-def _inline(fusion: Instruction, body: Computation) -> None:
-    ops = Ops(fusion)
-    result = ops.finish(inline_body(ops, body, fusion.operands))
-    use_elements(result)
 
 
 def use_elements(value: Instruction) -> None:

@@ -52,7 +52,15 @@ def lower_convolutions(module: HloModule, report: Report) -> None:
     for instruction in instructions(module, "convolution"):
         found = _read(instruction)
         if not found.is_plain:
-            _lower(instruction, found)
+            ops = Ops(instruction)
+            lhs_axes, rhs_axes, out_axes = _axes(instruction, found)
+            lhs = ops.reshape(instruction.operands[0], lhs_axes.dimensions)
+            # The kernel is reversed before the reshape, so that the dimension numbers are those of the labels.
+            backwards = [found.labels.rhs_spatial[i] for i, is_reversed in enumerate(found.reversed) if is_reversed]
+            rhs = ops.reshape(ops.reverse(instruction.operands[1], backwards), rhs_axes.dimensions)
+            make = _convolve if found.spatial("window") else _dot
+            result = make(ops, found, (lhs, lhs_axes), (rhs, rhs_axes), out_axes)
+            ops.finish(ops.reshape(result, _arrays(instruction)[2].dimensions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,18 +131,6 @@ class _Axes:
 
     def size(self, names: Sequence[str]) -> int:
         return prod(self.sizes[name] for name in names)
-
-
-def _lower(instruction: Instruction, found: _Convolution) -> None:
-    ops = Ops(instruction)
-    lhs_axes, rhs_axes, out_axes = _axes(instruction, found)
-    lhs = ops.reshape(instruction.operands[0], lhs_axes.dimensions)
-    # The kernel is reversed before the reshape, so that the dimension numbers are those of the labels.
-    backwards = [found.labels.rhs_spatial[i] for i, is_reversed in enumerate(found.reversed) if is_reversed]
-    rhs = ops.reshape(ops.reverse(instruction.operands[1], backwards), rhs_axes.dimensions)
-    make = _convolve if found.spatial("window") else _dot
-    result = make(ops, found, (lhs, lhs_axes), (rhs, rhs_axes), out_axes)
-    ops.finish(ops.reshape(result, _arrays(instruction)[2].dimensions))
 
 
 def _axes(instruction: Instruction, found: _Convolution) -> tuple[_Axes, _Axes, _Axes]:

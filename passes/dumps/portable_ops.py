@@ -135,18 +135,14 @@ def keep_roundings(module: HloModule) -> None:
     for item in found:
         is_joined = item.opcode in _JOINED and array_shape(item).element_type.is_floating
         if is_joined and constants.intersection(item.operands):
-            _separate_constants(item, constants)
+            for position, inner in enumerate(item.operands):
+                if _JOINED.get(inner.opcode) == _JOINED[item.opcode] and constants.intersection(inner.operands):
+                    barrier = Ops(item).emit("opt-barrier", array_shape(inner), (inner,))
+                    item.set_operand(position, barrier)
 
 
 # The simplifier joins ops of one kind.
 _JOINED = by_opcode({"add": "sum", "subtract": "sum", "multiply": "product"})
-
-
-def _separate_constants(item: Instruction, constants: set[Instruction]) -> None:
-    for position, inner in enumerate(item.operands):
-        if _JOINED.get(inner.opcode) == _JOINED[item.opcode] and constants.intersection(inner.operands):
-            barrier = Ops(item).emit("opt-barrier", array_shape(inner), (inner,))
-            item.set_operand(position, barrier)
 
 
 _F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]

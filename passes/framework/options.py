@@ -168,22 +168,14 @@ def _parse_option(option: OptionText, kind: Any) -> Any:
 
 def _parse_value(piece: Text, option: OptionText, kind: Any) -> Any:
     if typing.get_origin(kind) is tuple:
-        return _parse_tuple(piece, option, kind)
+        inner = without_braces(piece)
+        if not str(inner):
+            return ()
+        element = typing.get_args(kind)[0]
+        return tuple(_parse_value(part.stripped(), option, element) for part in split(inner, ","))
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         texts = parse_option_texts(without_braces(piece))
         return kind(**parse_options(declared_options(kind), texts, f"option {option.name}"))
-    return _parse_scalar(piece, option, kind)
-
-
-def _parse_tuple(piece: Text, option: OptionText, kind: Any) -> tuple[Any, ...]:
-    inner = without_braces(piece)
-    if not str(inner):
-        return ()
-    element = typing.get_args(kind)[0]
-    return tuple(_parse_value(part.stripped(), option, element) for part in split(inner, ","))
-
-
-def _parse_scalar(piece: Text, option: OptionText, kind: Any) -> Any:
     text = unquote(piece)
     if kind is str:
         return text

@@ -300,16 +300,12 @@ def _normalized_plan(base: Stage, move: _Move) -> Plan:
     return normal_form(back.then(moved).then(there))
 
 
-def _is_relayout(operation: Operation) -> bool:
-    """Is true for a copy into another order that does not convert."""
-    source, result = operation.operands[0], operation.results[0]
-    return order_of(source) != order_of(result) and type_of(source) == type_of(result)
-
-
 def _is_moving(operation: Operation) -> bool:
     """Is true for data movement within one element type; some ops of the TPU compiler also convert."""
     if operation.opcode == "copy":
-        return _is_relayout(operation)
+        # A copy that converts, too, is more than movement.
+        source, result = operation.operands[0], operation.results[0]
+        return order_of(source) != order_of(result) and type_of(source) == type_of(result)
     is_step = operation.step is not None and not operation.step.regroups_bits
     return is_step and type_of(operation.operands[0])[0] == type_of(operation.results[0])[0]
 

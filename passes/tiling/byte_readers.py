@@ -6,14 +6,12 @@ operands, concatenated.
 
 from __future__ import annotations
 
-from math import prod
-
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import Module, Operation, array_shape
-from dialect_utils.layout import ArrayShape, ElementType, Layout, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, Layout, Shape, TupleShape
 from dialect_utils.layout.index.index_map import linear_index, linear_indices, logical_indices, physical_element_count
-from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.layout.moves.physical import dense_bitcast_plan, logical_plan, physical_plan, physical_shape
 from dialect_utils.ops.control import CALLS_OF_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError
 
@@ -78,10 +76,10 @@ def expand_concatenation(ops: Ops, call: Instruction) -> Instruction:
     kind = array_shape(parts[0]).element_type
     count = sum(array_shape(part).element_count for part in parts)
     joined = ops.array("concatenate", (count,), parts, {"dimensions": (0,)}, element_type=kind)
-    back = physical_plan(array_shape(call)).inverse()
-    return ops.steps(
-        back, ops.reshape(_read_as(ops, joined, back.element_type, prod(back.dimensions)), back.dimensions)
-    )
+    result = array_shape(call)
+    across = dense_bitcast_plan(array_shape(joined), physical_shape(result))
+    assert across is not None  # checked by _problem
+    return ops.steps(across.then(logical_plan(result)), joined)
 
 
 def expand_concatenations(module: HloModule) -> None:
@@ -91,18 +89,6 @@ def expand_concatenations(module: HloModule) -> None:
         if call.callee == "ConcatBitcast" and any(leaf.is_tiled for shape in shapes for leaf in shape.arrays()):
             ops = Ops(call)
             ops.finish(expand_concatenation(ops, call))
-
-
-def _read_as(ops: Ops, value: Instruction, kind: ElementType, count: int) -> Instruction:
-    """Builds an array of `count` elements of another type with the bytes of a one-dimensional array."""
-    shape = array_shape(value)
-    if shape.element_type == kind:
-        return value
-    if kind.bits > shape.element_type.bits:
-        value = ops.reshape(value, (count, shape.element_count // count))
-        return ops.array("bitcast-convert", (count,), (value,), element_type=kind)
-    dims = (shape.element_count, count // shape.element_count) if kind.bits < shape.element_type.bits else (count,)
-    return ops.reshape(ops.array("bitcast-convert", dims, (value,), element_type=kind), (count,))
 
 
 def _problem(call: Instruction) -> str | None:

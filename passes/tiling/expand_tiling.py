@@ -161,7 +161,8 @@ class _Expansion:
         if array is None:
             made = emit_plan(builder, _plan(source, array_shape(source)), source, base=name, last="source", like=result)
             array = made[-1] if made else source
-        target = _physical_shape(result, shape)
+        _plan(result, shape)
+        target = physical_shape(shape)
         across = dense_bitcast_plan(array_shape(array), target)
         if across is None:
             message = f"bitcast {result.name} reads {array.shape} bytes as {target}, which no ops express"
@@ -183,7 +184,10 @@ class _Expansion:
         found = []
         for value in (*function.parameters, *(value for o in function.operations for value in o.results)):
             shape, operation = value.shape, value.operation
-            self._note_dynamic(value, shape)
+            for leaf in shape.arrays():
+                if leaf.is_tiled and not leaf.is_static:
+                    message = f"{value.name}: the tiles of {leaf} are kept, its dimensions are dynamic"
+                    self.report.note(message, value.location)
             if has_tiles(shape) or (operation is not None and _is_bitcast_of_tiles(operation)):
                 found.append((value, shape))
         return found
@@ -195,12 +199,6 @@ class _Expansion:
             for value, shape in zip(values, shapes, strict=True):
                 for leaf in filter(has_tiles, shape.arrays()):
                     _plan(value, leaf)
-
-    def _note_dynamic(self, value: Value, shape: Shape) -> None:
-        for leaf in shape.arrays():
-            if leaf.is_tiled and not leaf.is_static:
-                message = f"{value.name}: the tiles of {leaf} are kept, its dimensions are dynamic"
-                self.report.note(message, value.location)
 
     def _check_aliases(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
         """Raises DiagnosticError for an alias between different physical arrays (rule 3)."""
@@ -327,11 +325,6 @@ def _plan(value: Value, shape: ArrayShape) -> Plan:
         return physical_plan(shape)
     except ValueError as error:
         raise DiagnosticError(Diagnostic(f"{value.name}: {error}", value.location)) from None
-
-
-def _physical_shape(value: Value, shape: ArrayShape) -> ArrayShape:
-    _plan(value, shape)
-    return physical_shape(shape)
 
 
 def _keep_memory_space(value: Value, shape: ArrayShape) -> None:

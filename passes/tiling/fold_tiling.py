@@ -195,7 +195,12 @@ def restore_tuple_layouts(module: Module) -> None:
     changes.
     """
     for value in module.values():
-        _restore_marked(value)
+        carrier = tuple_carrier(value) if isinstance(value.shape, TupleShape) else None
+        # A tuple op with a mark is a copy of another tuple.
+        shape = None if carrier is None or carrier.opcode == "tuple" else marked_shape(carrier)
+        if carrier is not None and shape is not None and value.shape.without_layout == shape.without_layout:
+            value.set_shape(shape)
+            carrier.set_frontend_attribute(LAYOUT, None)
     changed = True
     while changed:
         changed = False
@@ -205,15 +210,6 @@ def restore_tuple_layouts(module: Module) -> None:
     for function in module.functions:
         if function.is_entry:
             _give_back_tuples(function)
-
-
-def _restore_marked(value: Value) -> None:
-    carrier = tuple_carrier(value) if isinstance(value.shape, TupleShape) else None
-    # A tuple op with a mark is a copy of another tuple.
-    shape = None if carrier is None or carrier.opcode == "tuple" else marked_shape(carrier)
-    if carrier is not None and shape is not None and value.shape.without_layout == shape.without_layout:
-        value.set_shape(shape)
-        carrier.set_frontend_attribute(LAYOUT, None)
 
 
 def _restore_around(operation: Operation) -> bool:

@@ -28,7 +28,7 @@ from dialect_utils.text import Diagnostic, render
 from relayout import __version__
 from relayout.batch.unit import Unit
 from relayout.batch.worker import receive_result
-from relayout.command import Command, Job, Result
+from relayout.command import Job, Result
 from relayout.console import FAILED, UsageError
 from relayout.options import usage_error, values_of
 
@@ -52,19 +52,15 @@ def run_on_cluster(job: Job, units: Sequence[Unit], address: str) -> Generator[R
     Units are sent with the bytes of local files; workers read URLs themselves. Units of a lost worker are tried again.
     Raises UsageError without such a cluster, and for output files on this machine.
     """
-    _check_targets(job.command, units)
-    # Local paths mean nothing on a worker, and each worker has its own memory limit.
-    job = replace(job, command=replace(job.command, files=()))
-    with _client(address) as client:
-        yield from _Batch(job, units, client).results()
-
-
-def _check_targets(command: Command, units: Sequence[Unit]) -> None:
-    values = values_of(command)
+    values = values_of(job.command)
     written = [values.get("dump_dir"), values.get("outputs"), *(unit.target for unit in units)]
     local = next((str(each) for each in written if each is not None and not is_url(str(each))), None)
     if local is not None:
         raise usage_error(f"{local} is on this machine, and --cluster works on others", "name a URL, or --results FILE")
+    # Local paths mean nothing on a worker, and each worker has its own memory limit.
+    job = replace(job, command=replace(job.command, files=()))
+    with _client(address) as client:
+        yield from _Batch(job, units, client).results()
 
 
 def _client(address: str) -> Any:

@@ -6,11 +6,13 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
+from dialect_utils.history.moved import Side
 from dialect_utils.io.dump_names import DumpName
 from dialect_utils.io.inputs import Input
+from dialect_utils.memory.rows import CollectiveRow, place
 from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_details, html_text
 
@@ -68,6 +70,11 @@ def _named(dumps: Sequence[DumpName], before: int, after: int) -> tuple[str, str
     part = f"between {first.step_name} and {second.step_name}"
     if last := _LAST_STEP.search(first.stage):
         return last[1], "", part, False
+    # A pipeline that starts while a pass runs: the next module of the pipeline around it names the pass.
+    outer = (each.change for each in dumps[after + 1 :] if first.change[0] and each.change[0] == first.change[0])
+    around, name = next(outer, ("", ""))
+    if pipeline not in ("", around) and name not in ("", pipeline):
+        return name, around, "", False
     if first.next_pass:
         return first.next_pass, first.change[0], part, True
     return _after(first, part)
@@ -110,6 +117,11 @@ class End:
     shape: str
     number: int | None
     text: str
+
+    @classmethod
+    def of(cls, side: Side) -> End:
+        """Returns the values of a side."""
+        return cls(side.role, side.name, side.opcode, side.shape, side.number, str(side))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +221,105 @@ class Cause:
     def _size(self) -> str:
         if not self.bytes_moved:
             return f", {format_bytes(self.padding_bytes)} of padding" if self.padding_bytes else ""
-        times = "" if self.trips == 1 else f", {'an unknown number of' if self.trips is None else self.trips} times"
-        return f", {format_bytes(self.bytes_moved)} read and written{times}"
+        return f", {format_bytes(self.bytes_moved)} read and written{_times(self.trips)}"
+
+
+Action = Literal["argument", "result", "constraint"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resharding:
+    """A change of a program that may remove a collective: another sharding of an argument or a result.
+
+    The action `constraint` removes the sharding constraint of this number. `axes` are those of the mesh that split each
+    dimension, None where they have no names. The bytes are those of the array on a device, now and then.
+    """
+
+    action: Action
+    number: int
+    axes: tuple[tuple[str, ...], ...] | None = None
+    sharding: str = ""
+    bytes_now: int = 0
+    bytes_then: int = 0
+
+    def __str__(self) -> str:
+        """Returns the change as a sentence for a program that jax.jit compiles."""
+        if self.action == "constraint":
+            return "remove the sharding constraint"
+        verb, where = ("pass", "in_shardings") if self.action == "argument" else ("return", "out_shardings")
+        sizes = f"{format_bytes(self.bytes_then)} in place of {format_bytes(self.bytes_now)} on a device"
+        takes = f"; it then takes {sizes}" if self.bytes_then > self.bytes_now else ""
+        sharding = sharding_text(self.axes, self.sharding)
+        return f"{verb} {self.action} {self.number} with {sharding}: {where} of jax.jit{takes}"
+
+
+def sharding_text(axes: Sequence[Sequence[str]] | None, text: str) -> str:
+    """Returns a sharding as JAX writes it where the axes are known, `P('x', None)`, and as HLO does elsewhere."""
+    if axes is None:
+        return text
+    return f"P({', '.join(repr(tuple(each) if len(each) > 1 else each[0] if each else None) for each in axes)})"
+
+
+_REASONS = {
+    "program": "the program asks for it",
+    "sum": "each device has a term of the sum",
+    "reshard": "the array is wanted in other parts",
+    "neighbours": "the operation reads elements of other parts",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveCause:
+    """One collective, and why the program has it; one that joins others has a cause for each.
+
+    `changed_by` are the passes that made it of the collective that `introduced_by` made, the last one first. `given`
+    are the arrays before the partitioner, and `wanted` is the one that the operation, or a result, asks for: the texts
+    of their shapes end with the shardings. `reason` is empty where the modules do not tell. `resharded_by` wrote the
+    resharding that is wanted.
+    """
+
+    row: CollectiveRow
+    introduced_by: PassName
+    introduced_as: str
+    changed_by: tuple[PassName, ...]
+    reason: str
+    given: tuple[End, ...] = ()
+    wanted: End | None = None
+    resharded_by: PassName | None = None
+    changes: tuple[Resharding, ...] = ()
+    advice: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the cause as plain values, with those of the collective."""
+        values = asdict(self)
+        return {**values.pop("row"), **values}
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """Yields the cause as text: a headline, and a line for each fact."""
+        row, made = self.row, self.introduced_by
+        sent = f"{format_bytes(row.bytes_sent)} sent by a device{_times(row.trips)}"
+        yield f"{row.name}: {row.kind} of {row.operand_text}, {row.groups}, {sent}"
+        yield f"  introduced  by {made}" if made.before else "  introduced  in the program"
+        yield f"  first in    {os.path.basename(made.after)}, as {self.introduced_as}"
+        yield from (f"  changed     by {each}" for each in reversed(self.changed_by))
+        if self.reason:
+            yield f"  because     {_REASONS[self.reason]}"
+        yield from (f"  given       {each.text}: {each.shape}" for each in self.given)
+        if self.wanted is not None:
+            yield f"  wanted      {self.wanted.text}: {self.wanted.shape}"
+        if self.resharded_by is not None:
+            yield (
+                f"  resharded   by {self.resharded_by}" if self.resharded_by.before else "  resharded   in the program"
+            )
+        if row.op_name or row.source_file:
+            yield f"  from        {' '.join(filter(None, (row.op_name, place(row))))}"
+        if self.advice:
+            yield f"  remove      {self.advice}"
+
+
+def _times(trips: int | None) -> str:
+    return "" if trips == 1 else f", {'an unknown number of' if trips is None else trips} times"
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,18 +335,20 @@ class Why:
     arrays: int
     causes: tuple[Cause, ...]
     unread: tuple[str, ...] = ()
+    collectives: tuple[CollectiveCause, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Returns the causes as plain values."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {**values, "causes": [each.as_json() for each in self.causes]}
+        return {**values, **{name: [each.as_json() for each in values[name]] for name in ("causes", "collectives")}}
 
     def __str__(self) -> str:
         """Returns the causes as text."""
         shown = f", {len(self.causes)} of them here" if len(self.causes) < self.arrays else ""
         count = f"{self.arrays} array{' is' if self.arrays == 1 else 's are'} moved or padded"
         lines = [f"{self.program}: {count}{shown}"]
-        for each in self.causes:
+        parts: tuple[Cause | CollectiveCause, ...] = (*self.causes, *self.collectives)
+        for each in parts:
             lines += ["", *each.lines]
         if self.unread:
             lines += ["", f"not read: {', '.join(self.unread)}"]
@@ -246,18 +357,19 @@ class Why:
 
 def causes_section(why: Why) -> str:
     """Returns a section of a page with one part for each cause; names are links to the buffers of the page."""
-    if not why.causes:
+    causes: tuple[Cause | CollectiveCause, ...] = (*why.causes, *why.collectives)
+    if not causes:
         return ""
-    parts = "".join(map(_part, why.causes))
+    parts = "".join(map(_part, causes))
     shown = f" ({len(why.causes)} of {why.arrays})" if len(why.causes) < why.arrays else ""
     return (
         f'<section id="why"><h2>Why arrays are moved or padded{shown}</h2><p class="hint">{_HINT}</p>{parts}</section>'
     )
 
 
-def _part(cause: Cause) -> str:
+def _part(cause: Cause | CollectiveCause) -> str:
     headline, *facts = cause.lines
-    address = html_text(quote(cause.fusion or cause.name))
+    name = cause.row.name if isinstance(cause, CollectiveCause) else cause.fusion or cause.name
     text = html_text("\n".join(line.removeprefix("  ") for line in facts))
-    link = f'<p><a href="#{address}">the buffer of {html_text(cause.fusion or cause.name)}</a></p>'
+    link = f'<p><a href="#{html_text(quote(name))}">the buffer of {html_text(name)}</a></p>'
     return html_details(f"{headline}, by {cause.introduced_by}", f"<pre>{text}</pre>{link}")

@@ -19,6 +19,7 @@ from dialect_utils.memory.advice import known_remedy
 from dialect_utils.memory.allocation import Allocation, guess_compiler, padded_dimensions
 from dialect_utils.memory.relayouts import Origin
 from dialect_utils.text import Diagnostic, DiagnosticError, all_nearest, format_bytes
+from relayout.causes.collectives import explain_collectives
 from relayout.causes.result import SHOWN, Cause, Change, End, Why, pass_between
 from relayout.validation.compilation import dump_module
 from relayout.validation.steps import find_programs
@@ -41,11 +42,12 @@ def explain_modules(program: str, modules: Sequence[Input], value: str | None = 
     last, final = history.final
     usage = measure_memory(final.module)
     found = find_moved(final, usage)
-    chosen = found[:top] if value is None else _chosen(final, found, value, usage)
+    collectives = explain_collectives(history, modules, value, top)
+    chosen = found[:top] if value is None else [] if collectives else _chosen(final, found, value, usage)
     layouts = {each.node: each.result.layout if each.kind == "padded array" else None for each in chosen}
     explainer = Explainer(modules, final, usage.allocation, history.trace(layouts), guess_compiler(final.module))
     unread = tuple(modules[number].name for number in history.unread)
-    return Why(program, modules[last].name, len(found), tuple(map(explainer.cause, chosen)), unread)
+    return Why(program, modules[last].name, len(found), tuple(map(explainer.cause, chosen)), unread, collectives)
 
 
 def explain_directory(folder: str, value: str | None = None, top: int = SHOWN) -> tuple[Why, ...]:
@@ -126,8 +128,8 @@ class Explainer:
             introduced_by=pass_between(self.modules, found.before and found.before[0], found.number),
             introduced_as=found.node.name,
             in_place_of="" if found.replaced is None else f"{found.replaced.name} ({opcode_of(found.replaced)})",
-            made_by=_end(sides[0]) if sides else None,
-            read_by=tuple(map(_end, sides[1:])),
+            made_by=End.of(sides[0]) if sides else None,
+            read_by=tuple(map(End.of, sides[1:])),
             changes_layout=is_moved and moved.kind not in _SAME_LAYOUT,
             op_name=place.op_name,
             source_file=place.source_file,
@@ -179,7 +181,3 @@ class Explainer:
             if place.op_name and not best[0].op_name:
                 best = place, name
         return best
-
-
-def _end(side: Side) -> End:
-    return End(side.role, side.name, side.opcode, side.shape, side.number, str(side))

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Self
 
-from dialect_utils.io.files import encode
+from dialect_utils.io.files import encode, read_module
 from relayout.batch.unit import Unit
 from relayout.causes.result import SHOWN
 from relayout.command import Command, LimitOptions
 from relayout.console import DONE, Console, print_json
-from relayout.options import argument, count, excludes, group, option
+from relayout.options import argument, count, excludes, flag, group, needs, option
 from relayout.output import write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 from relayout.validation.compilation import NEEDS_TARGET, CompilationOptions
@@ -27,7 +27,11 @@ class Why(Command):
         "relayout why examples/attention.mlir --target cpu",
         "relayout why examples/attention.hlo --target cpu --json",
     )
-    rules = (excludes("value", ("top",), "with a VALUE"), NEEDS_TARGET)
+    rules = (
+        excludes("value", ("top",), "with a VALUE"),
+        needs(("trial",), "target", reason="without --target"),
+        NEEDS_TARGET,
+    )
 
     file: str = argument("DIR", "a dump directory with the modules of all passes; a FILE with --target")
     value: str | None = argument("VALUE", "the name of an instruction of the final program, or a part", "?")
@@ -37,6 +41,7 @@ class Why(Command):
         module="explain these programs only: jit_f, module_0003",
     )
     top: int = option("N", f"the N most expensive (default {SHOWN})", count, default=SHOWN)
+    trial: bool = flag("compile the program again with each change that may remove a collective", "--try")
     limits: LimitOptions = group(LimitOptions, timeout="for each program (default 9, more for large ones)")
 
     @contextmanager
@@ -58,6 +63,10 @@ class Why(Command):
         from relayout.causes.run import explain_modules
 
         found = explain_modules(unit.label, unit.inputs, self.value, self.top)
+        if self.trial and self.compilation.target is not None:
+            from relayout.causes.collectives import try_changes
+
+            found = try_changes(found, read_module(self.file), self.compilation.target)
         if self.json:
             print_json(found.as_json())
         else:

@@ -51,8 +51,8 @@ class Comparison:
             "relayouts_added": [asdict(row) for row in self.added],
             "relayouts_gone": [asdict(row) for row in self.gone],
             "collective_kinds": {
-                kind: dict(zip(("count", "bytes_sent"), map(list, zip(*pair, strict=True)), strict=True))
-                for kind, pair in self.collectives.items()
+                kind: {"count": [old[0], new[0]], "bytes_sent": [old[1], new[1]]}
+                for kind, (old, new) in self.collectives.items()
             },
         }
 
@@ -126,8 +126,9 @@ def comparison_html(comparison: Comparison, old: str, new: str) -> str:
         f"<p>{html_text(f'old: {old}')}<br>{html_text(f'new: {new}')}</p>",
         page_table(("figure", "old", "new", "change"), totals, numbers=("old", "new", "change")),
         *_html_changes(comparison.changes),
-        *_html_collectives(comparison),
     ]
+    if comparison.collectives:
+        parts.append(page_table(("change", "sent in", "old", "new"), _kinds(comparison, _marked), numbers=("change",)))
     for title, rows in (("added", comparison.added), ("gone", comparison.gone)):
         parts += _html_relayouts(title, [row for row in rows if row.kind == "relayout"])
     return plain_page(f"memory of {new} against {old}", "\n".join(parts))
@@ -150,12 +151,6 @@ def _html_changes(changes: Sequence[Change]) -> Iterator[str]:
         for each in changes
     )
     yield page_table(("change", "old", "new", "buffers", "type", "op name"), rows, numbers=("change", "old", "new"))
-
-
-def _html_collectives(comparison: Comparison) -> Iterator[str]:
-    if comparison.collectives:
-        yield "<h2>Sent by a device in collectives</h2>"
-        yield page_table(("change", "kind", "old", "new"), _kinds(comparison, _marked), numbers=("change",))
 
 
 def _kinds(comparison: Comparison, signed: Callable[[int], str]) -> Iterator[tuple[str, str, str, str]]:

@@ -98,24 +98,25 @@ def _collectives(report: MemoryReport) -> Iterator[str]:
         groups.setdefault(key, []).append(row)
     if not groups:
         return
+    ranked = sorted(groups.values(), key=lambda rows: -sum(row.total_bytes for row in rows))
     total = sum(row.total_bytes for row in report.collectives)
     yield f"\ncollectives: {len(report.collectives)}, {format_bytes(total)} sent by a device"
-    kinds = ((format_bytes(size), f"{count} {kind}") for kind, (count, size) in report.collective_kinds.items())
-    yield f"  {', '.join(f'{name} {size}' for size, name in kinds)}"
+    kinds = report.collective_kinds.items()
+    yield f"  {', '.join(f'{count} {kind} {format_bytes(size)}' for kind, (count, size) in kinds)}"
     rows = [
         (
             format_bytes(sum(row.total_bytes for row in rows)),
             _times(rows[0]),
             rows[0].kind,
             _name(rows),
-            ", ".join(rows[0].operands),
+            rows[0].operand_text,
             rows[0].groups,
             _origin(rows[0]),
         )
-        for rows in groups.values()
+        for rows in ranked
     ]
     yield from format_table(("sent", "times", "kind", "op", "operands", "devices", "from"), rows[:_ROWS])
-    if hidden := list(groups.values())[_ROWS:]:
+    if hidden := ranked[_ROWS:]:
         rest = [row for rows in hidden for row in rows]
         yield f"  and {len(rest)} more with {format_bytes(sum(row.total_bytes for row in rest))}"
 

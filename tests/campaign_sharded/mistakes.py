@@ -102,8 +102,7 @@ class Program:
             if op == "broadcast":
                 op, dims, kinds = "broadcast_in_dim", ", dims = []", f"(tensor<{_element(kind)}>)"
             return f"    {name} = stablehlo.{op.replace('copy', 'reshape')} {operands[0]}{dims} : {kinds} -> {kind}"
-        types = "tensor<" + "x".join([*_sizes(kind), "i1"]) + f">, {kind}" if op == "select" else kind
-        return f"    {name} = stablehlo.{op} {', '.join(operands)} : {types}"
+        return f"    {name} = stablehlo.{op} {', '.join(operands)} : {kind}"
 
     def scalar(self, name: str, kind: str, value: str) -> str:
         """Returns a line that defines a constant."""
@@ -115,10 +114,6 @@ class Program:
         """Returns the text with a changed part of a statement."""
         lines = "\n".join(self.lines[statement.begin : statement.end])
         return self.with_lines(statement, lines.replace(old, new, 1))
-
-
-def _sizes(kind: str) -> list[str]:
-    return kind.removeprefix("tensor<").removesuffix(">").split("x")[:-1]
 
 
 def _element(kind: str) -> str:
@@ -360,8 +355,9 @@ def _counts(program: Program, change: Callable[[float, int], float]) -> Iterator
 def _unmasked(program: Program, *, keep: int) -> Iterator[str]:
     for each in program.of("select"):
         if len(each.operands) == 3 and re.match(r"(f|bf|s|u)\d+\[\d|tensor<\d", each.shape):
+            _, first, second = each.operands
             kept = each.operands[keep]
-            yield program.with_lines(each, program.written(each, "copy", kept))
+            yield program.with_rest(each, f"{first}, {second}", f"{kept}, {kept}")
 
 
 def _combined(program: Program, old: str, new: str) -> Iterator[str]:

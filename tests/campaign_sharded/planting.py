@@ -17,7 +17,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from dialect_utils.hlo import parse_module as parse_hlo
+from dialect_utils.stablehlo import parse_module as parse_stablehlo
 from dialect_utils.text import DiagnosticError
+from passes.framework.pipeline import verify
 from tests.campaign_sharded.mistakes import MISTAKES, Program
 from tests.corpus.sharded.running import Runs, program_file
 
@@ -56,6 +59,7 @@ def plant(folders: list[Path], out: Path, count: int, seed: int = 0) -> Counter[
             if planted.total() >= count:
                 break
             try:
+                verify((parse_hlo if program_file(folder).suffix == ".hlo" else parse_stablehlo)(text, folder.name))
                 wrong = runs.differences(folder, text)
             except DiagnosticError as error:
                 print(f"{kind} in {folder.name}: {error.diagnostics[0].message[:160]}", flush=True)

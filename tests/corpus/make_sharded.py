@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 import tempfile
 import time
@@ -54,6 +55,15 @@ def text_of_compiled(executable: Any) -> str:
     return text
 
 
+def shardy_parts(text: str) -> str:
+    """Returns the program of one device's parts; raises ValueError where Shardy's passes end with an error."""
+    command = [sys.executable, "-m", "tests.corpus.sharded.parts"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ValueError(done.stderr[-400:])
+    return done.stdout
+
+
 def annotated_texts(program: Sharded, form: Form) -> tuple[str, str, Placements]:
     """Returns the same as `texts_of` for a program whose shardings stand in its text alone."""
     inputs, single = program.draw_inputs(), _named(program.name, program.for_one_device())
@@ -95,7 +105,9 @@ def texts_of(program: Sharded, form: Form) -> tuple[str, str, Placements]:
             options |= {**_DUMP, "xla_dump_to": dump}
         compiled = lowered.compile(compiler_options=options or None)
         outputs = [sharding.spec for sharding in jax.tree.leaves(compiled.output_shardings)]
-        if form in ("sdy", "full-to-shard"):
+        if form == "shardy-parts":
+            text = shardy_parts(lowered.as_text())
+        elif form in ("sdy", "full-to-shard"):
             text = lowered.as_text()
         elif form.startswith("partitioned"):
             text = _partitioned(dump)
@@ -130,7 +142,7 @@ def make_pair(program: Sharded, form: Form, folder: Path, runs: Runs) -> None:
     outputs = [np.asarray(a) for a in jax.tree.leaves(jax.jit(single)(*inputs))]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "a.mlir").write_text(traced.lower(lowering_platforms=(platform,)).as_text(), "utf-8")
-    name = "b.mlir" if form in ("sdy", "full-to-shard") else "b.hlo"
+    name = "b.mlir" if form in ("sdy", "full-to-shard", "shardy-parts") else "b.hlo"
     (folder / name).write_text(text, "utf-8")
     (folder / "source.mlir").write_text(source, "utf-8")
     (folder / "placements.json").write_text(json.dumps(placements.as_json(), indent=1) + "\n", "utf-8")

@@ -9,6 +9,9 @@ import pytest
 from dialect_utils.hlo import parse_module
 from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.memory import MemoryReport
+from dialect_utils.memory.allocation import Allocation
+from dialect_utils.memory.collectives import find_collectives
+from dialect_utils.memory.relayouts import find_origins
 from dialect_utils.memory.rows import CollectiveRow
 from relayout.report.against import compare_reports, comparison_html, comparison_page
 from relayout.report.gate import parse_condition
@@ -246,6 +249,25 @@ def test_stablehlo() -> None:
     (row,) = MemoryReport(parse_bytes(encode(_STABLEHLO), "a.mlir")).collectives
     assert (row.kind, row.bytes_sent, row.trips, row.groups) == ("all-reduce", 512, 3, "2 groups of 2")
     assert (row.source_file, row.source_line) == ("a.mlir", 12)
+
+
+def test_a_function_that_calls_itself_runs_an_unknown_number_of_times() -> None:
+    text = """module @m {
+  func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %0 = func.call @f(%x) : (tensor<8xf32>) -> tensor<8xf32>
+    return %0 : tensor<8xf32>
+  }
+  func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %0 = "stablehlo.collective_permute"(%x) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}>
+      : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = func.call @f(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    return %1 : tensor<8xf32>
+  }
+}
+"""
+    module = parse_bytes(encode(text), "a.mlir")
+    [(_, row)] = find_collectives(module, Allocation(None), find_origins(module))
+    assert row.trips is None
 
 
 def _report(text: str) -> MemoryReport:

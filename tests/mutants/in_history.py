@@ -54,7 +54,7 @@ MUTANTS = (
         _MATCHING,
     ),
     Mutant("Counterparts._pair", "is_expression or len(olds) == len(news)", "True", _MATCHING),
-    Mutant("History._graph", "self.unread.append(number)", "pass", _TRACING),
+    Mutant("History.graph", "self.unread.append(number)", "pass", _TRACING),
     Mutant("history.moved:_moved", "held(source) + held(result)", "held(result)", _MOVED),
     Mutant("firmness", "_DEMANDING.get(opcode, len(_DEMANDING))", "0", _SIDES),
     Mutant("_donation", "graph.operands(each)[0] is copy", "True", _REMOVAL),

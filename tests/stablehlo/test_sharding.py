@@ -51,3 +51,20 @@ def test_a_split_dimension_is_rejected_before_anything_changes(text: str) -> Non
     with pytest.raises(DiagnosticError, match=r"m\.mlir:4:\d+: error: .* splits a dimension"):
         module.entry.operations[0].results[0].set_shape(parse_shape("f32[24]"))
     assert module.text() == before
+
+
+def test_another_sharding_of_an_argument_or_result() -> None:
+    module = parse_module(_sharded('{"x"}, {}'))
+    assert module.entry.interface.set_sharding("argument", 0, ((), ("x",)), "")
+    assert module.entry.interface.set_sharding("result", 0, ((), ()), "")
+    module.verify()
+    assert '%arg0: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}' in module.text()
+    assert "-> (tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})" in module.text()
+    assert not module.entry.interface.set_sharding("argument", 0, None, "{replicated}")
+    other = parse_module(
+        'func.func @main(%a: tensor<4xf32> {mhlo.sharding = "{replicated}"}) -> tensor<4xf32> {\n'
+        "  return %a : tensor<4xf32>\n}"
+    )
+    assert other.entry.interface.set_sharding("argument", 0, (("x",),), "{devices=[2]<=[2]}")
+    assert 'mhlo.sharding = "{devices=[2]<=[2]}"' in other.text()
+    assert not other.entry.interface.set_sharding("result", 0, ((),), "{replicated}")

@@ -55,19 +55,14 @@ def convert(kind: ElementType, array: Array) -> Array:
         return np.not_equal(widened(array), 0)
     array = array.astype(np.int8) if source.name == "pred" else widened(array)
     if kind.is_complex or kind.is_floating:
-        return _to_float(array, kind)
+        if array.dtype.kind in "iu" and kind.bits < _SINGLE:
+            array = array.astype(np.float32)
+        return array.astype(dtype_of(kind))
     return wrapped(array, kind) if array.dtype.kind in "iu" else _saturated(array.astype(np.float64), kind)
 
 
-def _to_float(array: Array, kind: ElementType) -> Array:
-    if array.dtype.kind in "iu" and kind.bits < _SINGLE:
-        array = array.astype(np.float32)
-    return array.astype(dtype_of(kind))
-
-
 def _saturated(array: Array, kind: ElementType) -> Array:
-    low = -(1 << (kind.bits - 1)) if kind.is_signed else 0
-    high = low + (1 << kind.bits) - 1
+    low, high = kind.integer_range
     # The double above the largest integer: 2**63 for s64, because 2**63 - 1 is not a double.
     is_above, is_below = array >= float(high + 1), array <= float(low)
     inside = np.where(is_above | is_below | np.isnan(array), 0.0, np.trunc(array))

@@ -123,11 +123,9 @@ def parse_scalar(element_type: ElementType, text: str) -> int:
 
 def integer_range(element_type: ElementType) -> tuple[int, int]:
     """Returns the least and the largest integer that the literal of an integer type may be."""
-    half = 1 << (element_type.bits - 1)
-    if element_type.name == "u64":
-        # XLA's lexer reads a negative number as an int64, whose bits it keeps.
-        return -half, 2 * half - 1
-    return (-half, half - 1) if element_type.is_signed else (0, 2 * half - 1)
+    low, high = element_type.integer_range
+    # XLA's lexer reads a negative number as an int64, whose bits it keeps.
+    return -(1 << 63) if element_type.name == "u64" else low, high
 
 
 def splat_scalar(element_type: ElementType, count: int, text: str) -> int | None:
@@ -182,7 +180,12 @@ def _format_float(name: str, bits: int) -> str:
     value = decode_float(name, bits)
     if isinstance(value, float):
         if isnan(value):
-            return _format_nan(name, bits)
+            form = FLOAT_FORMATS[name]
+            sign = "-" if form.specials != "e8m0" and bits >> (form.exponent_bits + form.mantissa_bits) else ""
+            payload = bits & ((1 << form.mantissa_bits) - 1)
+            quiet = 1 << (form.mantissa_bits - 1) if form.mantissa_bits else 0
+            # Without a payload XLA makes the quiet NaN; only IEEE types have any other.
+            return f"{sign}nan" if form.specials != "ieee" or payload == quiet else f"{sign}nan({payload:#x})"
         if isinf(value):
             return "inf" if value > 0 else "-inf"
         return "-0.0"
@@ -190,7 +193,12 @@ def _format_float(name: str, bits: int) -> str:
     if Fraction(exact) != value:
         raise ValueError(f"{value} is not a double")
     if name == "f32":
-        return _shortest_f32(exact)
+        for digits in range(6, 17):
+            text = f"{exact:.{digits}g}"
+            # XLA reads a double and rounds it; the round trip has to go the same way.
+            if struct.unpack("<f", struct.pack("<f", float(text)))[0] == exact:
+                return _tidy(text)
+        return _tidy(repr(exact))
     # A double's shortest text reads back to it, and so to the narrower value that it is exactly.
     return _tidy(repr(exact))
 
@@ -276,24 +284,6 @@ def _encode(form: FloatFormat, name: str, value: float) -> int:
     # fnuz types have no negative zero.
     keeps_sign = magnitude != 0 or form.specials != "fnuz"
     return magnitude | ((negative and keeps_sign) << limit)
-
-
-def _format_nan(name: str, bits: int) -> str:
-    form = FLOAT_FORMATS[name]
-    sign = "-" if form.specials != "e8m0" and bits >> (form.exponent_bits + form.mantissa_bits) else ""
-    payload = bits & ((1 << form.mantissa_bits) - 1)
-    quiet = 1 << (form.mantissa_bits - 1) if form.mantissa_bits else 0
-    # Without a payload XLA makes the quiet NaN; only IEEE types have any other.
-    return f"{sign}nan" if form.specials != "ieee" or payload == quiet else f"{sign}nan({payload:#x})"
-
-
-def _shortest_f32(value: float) -> str:
-    for digits in range(6, 17):
-        text = f"{value:.{digits}g}"
-        # XLA reads a double and rounds it; the round trip has to go the same way.
-        if struct.unpack("<f", struct.pack("<f", float(text)))[0] == value:
-            return _tidy(text)
-    return _tidy(repr(value))
 
 
 def _tidy(text: str) -> str:

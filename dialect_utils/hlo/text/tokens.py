@@ -115,16 +115,13 @@ class Scanner:
         start, end = match.span(kind)
         text = match[kind]
         if kind == "mark":
-            self._check_mark(text, start)
+            if text == '"':
+                raise error_at(self.source, Span(start, start + 1), "this string does not end", 'add "')
+            if text == "/" and self.text.startswith("/*", start):
+                raise error_at(self.source, Span(start, start + 2), "this comment does not end", "add */")
         elif kind == "name":
             text = text[1:]
         return Token(kind, text, start, end)  # type: ignore[arg-type]  # the groups are the kinds
-
-    def _check_mark(self, text: str, start: int) -> None:
-        if text == '"':
-            raise error_at(self.source, Span(start, start + 1), "this string does not end", 'add "')
-        if text == "/" and self.text.startswith("/*", start):
-            raise error_at(self.source, Span(start, start + 2), "this comment does not end", "add */")
 
     def next(self) -> Token:
         """Returns the token and moves past it."""

@@ -237,7 +237,8 @@ def find_buffer_problems(module: HloModule) -> Iterator[Diagnostic]:
     for computation in module.computations:
         writers: dict[tuple[Instruction, tuple[int, ...]], Instruction] = {}
         for instruction in computation.instructions:
-            taken = _buffers_taken(instruction)
+            operands = enumerate(instruction.operands)
+            taken = [(number, path) for number, operand in operands for path in _buffers_in(operand.shape)]
             if not taken and not any(True for _ in _buffers_in(instruction.shape)):
                 continue
             try:
@@ -249,11 +250,6 @@ def find_buffer_problems(module: HloModule) -> Iterator[Diagnostic]:
 
 def _buffers_in(shape: Shape) -> Iterator[tuple[int, ...]]:
     return (path for path, leaf in shape.leaves_by_path() if isinstance(leaf, BufferShape))
-
-
-def _buffers_taken(instruction: Instruction) -> list[_Place]:
-    operands = enumerate(instruction.operands)
-    return [(number, path) for number, operand in operands for path in _buffers_in(operand.shape)]
 
 
 def _check_returned(instruction: Instruction, taken: list[_Place]) -> None:

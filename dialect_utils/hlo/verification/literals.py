@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dialect_utils.hlo.text.literals import integer_range, parse_integer, parse_scalar
+from dialect_utils.hlo.text.literals import FLOAT_FORMATS, integer_range, parse_integer, parse_scalar
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.text import without_comments
@@ -24,10 +24,6 @@ _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 # Most numbers are short, and fit these types without a closer look.
 _SHORT_DECIMAL = re.compile(r"-?\d{1,18}(?:\.\d*)?(?:[eE][+-]?[01]?\d)?", re.ASCII)
 _WIDE = frozenset({"f64", "f32", "bf16"})
-# How many bits of a NaN say which one it is.
-_PAYLOAD_BITS = {"f64": 52, "f32": 23, "bf16": 7, "f16": 10, "f8e5m2": 2, "f8e4m3": 3, "f8e3m4": 4}
-# Types with one NaN, which has no payload.
-_ONE_NAN = frozenset({"f8e4m3fn", "f8e4m3fnuz", "f8e5m2fnuz", "f8e4m3b11fnuz", "f8e8m0fnu"})
 
 
 def literal_problem(text: str, shape: Shape) -> str | None:
@@ -132,33 +128,32 @@ def _number_problem(token: str, element_type: ElementType) -> str | None:
         # XLA's parser ends the process here (`F32 is not PRED type`).
         return None if element_type.name == "pred" else f"{token} is not a {element_type}"
     if element_type.is_complex:
-        return _complex_problem(token, element_type)
+        parts = token[1:-1].split(",")
+        if not token.startswith("(") or len(parts) != 2:
+            return f"{token} is not a {element_type}: write (real, imaginary)"
+        problems = (_float_problem(part.strip(), element_type.part) for part in parts)
+        return next((problem for problem in problems if problem is not None), None)
     if element_type.is_integral or element_type.name == "pred":
-        return _integer_problem(token, element_type)
+        value = parse_integer(token)
+        if value is None:
+            return f"{token} is not a {element_type}"
+        if element_type.name == "pred":
+            return None
+        low, high = integer_range(element_type)
+        return None if low <= value <= high else f"{token} is out of the range {low} to {high} of {element_type}"
     return _float_problem(token, element_type)
-
-
-def _complex_problem(token: str, element_type: ElementType) -> str | None:
-    parts = token[1:-1].split(",")
-    if not token.startswith("(") or len(parts) != 2:
-        return f"{token} is not a {element_type}: write (real, imaginary)"
-    problems = (_float_problem(part.strip(), element_type.part) for part in parts)
-    return next((problem for problem in problems if problem is not None), None)
-
-
-def _integer_problem(token: str, element_type: ElementType) -> str | None:
-    value = parse_integer(token)
-    if value is None:
-        return f"{token} is not a {element_type}"
-    if element_type.name == "pred":
-        return None
-    low, high = integer_range(element_type)
-    return None if low <= value <= high else f"{token} is out of the range {low} to {high} of {element_type}"
 
 
 def _float_problem(token: str, element_type: ElementType) -> str | None:
     if _NAN.fullmatch(token):
-        return _payload_problem(token, element_type)
+        payload, form = token.rpartition("(0x")[2].rstrip(")"), FLOAT_FORMATS[element_type.name]
+        if "(" not in token or form.specials == "finite":
+            return None
+        if form.specials != "ieee":
+            return f"{token[:40]} has a NaN payload, but {element_type} has one NaN"
+        if 0 < int(payload, 16) < 1 << form.mantissa_bits:
+            return None
+        return f"{token[:40]} has a payload of more than the {form.mantissa_bits} bits of {element_type}, or none"
     if _SHORT_DECIMAL.fullmatch(token) and element_type.name in _WIDE:
         return None
     try:
@@ -167,12 +162,3 @@ def _float_problem(token: str, element_type: ElementType) -> str | None:
         is_number = _NUMBER.fullmatch(token)
         return f"{token[:40]} is {'out of the range of' if is_number else 'not a'} {element_type}"
     return None
-
-
-def _payload_problem(token: str, element_type: ElementType) -> str | None:
-    payload, bits = token.rpartition("(0x")[2].rstrip(")"), _PAYLOAD_BITS.get(element_type.name)
-    if "(" in token and element_type.name in _ONE_NAN:
-        return f"{token[:40]} has a NaN payload, but {element_type} has one NaN"
-    if "(" not in token or bits is None or 0 < int(payload, 16) < 1 << bits:
-        return None
-    return f"{token[:40]} has a payload of more than the {bits} bits of {element_type}, or none"

@@ -146,7 +146,11 @@ def linear_index(shape: ArrayShape, index: Sequence[int]) -> int:
     not fit the shape and ValueError for an unbounded dimension.
     """
     require_bounded(shape)
-    _check_index(shape, index)
+    if len(index) != shape.rank:
+        raise IndexError(f"index {list(index)} has {len(index)} entries, but the rank of {shape} is {shape.rank}")
+    for dim, (entry, size) in enumerate(zip(index, shape.dimensions, strict=True)):
+        if not 0 <= entry < size:
+            raise IndexError(f"index {list(index)} is outside dimension {dim} of size {size} of {shape}")
     strides = _strides(final_dimensions(shape.dimensions, shape.effective_layout))
     return sum(e * s for e, s in zip(physical_index(shape, index), strides, strict=True))
 
@@ -197,16 +201,9 @@ def logical_indices(shape: ArrayShape) -> NDArray[np.int64]:
     """
     import numpy as np
 
-    _int64_count(shape)
-    layout = shape.effective_layout
-    sizes = final_dimensions(shape.dimensions, layout)
-    axes: list[Coordinate] = [_axis(np.arange(size), i, len(sizes)) for i, size in enumerate(sizes)]
-    index, inside = _undo(shape.dimensions, layout, axes)
-    terms = [e * s for e, s in zip(index, _strides(shape.dimensions), strict=True)]
-    result = _broadcast_sum(terms, sizes)
-    for part in inside:
-        np.copyto(result, -1, where=np.logical_not(part))
-    return result
+    elements = np.full(_int64_count(shape), -1)
+    elements[linear_indices(shape)] = np.arange(prod(shape.dimensions)).reshape(shape.dimensions)
+    return elements.reshape(final_dimensions(shape.dimensions, shape.effective_layout))
 
 
 def elements_at(shape: ArrayShape, linear: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -287,14 +284,6 @@ def require_bounded(shape: ArrayShape) -> None:
     """Raises ValueError for an unbounded dimension; the size of a bounded dynamic one is its bound."""
     if any(size < 0 for size in shape.dimensions):
         raise ValueError(f"{shape} has an unbounded dimension, so its elements have no fixed position")
-
-
-def _check_index(shape: ArrayShape, index: Sequence[int]) -> None:
-    if len(index) != shape.rank:
-        raise IndexError(f"index {list(index)} has {len(index)} entries, but the rank of {shape} is {shape.rank}")
-    for dim, (entry, size) in enumerate(zip(index, shape.dimensions, strict=True)):
-        if not 0 <= entry < size:
-            raise IndexError(f"index {list(index)} is outside dimension {dim} of size {size} of {shape}")
 
 
 _BYTE = 8

@@ -63,7 +63,11 @@ def normal_form(plan: Plan) -> Plan:
 def _rewritten(plan: Plan) -> Plan:
     """Returns the steps of a plan's maps, or the plan where those are more."""
     if any(0 in dimensions for _, dimensions in plan.stages):
-        return _empty(plan)
+        # Without elements: at most one reshape, unless a pad adds elements.
+        before, after = plan.start, plan.result
+        if 0 not in before[1] or 0 not in after[1] or before[0] != after[0] or not plan.steps:
+            return plan
+        return Plan(*before, (Reshape(after[1]),) if before != after else ())
     parts = _joined(_parts(plan))
     if any(len(part.maps) > _MOST_MAPS for part in parts):
         return plan
@@ -93,14 +97,6 @@ def split_at_padding(plan: Plan) -> tuple[Plan, Plan]:
 def is_identity(plan: Plan) -> bool:
     """Is true where every element keeps its position; unspecified elements may not."""
     return not normal_form(plan).steps
-
-
-def _empty(plan: Plan) -> Plan:
-    """Returns the plan of an array without elements: at most one reshape, unless a pad adds elements."""
-    before, after = plan.start, plan.result
-    if 0 not in before[1] or 0 not in after[1] or before[0] != after[0] or not plan.steps:
-        return plan
-    return Plan(*before, (Reshape(after[1]),) if before != after else ())
 
 
 def _plan(start: Stage, steps: Sequence[_PaddedStep]) -> Plan:

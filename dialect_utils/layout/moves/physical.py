@@ -229,7 +229,11 @@ def physical_plan(shape: ArrayShape) -> Plan:
         raise ValueError(f"{shape} has dynamic dimensions, so its physical array has no fixed size")
     layout = shape.effective_layout
     if layout.padded_dimensions is not None:
-        return _padded_plan(shape, layout)
+        rank = shape.rank
+        high = tuple(p - d for p, d in zip(layout.padded_dimensions, shape.dimensions, strict=True))
+        pad = Plan(shape.element_type, shape.dimensions, (Pad((0,) * rank, high),) if any(high) else ())
+        rest = ArrayShape(shape.element_type, layout.padded_dimensions, layout.replace(padded_dimensions=None))
+        return pad.then(physical_plan(rest)).simplified()
     first = _plan_for(shape, layout, LATE_PADS[0])
     if not first.adds_elements:
         # Without padding, all of them are the same plan.
@@ -249,15 +253,6 @@ def physical_shape(shape: ArrayShape) -> ArrayShape:
     element_type, dimensions = physical_plan(shape).result
     layout = Layout.descending(len(dimensions), memory_space=shape.effective_layout.memory_space)
     return ArrayShape(element_type, dimensions, layout)
-
-
-def _padded_plan(shape: ArrayShape, layout: Layout) -> Plan:
-    assert layout.padded_dimensions is not None
-    rank = shape.rank
-    high = tuple(p - d for p, d in zip(layout.padded_dimensions, shape.dimensions, strict=True))
-    pad = Plan(shape.element_type, shape.dimensions, (Pad((0,) * rank, high),) if any(high) else ())
-    rest = ArrayShape(shape.element_type, layout.padded_dimensions, layout.replace(padded_dimensions=None))
-    return pad.then(physical_plan(rest)).simplified()
 
 
 def _plan_for(shape: ArrayShape, layout: Layout, late: LatePads) -> Plan:

@@ -113,7 +113,9 @@ def draw_shape(shape: ArrayShape, window: Window | None = None, *, with_panels: 
     if not shape.is_static:
         raise ValueError(f"{shape} has dynamic dimensions, so no element has a fixed position")
     logical = _with_rank(shape, max(2, *(len(t.dimensions) for t in shape.effective_layout.tiles), 2))
-    padded = _padded_dimensions(logical)
+    # With the padding that can be drawn at the high ends of the dimensions.
+    plan = physical_plan(logical)
+    padded = plan.stages[1][1] if plan.steps and plan.steps[0].adds_elements else logical.dimensions
     extended = ArrayShape(logical.element_type, padded, logical.effective_layout.replace(padded_dimensions=None))
     if not prod(padded):
         return Picture(shape, (), ("the array has no elements",))
@@ -185,12 +187,6 @@ def _with_rank(shape: ArrayShape, rank: int) -> ArrayShape:
     padded = None if layout.padded_dimensions is None else (1,) * extra + layout.padded_dimensions
     changed = layout.replace(minor_to_major=order, padded_dimensions=padded, element_size_in_bits=0, split_configs=())
     return ArrayShape(shape.element_type, (1,) * extra + shape.dimensions, changed)
-
-
-def _padded_dimensions(shape: ArrayShape) -> tuple[int, ...]:
-    """Returns the logical dimensions with the padding that can be drawn at their high ends."""
-    plan = physical_plan(shape)
-    return plan.stages[1][1] if plan.steps and plan.steps[0].adds_elements else shape.dimensions
 
 
 def _panel(logical: ArrayShape, extended: ArrayShape, outer: tuple[int, ...], ranges: Window) -> Panel:

@@ -91,21 +91,18 @@ class Tpu(Target):
     ) -> tuple[Tile, ...]:
         packing = _WORD_BITS // self._storage_bits(element_type)
         if len(dimensions) < 2:
-            return self._vector_tiles(dimensions, packing)
+            shortest = _LANES * packing * (1 if self.packs_sub_bytes else 2)
+            if not dimensions:
+                return (Tile((shortest,)),)
+            length = max(shortest, min(_LONGEST_VECTOR_TILE, _next_power_of_two(dimensions[0])))
+            inner = (Tile((_LANES,)), *_word_tiles(packing)) if packing > 1 else ()
+            return (Tile((length,)), *inner)
         rows = dimensions[minor_to_major[1]]
         tall = packing >= _TALL_PACKING and self.packs_sub_bytes and rows % (_SUBLANES * packing) == 0
         height = _SUBLANES * packing if tall else self._rows(rows, packing)
         if element_type.bits == _TWO_BITS:
             height = max(height, _TWO_BIT_ROWS)
         return (Tile((height, _LANES)), *_word_tiles(packing))
-
-    def _vector_tiles(self, dimensions: tuple[int, ...], packing: int) -> tuple[Tile, ...]:
-        shortest = _LANES * packing * (1 if self.packs_sub_bytes else 2)
-        if not dimensions:
-            return (Tile((shortest,)),)
-        length = max(shortest, min(_LONGEST_VECTOR_TILE, _next_power_of_two(dimensions[0])))
-        inner = (Tile((_LANES,)), *_word_tiles(packing)) if packing > 1 else ()
-        return (Tile((length,)), *inner)
 
     def _rows(self, size: int, packing: int) -> int:
         """Returns the height of a tile over a second-minor dimension, before any enlargement."""

@@ -124,7 +124,10 @@ class Lift(Interpretation[Term, Value]):
         is_made = term.kind in ("splat", "moved", "each") and self._constants.issuperset(term.operands)
         if term.kind == "constant" or is_made:
             self._constants.add(term)
-        self._note_unbounded(term)
+        identities = {each for each in term.operands if is_extreme(term) and self.is_constant(each)}
+        others = {*term.operands} - identities
+        if not (self.special.keys().isdisjoint(others) and self._unbounded.isdisjoint(others)):
+            self._unbounded.add(term)
         has_laws = self._assumes_special(term)
         found = self._of_array(term) if has_laws else self.random(term.array, self.hash(term))
         if isinstance(found, Whole) or self._has_bits(term):
@@ -155,12 +158,6 @@ class Lift(Interpretation[Term, Value]):
         """Is true for inputs and moved inputs. Constants are excluded: 0 and -0 are one number."""
         is_moved = is_forwarding(term) and term.label != "convert"
         return term.kind == "leaf" or (is_moved and self.have_known_bits(term.operands))
-
-    def _note_unbounded(self, term: Term) -> None:
-        identities = {each for each in term.operands if is_extreme(term) and self.is_constant(each)}
-        others = {*term.operands} - identities
-        if not (self.special.keys().isdisjoint(others) and self._unbounded.isdisjoint(others)):
-            self._unbounded.add(term)
 
     def _assumes_special(self, term: Term) -> bool:
         """Records that a term computes with an infinity or NaN; returns false if that convention is excluded."""

@@ -61,7 +61,10 @@ class RoundedOperands:
     def found(self) -> tuple[Rounding, Program] | None:
         """Returns the operands, and the original in which these are rounded; None for none. Raises ExecutionError."""
         _, numbers = self.runs.worker.rewrite("round", self.runs.programs[0], operands=0)
-        products = _products(numbers)
+        found: dict[int, tuple[list[int], bool]] = {}
+        for number, (first, is_convolution) in enumerate(zip(numbers[::2], numbers[1::2], strict=True)):
+            found.setdefault(first, ([], bool(is_convolution)))[0].append(number)
+        products = [_Product(tuple(members), is_convolution) for members, is_convolution in found.values()]
         if not 0 < _SIDES * len(products) <= _MOST_OPERANDS:
             return None
         chosen: frozenset[int] = frozenset()
@@ -99,13 +102,6 @@ class _Product:
 
     numbers: tuple[int, ...]
     is_convolution: bool
-
-
-def _products(numbers: Sequence[int]) -> list[_Product]:
-    found: dict[int, tuple[list[int], bool]] = {}
-    for number, (first, is_convolution) in enumerate(zip(numbers[::2], numbers[1::2], strict=True)):
-        found.setdefault(first, ([], bool(is_convolution)))[0].append(number)
-    return [_Product(tuple(members), is_convolution) for members, is_convolution in found.values()]
 
 
 def _rounding(products: Sequence[_Product], chosen: frozenset[int]) -> Rounding:

@@ -20,7 +20,6 @@ from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.certificate import place_of
 from dialect_utils.verdict.dataflow import values_behind
 from dialect_utils.verdict.outcome import Planted
-from dialect_utils.verdict.sampling.values import value_range
 
 _PERMUTING = {"transpose": "dimensions", "broadcast": "dimensions", "iota": "iota_dimension"}
 _ONE_DIMENSION = named("reduce reverse")
@@ -334,7 +333,7 @@ def _times(element_type: ElementType, bits: int, factor: float) -> int | None:
     """Returns the bits of a finite number times a factor; None where a number is not finite, is zero or too large."""
     if not element_type.is_floating:
         number = round((bits - (bits >> element_type.bits - 1 << element_type.bits) * element_type.is_signed) * factor)
-        low, high = value_range(element_type)
+        low, high = element_type.integer_range
         return number % (1 << element_type.bits) if low <= number <= high and number else None
     value = float(decode_float(element_type.name, bits))
     with np.errstate(all="ignore"):

@@ -22,7 +22,6 @@ from dialect_utils.verdict.sampling.values import (
     float_pool,
     integer_pool,
     special_floats,
-    value_range,
 )
 
 # The most sets of one kind: small arrays demand many sets to hold all values worth trying.
@@ -318,19 +317,19 @@ def _integers(draw: _Draw, element_type: ElementType) -> Array:
         return _cycled(draw, _as_integers(integer_pool(demand), element_type))
     if draw.kind == "peaks" and demand.use.is_free:
         few = draw.rng.integers(0, 2, draw.size).astype(dtype_of(element_type))
-        return _with_a_peak(draw, few, value_range(element_type))
+        return _with_a_peak(draw, few, element_type.integer_range)
     if draw.kind == "equal":
         pool = integer_pool(demand)[: _FEW + 2 * draw.run]
         return _as_integers(pool, element_type)[draw.rng.integers(0, len(pool), draw.size)]
     if not demand.use.is_free:
         return _near_range(draw, element_type)
     if draw.kind == "pairs":
-        low, high = value_range(element_type)
+        low, high = element_type.integer_range
         rare = [int(each) for each in _rare(demand) if each == int(each) and low <= each <= high] or [0]
         return paired(draw.rng, _words(draw, element_type), _as_integers(rare, element_type), draw.run, draw.position)
     if draw.kind == "whole":
-        low = max(value_range(element_type)[0], -LARGEST_INTEGER)
-        high = min(value_range(element_type)[1], LARGEST_INTEGER)
+        low = max(element_type.integer_range[0], -LARGEST_INTEGER)
+        high = min(element_type.integer_range[1], LARGEST_INTEGER)
         return draw.rng.integers(low, high, draw.size, endpoint=True).astype(dtype_of(element_type))
     return _words(draw, element_type)
 
@@ -361,7 +360,7 @@ def _near_range(draw: _Draw, element_type: ElementType) -> Array:
     if draw.kind not in ("whole", "random"):
         outside = draw.rng.integers(-reach, 2 * reach + 1, draw.size)
         values = np.where(draw.rng.integers(0, 6, draw.size) == 0, outside, values)
-    low, high = value_range(element_type)
+    low, high = element_type.integer_range
     return np.clip(values, max(low, -(1 << 31)), min(high, 1 << 31)).astype(dtype_of(element_type))
 
 

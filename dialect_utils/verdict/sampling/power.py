@@ -97,20 +97,17 @@ class Trial:
     def _try_see(self, found: Outputs) -> bool | None:
         """Returns whether the outputs show a difference; None where only a scale that is not known could tell."""
         try:
-            return self._is_seen(found)
+            find = partial(self.judge.comparator.find, flushes=self.runs.engine == "xla")
+            sets = list(zip(self.runs.data, self.expected, found, strict=True))
+            first = [find(*each, None) for each in sets]
+            if any(finding.answer == "different" for finding in first):
+                return True
+            return any(
+                finding.undecided and find(*each, self._scales(number)).answer == "different"
+                for number, (finding, each) in enumerate(zip(first, sets, strict=True))
+            )
         except ExecutionError:
             return None
-
-    def _is_seen(self, found: Outputs) -> bool:
-        find = partial(self.judge.comparator.find, flushes=self.runs.engine == "xla")
-        sets = list(zip(self.runs.data, self.expected, found, strict=True))
-        first = [find(*each, None) for each in sets]
-        if any(finding.answer == "different" for finding in first):
-            return True
-        return any(
-            finding.undecided and find(*each, self._scales(number)).answer == "different"
-            for number, (finding, each) in enumerate(zip(first, sets, strict=True))
-        )
 
     def _scales(self, number: int) -> Callable[[int], Scale]:
         """Returns the scales of the outputs on one set of data; all faults are compared with the same runs."""

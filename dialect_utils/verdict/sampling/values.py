@@ -50,12 +50,6 @@ def _array(rng: np.random.Generator, shape: ArrayShape, style: Style, small: boo
         return complex_array(*(_floats(rng, element_type.part, size, style) for _ in range(2)))
     if element_type.is_floating:
         return _floats(rng, element_type, size, style)
-    return _integers(rng, element_type, size, style, small)
-
-
-def _integers(
-    rng: np.random.Generator, element_type: ElementType, size: tuple[int, ...], style: Style, small: bool
-) -> Array:
     if element_type.name == "pred":
         return rng.integers(0, 2, size).astype(np.bool_)
     if small:
@@ -102,19 +96,10 @@ def small_integer_positions(module: Module) -> frozenset[int]:
     return frozenset(leaf for value, span in spans.items() if value in reached for leaf in span)
 
 
-def value_range(element_type: ElementType) -> tuple[int, int]:
-    """Returns the smallest and the largest number of an integer type."""
-    return (
-        (-(1 << element_type.bits - 1), (1 << element_type.bits - 1) - 1)
-        if element_type.is_signed
-        else (0, (1 << element_type.bits) - 1)
-    )
-
-
 def integer_pool(demand: Demand) -> list[int]:
     """Returns the numbers worth trying in an integer array, each once."""
     element_type = demand.shape.element_type
-    low, high = value_range(element_type)
+    low, high = element_type.integer_range
     found = [0, 1, -1, 2]
     for limit in demand.use.limits:
         found += [limit - 1, limit, limit + 1, -limit, limit // 2]

@@ -103,16 +103,10 @@ def rounded(ops: Ops, value: Instruction, kind: ElementType) -> Instruction:
     if largest is not None:
         value = _clamped(ops, value, f"-{largest}", largest)
     elif kind.is_integral and shape.element_type != kind:
-        value = _clamped(ops, value, *_bounds(kind))
+        value = _clamped(ops, value, *map(str, kind.integer_range))
         if shape.element_type.is_floating:
             value = ops.like("round-nearest-even", value)
     return ops.convert(value, kind)
-
-
-def _bounds(kind: ElementType) -> tuple[str, str]:
-    """Returns the smallest and the largest integer of a type."""
-    half = 2 ** (kind.bits - 1)
-    return ("0", str(2 * half - 1)) if kind.is_unsigned else (str(-half), str(half - 1))
 
 
 def largest_magnitude(ops: Ops, value: Instruction) -> Instruction:

@@ -280,7 +280,9 @@ class Block:
     def __call__(self, ops: Ops, call: Instruction) -> Instruction:
         """Builds the program's instructions; raises DiagnosticError for other operands."""
         check_operands(call, *(self.takes * parts for parts in self.types))
-        self._check_matrices(call)
+        shapes = {array_shape(operand).without_layout for operand in call.operands}
+        if len(shapes) != 1 or min(shape.rank for shape in shapes) < _MATRIX_RANK:
+            raise refused(call, "its operands are not matrices of one shape")
         parts = len(call.operands) // self.takes
         kind = self.types[parts]
         joined = [_joined(ops, call.operands[i : i + parts], kind) for i in range(0, len(call.operands), parts)]
@@ -288,11 +290,6 @@ class Block:
         if parts == 1:
             return result
         return ops.tuple([part for value in _values(ops, result) for part in _parts(ops, value)])
-
-    def _check_matrices(self, call: Instruction) -> None:
-        shapes = {array_shape(operand).without_layout for operand in call.operands}
-        if len(shapes) != 1 or min(shape.rank for shape in shapes) < _MATRIX_RANK:
-            raise refused(call, "its operands are not matrices of one shape")
 
 
 def spliced(ops: Ops, call: Instruction, operands: Sequence[Instruction], program: Making) -> Instruction:
@@ -373,7 +370,12 @@ def high_half(ops: Ops, wide: Instruction, half: ElementType) -> Instruction:
     if kind.is_complex:
         return ops.emit("imag", ops.shape(half, dims), (wide,))
     if kind.is_floating:
-        return _rest(ops, wide)
+        # The rounding error of an f64 rounded to f32, 0 for infinities and NaN.
+        shape = array_shape(wide)
+        high = ops.convert(wide, _F32)
+        rest = ops.convert(ops.like("subtract", wide, ops.convert(high, shape.element_type)), _F32)
+        is_finite = ops.emit("is-finite", ops.shape(PRED, shape.dimensions), (high,))
+        return ops.emit("select", array_shape(rest), (is_finite, rest, ops.filled(_F32, shape.dimensions)))
     count = ops.filled(kind, dims, _HALF_BITS)
     return ops.convert(ops.like("shift-right-logical", wide, count), half)
 
@@ -389,12 +391,3 @@ def combined(ops: Ops, low: Instruction, high: Instruction, kind: ElementType) -
     # Through u32, since a signed low half would extend its sign.
     lower = ops.convert(ops.convert(low, _U32), kind)
     return ops.like("or", upper, lower)
-
-
-def _rest(ops: Ops, wide: Instruction) -> Instruction:
-    """Builds the rounding error of an f64 rounded to f32, 0 for infinities and NaN."""
-    shape = array_shape(wide)
-    high = ops.convert(wide, _F32)
-    rest = ops.convert(ops.like("subtract", wide, ops.convert(high, shape.element_type)), _F32)
-    is_finite = ops.emit("is-finite", ops.shape(PRED, shape.dimensions), (high,))
-    return ops.emit("select", array_shape(rest), (is_finite, rest, ops.filled(_F32, shape.dimensions)))

@@ -272,5 +272,5 @@ def identity_of(kind: ElementType, opcode: str) -> Number:
         return -1 if opcode == "and" else 0
     if kind.is_floating:
         return float("-inf") if opcode == "maximum" else float("inf")
-    low = 0 if kind.is_unsigned else -(1 << (kind.bits - 1))
-    return low if opcode == "maximum" else low + (1 << kind.bits) - 1
+    low, high = kind.integer_range
+    return low if opcode == "maximum" else high

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.ops import Ops
 from dialect_utils.ir import array_shape
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.mosaic.decode import TARGET, kernel_of, kernels_of
 from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -41,7 +41,11 @@ def expand_kernel(ops: Ops, call: Instruction, *, unwritten: Unwritten = "zero")
             raise _at_call(call, error) from None
         for text in program.texts.values():
             module.add_computation(text)
-    return _called(ops, call, name, results)
+    shapes: list[Shape] = [ops.shape(result.element_type, result.dimensions) for result in results]
+    made = ops.emit("call", TupleShape(tuple(shapes)), call.operands, {"to_apply": f"%{name}"})
+    if isinstance(call.shape, TupleShape):
+        return made
+    return ops.element(made, 0)
 
 
 def decode_kernels(calls: Sequence[Instruction]) -> None:
@@ -51,14 +55,6 @@ def decode_kernels(calls: Sequence[Instruction]) -> None:
     except DiagnosticError:
         # expand_kernel reports each damaged kernel.
         return
-
-
-def _called(ops: Ops, call: Instruction, name: str, results: Sequence[ArrayShape]) -> Instruction:
-    shapes: list[Shape] = [ops.shape(result.element_type, result.dimensions) for result in results]
-    made = ops.emit("call", TupleShape(tuple(shapes)), call.operands, {"to_apply": f"%{name}"})
-    if isinstance(call.shape, TupleShape):
-        return made
-    return ops.element(made, 0)
 
 
 def _name(call: KernelCall) -> str:

@@ -117,7 +117,10 @@ def _from_elements(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 def _reduce(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     """Builds a reduction in 32 bits or more, combined with the accumulator at the end."""
     a = frame.val(op.operands[0], op)
-    opcode, is_unsigned = _reduction(frame, op)
+    kind = str(op.attributes.get("kind", "")).partition("<")[2].removesuffix(">")
+    if kind not in _REDUCTIONS:
+        raise frame.refused(op, f"reduces by {op.attributes.get('kind')}, which is not known here")
+    opcode, is_unsigned = _REDUCTIONS[kind], kind in ("maxui", "minui")
     dims = integers(op, "reduction_dims", "dim", "dims")
     reduced = reduce_along(frame.code, opcode, a, range(len(a.dims)) if dims is None else dims, is_unsigned)
     if len(op.operands) > 1:
@@ -142,13 +145,6 @@ def reduce_along(code: Code, opcode: str, a: Val, dims: Sequence[int], is_unsign
         a = arrays.convert(code, a, F32)
     found = arrays.reduce(code, opcode, a, identity_of(a.kind, opcode), list(dims))
     return arrays.bitcast_convert(code, found, kind) if is_unsigned else arrays.convert(code, found, kind)
-
-
-def _reduction(frame: Frame, op: KernelOp) -> tuple[str, bool]:
-    kind = str(op.attributes.get("kind", "")).partition("<")[2].removesuffix(">")
-    if kind not in _REDUCTIONS:
-        raise frame.refused(op, f"reduces by {op.attributes.get('kind')}, which is not known here")
-    return _REDUCTIONS[kind], kind in ("maxui", "minui")
 
 
 def _reduce_index(frame: Frame, op: KernelOp) -> Sequence[Meaning]:

@@ -19,12 +19,12 @@ from tests.corpus.programs.registry import Argument
 A = jax.Array
 # Writes a constraint of a value's placement; for one device it returns the value.
 Put = Callable[..., A]
-# The source of the program for several devices: the text that JAX lowers, the optimized module of a compiler, or the
-# module after the partitioner of a compiler.
+# The source of the program for several devices: the text that JAX lowers, the optimized module of a compiler, the
+# module after the partitioner of a compiler, or the StableHLO that Shardy's own passes make.
 Form = Literal[
     "sdy", "full-to-shard", "cpu-gspmd", "cpu-shardy", "gpu-gspmd", "gpu-shardy", "tpu-gspmd", "tpu-shardy",
     "partitioned-cpu-gspmd", "partitioned-cpu-shardy", "partitioned-gpu-gspmd", "partitioned-gpu-shardy",
-    "partitioned-tpu-shardy",
+    "partitioned-tpu-shardy", "shardy-parts",
 ]  # fmt: skip
 
 
@@ -97,6 +97,15 @@ _TEXT: tuple[Form, ...] = ("cpu-gspmd", "partitioned-cpu-gspmd")
 _MANUAL: tuple[Form, ...] = ("sdy", "cpu-shardy")
 
 
+# Shardy's passes in jaxlib 0.10 end with an error or a crash; of the last three they make programs that differ.
+_NOT_IN_PARTS = (
+    "batch_of_two_layers", "gradient_of_columns_then_rows", "gradient_of_gathered_weights",
+    "gradient_of_layers_in_a_loop", "layers_in_a_loop", "loss_of_a_split_vocabulary", "norm_of_a_split_sequence",
+    "reductions_of_split_rows", "rolled_and_reversed_rows", "rows_of_a_split_table", "slices_and_joins",
+    "placements_of_a_grid", "uneven_rows", "uneven_softmax",
+)  # fmt: skip
+
+
 def constrained(
     kind: str, mesh: tuple[tuple[str, int], ...], *arguments: Argument, forms: tuple[Form, ...] = _AUTOMATIC,
     options: dict[str, Any] | None = None,
@@ -104,9 +113,10 @@ def constrained(
     """Registers a program whose values carry constraints."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        parts: tuple[Form, ...] = () if function.__name__ in _NOT_IN_PARTS else ("shardy-parts",)
         _add(
             Sharded(
-                function.__name__, kind, mesh, arguments, forms, constrained=function,
+                function.__name__, kind, mesh, arguments, (*forms, *parts), constrained=function,
                 options=tuple((options or {}).items()),
             )
         )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from dialect_utils.execution import entry_arrays, from_plain, prepare
 from dialect_utils.execution.compiling import compile_module
 from dialect_utils.hlo import parse_module
+from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
+from dialect_utils.stablehlo import parse_module as parse_stablehlo
 from passes.dumps.executable import executable_form
 from tests.conftest import Workers
 from tests.passes.dump_files import UNOPTIMIZED, difference
@@ -26,6 +28,8 @@ Array = NDArray[Any]
 # For each dimension the mesh axes that split it, the most major one first.
 Spec = tuple[tuple[str, ...], ...]
 _SECONDS = 60
+# A program of whole arrays has one of these.
+_WHOLE = ("sdy.manual_computation", "SPMDFullToShardShape")
 # The padding of uneven parts may be anything.
 _FILLS = (0, 77)
 
@@ -166,7 +170,7 @@ class Runs:
     def differences(self, folder: Path, text: str | None = None) -> list[str]:
         """Returns what differs between a pair's outputs, the second program being `text` where it is given.
 
-        StableHLO is compiled by the partitioner first; the process needs as many host devices.
+        StableHLO of whole arrays is compiled by the partitioner first; the process needs as many host devices.
         """
         placements, path = Placements.read(folder / "placements.json"), program_file(folder)
         text = path.read_text("utf-8") if text is None else text
@@ -176,9 +180,10 @@ class Runs:
 
     def outcome(self, text: str, is_stablehlo: bool, placements: Placements, arrays: dict[str, Array]) -> list[str]:
         """Returns what differs between the outputs of a program for several devices and `out0`, `out1`, ..."""
-        if is_stablehlo:
-            text = compile_module(text, None).hlo_modules()[0].to_string()
-        module = executable_form(parse_module(text, "b"))
+        if is_stablehlo and any(each in text for each in _WHOLE):
+            text, is_stablehlo = compile_module(text, None).hlo_modules()[0].to_string(), False
+        read: Callable[[str, str], Module] = parse_stablehlo if is_stablehlo else parse_module
+        module = executable_form(read(text, "b"))
         parameters, results = entry_arrays(module)
         split = [
             (spec, from_plain(arrays[f"in{i}"], _whole(shape, arrays[f"in{i}"]), f"in{i}"), shape.dimensions)
