@@ -100,16 +100,14 @@ def texts_of(program: Sharded, form: Form) -> tuple[str, str, Placements]:
         jitted = jax.jit(function, out_shardings=shardings)
     lowered = jitted.lower(*placed)
     with tempfile.TemporaryDirectory() as dump:
-        options = dict(program.options)
-        if form.startswith("partitioned"):
-            options |= {**_DUMP, "xla_dump_to": dump}
-        compiled = lowered.compile(compiler_options=options or None)
+        is_partitioned = form.startswith("partitioned")
+        compiled = lowered.compile(compiler_options={**_DUMP, "xla_dump_to": dump} if is_partitioned else None)
         outputs = [sharding.spec for sharding in jax.tree.leaves(compiled.output_shardings)]
         if form == "shardy-parts":
             text = shardy_parts(lowered.as_text())
         elif form in ("sdy", "full-to-shard"):
             text = lowered.as_text()
-        elif form.startswith("partitioned"):
+        elif is_partitioned:
             text = _partitioned(dump)
         else:
             text = text_of_compiled(compiled.runtime_executable())

@@ -73,7 +73,7 @@ MUTANTS = (
     Mutant("assignment:_clusters", "end[time].remove(over)", "pass", ("tests/memory/test_gpu.py",)),
     Mutant("assignment:_packed", "begin - free, free", "begin + free, free", ("tests/memory/test_gpu.py",)),
     Mutant("may_overwrite", "number == 2", "number != 2", ("tests/memory/test_gpu.py",)),
-    Mutant("overwriting:_in_step", 'user.opcode != "copy"', "True", ("tests/memory/test_gpu.py",)),
+    Mutant("assignment:_in_step", 'user.opcode != "copy"', "True", ("tests/memory/test_gpu.py",)),
     Mutant(
         "guess_compiler", 'module.attributes.get("frontend_attributes", "")', '""', ("tests/memory/test_padding.py",)
     ),

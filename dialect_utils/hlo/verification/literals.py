@@ -90,25 +90,19 @@ class _Walk:
     def take(self, token: str) -> str | None:
         """Checks the next token: returns its problem, or None."""
         if token == "{":
-            return self._open()
+            if len(self.counts) == self.shape.rank:
+                return f"the literal nests deeper than {_bare(self.shape)}"
+            if self.counts:
+                self.counts[-1] += 1
+            self.counts.append(0)
+            return None
         if token == "}":
-            return self._close()
+            if not self.counts:
+                return "the literal closes a brace that it did not open"
+            needed = self.shape.dimensions[len(self.counts) - 1]
+            found = self.counts.pop()
+            return None if found == needed else f"a row of the literal has {found} elements, but needs {needed}"
         return None if token == "," else self._number(token)
-
-    def _open(self) -> str | None:
-        if len(self.counts) == self.shape.rank:
-            return f"the literal nests deeper than {_bare(self.shape)}"
-        if self.counts:
-            self.counts[-1] += 1
-        self.counts.append(0)
-        return None
-
-    def _close(self) -> str | None:
-        if not self.counts:
-            return "the literal closes a brace that it did not open"
-        needed = self.shape.dimensions[len(self.counts) - 1]
-        found = self.counts.pop()
-        return None if found == needed else f"a row of the literal has {found} elements, but needs {needed}"
 
     def _number(self, token: str) -> str | None:
         if len(self.counts) != self.shape.rank and not self.is_first_only:

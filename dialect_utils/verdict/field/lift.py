@@ -138,7 +138,9 @@ class Lift(Interpretation[Term, Value]):
         """Returns the value of an array by the kind of its term."""
         match term.kind:
             case "leaf":
-                return self._leaf(term)
+                if term.label == OPTIONAL_ZERO:
+                    return whole_reals(self.draw, np.zeros((), np.uint64))
+                return self.random(term.array, self.draw.hashes.word_of(repr(term.label)))
             case "constant":
                 return constant(self, term)
             case "splat":
@@ -168,11 +170,6 @@ class Lift(Interpretation[Term, Value]):
             self.special[term] = found
             return True
         return self.assumes(*found)
-
-    def _leaf(self, term: Term) -> Value:
-        if term.label == OPTIONAL_ZERO:
-            return whole_reals(self.draw, np.zeros((), np.uint64))
-        return self.random(term.array, self.draw.hashes.word_of(repr(term.label)))
 
     def _hold(self, shape: ArrayShape) -> None:
         """Counts the elements of arrays; raises UnliftedError at too many, and for other types."""

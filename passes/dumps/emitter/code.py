@@ -190,17 +190,13 @@ class Code:
     def local(self, value: Val) -> Val:
         """Returns a value as an instruction of this computation."""
         if value.known is not None:
-            return self._constant(value)
+            scalar = self._write(value.kind, (), "constant", (), "", literal(value.kind, value.known))
+            return self.emit("broadcast", value.kind, value.dims, [scalar], ", dimensions={}") if value.dims else scalar
         if value.owner is self:
             return value
         if value not in self.captured:
             self.captured[value] = self.element(value)
         return self.captured[value]
-
-    def _constant(self, value: Val) -> Val:
-        assert value.known is not None
-        scalar = self._write(value.kind, (), "constant", (), "", literal(value.kind, value.known))
-        return self.emit("broadcast", value.kind, value.dims, [scalar], ", dimensions={}") if value.dims else scalar
 
     def literal_array(self, kind: ElementType, dims: Sequence[int], elements: Sequence[Number]) -> Val:
         """Writes an array of constants, in row-major order."""
@@ -219,21 +215,18 @@ class Code:
     def finish(self, results: Sequence[Val], *, as_tuple: bool = True) -> None:
         """Ends the computation with its results and adds its text to the program."""
         root = self.tuple(results) if as_tuple else self.name_of(self._fresh_copy(results[0]))
-        self.program.texts[self.name] = self._text(root)
-
-    def _fresh_copy(self, value: Val) -> Val:
-        """Returns a value as an instruction that can be the ROOT: a copy of a parameter."""
-        local = self.local(value)
-        return local if local.name in self._lines else self.emit("copy", local.kind, local.dims, [local])
-
-    def _text(self, root: str) -> str:
         live = self._live(root)
         lines = list(self._parameters)
         if self.parent is not None:
             lines.append(f"state = ({', '.join(map(str, self.elements))}) parameter(0)")
         lines += [f"{name} = {line.text}" for name, line in self._lines.items() if name in live and name != root]
         lines.append(f"ROOT {root} = {self._lines[root].text}")
-        return f"%{self.name} {{\n" + "".join(f"  {line}\n" for line in lines) + "}"
+        self.program.texts[self.name] = f"%{self.name} {{\n" + "".join(f"  {line}\n" for line in lines) + "}"
+
+    def _fresh_copy(self, value: Val) -> Val:
+        """Returns a value as an instruction that can be the ROOT: a copy of a parameter."""
+        local = self.local(value)
+        return local if local.name in self._lines else self.emit("copy", local.kind, local.dims, [local])
 
     def _live(self, root: str) -> set[str]:
         waiting, live = [root], {root}

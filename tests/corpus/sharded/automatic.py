@@ -13,7 +13,6 @@ from tests.corpus.sharded.registry import A, Put, constrained
 
 PAIR, LINE, LONG = (("x", 2),), (("x", 4),), (("x", 8),)
 SQUARE, GRID = (("d", 2), ("m", 2)), (("d", 2), ("m", 4))
-WINDOWED = {"xla_gpu_threshold_for_windowed_einsum_mib": 0, "xla_gpu_operand_bytes_threshold_for_windowed_einsum": 0}
 s32, bf16 = jnp.int32, jnp.bfloat16
 
 
@@ -312,16 +311,16 @@ def halves_of_a_batch(put: Put, x: A, w: A) -> Any:
 
 
 @constrained(
-    "windowed einsum", LINE, arg(2, 8, 16, sharding=(None, "x")), arg(16, 32, fill="small", sharding=(None, "x")),
-    forms=("partitioned-gpu-gspmd", "gpu-gspmd"), options=WINDOWED,
+    "sequence", LINE, arg(2, 8, 16, sharding=(None, "x")), arg(16, 32, fill="small", sharding=(None, "x")),
+    forms=("partitioned-gpu-gspmd", "gpu-gspmd"),
 )  # fmt: skip
-def windows_of_a_gathered_product(put: Put, x: A, w: A) -> Any:
+def product_of_gathered_rows(put: Put, x: A, w: A) -> Any:
     return put(x @ w, None, None, "x")
 
 
 @constrained(
-    "windowed einsum", LINE, arg(2, 8, 32, sharding=(None, None, "x")), arg(32, 16, fill="small", sharding=("x",)),
-    forms=("partitioned-gpu-gspmd", "gpu-gspmd"), options=WINDOWED,
+    "sequence", LINE, arg(2, 8, 32, sharding=(None, None, "x")), arg(32, 16, fill="small", sharding=("x",)),
+    forms=("partitioned-gpu-gspmd", "gpu-gspmd"),
 )  # fmt: skip
-def windows_of_a_scattered_product(put: Put, x: A, w: A) -> Any:
+def sum_of_products_scattered(put: Put, x: A, w: A) -> Any:
     return put(x @ w, None, "x")

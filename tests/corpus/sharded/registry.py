@@ -47,7 +47,6 @@ class Sharded:
     single: Callable[..., Any] | None = None
     results: Any = None
     automatic: tuple[str, ...] = ()
-    options: tuple[tuple[str, Any], ...] = ()
 
     @property
     def is_annotated(self) -> bool:
@@ -108,7 +107,6 @@ _NOT_IN_PARTS = (
 
 def constrained(
     kind: str, mesh: tuple[tuple[str, int], ...], *arguments: Argument, forms: tuple[Form, ...] = _AUTOMATIC,
-    options: dict[str, Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:  # fmt: skip
     """Registers a program whose values carry constraints."""
 
@@ -117,7 +115,6 @@ def constrained(
         _add(
             Sharded(
                 function.__name__, kind, mesh, arguments, (*forms, *parts), constrained=function,
-                options=tuple((options or {}).items()),
             )
         )  # fmt: skip
         return function
