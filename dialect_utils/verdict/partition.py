@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice, permutations, product
 from math import prod
 
+from dialect_utils.execution import Array
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops.domain import UndefinedError
@@ -46,6 +47,31 @@ def _of_leaves(module: Module, shape: Shape, text: str | None, devices: int) -> 
         None if each is None else try_sharding(each, array.rank, devices, module.mesh)
         for array, each in zip(arrays, listed, strict=True)
     ]
+
+
+def placements(
+    module: Module, devices: int, wholes: Sequence[Sequence[int]], *, of_results: bool
+) -> list[list[Sharding]]:
+    """Returns the shardings that each parameter or result of a module for several devices may have.
+
+    That is the one of the text, else all that make its parts of a whole array of these sizes.
+    """
+    parts, written = [*map(_arrays, module.entry_layout)][of_results], written_shardings(module, devices)[of_results]
+    found = []
+    for sizes, part, known in zip(wholes, parts, written, strict=False):
+        whole = replace(part, dimensions=tuple(sizes))
+        is_known = known is not None and _fits(known, whole, part)
+        found.append([known] if known is not None and is_known else [*_fitting(whole, part, module, devices)])
+    return found
+
+
+def with_shared(arrays: Sequence[Array], module: Module, devices: int) -> list[Array]:
+    """Returns inputs of all devices in which those that hold the same part, by the shardings of a text, have one."""
+    if devices == 1:
+        return [*arrays]
+    written, _ = written_shardings(module, devices)
+    pairs = zip(arrays, [*written, *[None] * (len(arrays) - len(written))], strict=True)
+    return [array if each is None else array[each.holders] for array, each in pairs]
 
 
 def device_count(module: Module) -> int:
