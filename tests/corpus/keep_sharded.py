@@ -20,7 +20,7 @@ from tests.corpus.sharded.running import program_file
 HERE = Path(__file__).resolve().parent / "sharded_pairs"
 KEPT = (
     "column_and_row_by_hand.cpu-shardy",
-    "columns_are_gathered.sdy",
+    "causal_mask_of_a_part.sdy",
     "devices_in_another_order.partitioned-cpu-gspmd",
     "gradient_of_weights_gathered_by_hand.gpu-shardy",
     "halo_of_a_stencil.tpu-shardy",
