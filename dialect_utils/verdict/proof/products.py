@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops.contractions import summed_in
-from dialect_utils.ops.domain import reshaped, transposed
+from dialect_utils.ops.domain import reshaped, section, transposed
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.widening import of_factors
 from dialect_utils.verdict.proof.contractions import AS_SUM, DOT, DOT_ORDER, dot_order
@@ -18,8 +18,10 @@ from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import CONVOLUTION_PADDING, WIDER_DOT
 from dialect_utils.verdict.rules.formats import value_of
+from dialect_utils.verdict.terms.constants import positions_of
 from dialect_utils.verdict.terms.primitives import swapped_texts, texts_of
 
+PADDED_DOT = Rule("padded-dot", "Products of two zeros that pad both operands of a dot add nothing to a sum.")
 WINDOW = Rule(
     "window", "The dimensions of a convolution may be in any order, and both dialects describe the same windows."
 )
@@ -37,9 +39,31 @@ class Products(Slices):
         """Returns the normal form of a dot."""
         if self.terms.keeps_bits:
             return dot
+        if self.terms.masks is not None and (part := self._unpadded(dot)) is not None:
+            return self.contracted(part)
         # One product is not rounded twice, so it needs no wider type.
         has_one_product = dot.operands[0].array.dimensions[2] == 1
         return (self._as_sum(dot) if has_one_product else None) or self._widened(dot)
+
+    def _unpadded(self, dot: Term) -> Term | None:
+        """Returns a dot without the products of two zeros that pad both operands; None where there are none."""
+        terms, chains = self.terms, [*map(self.terms.chain, dot.operands)]
+        size = dot.operands[0].array.dimensions[2]
+        if not all(chain.plan.adds_elements for chain in chains) or not dot.is_specified:
+            return None
+        places = [positions_of(chain.plan) for chain in chains]
+        paddings = [each for chain in chains for each in chain.plan.paddings if isinstance(each, Term)]
+        if any(each is None for each in places) or any(terms.constant_bits(each) != 0 for each in paddings):
+            return None
+        used = sum((each >= 0).any(axis=(0, 1)) for each in places).nonzero()[0]
+        if not len(used) or used[-1] - used[0] + 1 in (size, 0):
+            return None
+        moved = [section(self, chain, 2, int(used[-1] - used[0]) + 1, int(used[0])) for chain in chains]
+        as_is, made = (
+            terms.make("op", dot.label, dot.shape, [*map(of, moved)]) for of in (terms.as_written, terms.term)
+        )
+        terms.step(PADDED_DOT, dot, as_is)
+        return made
 
     def _widened(self, dot: Term) -> Array:
         """Returns a dot on operands converted to the type of its sum, or the sum that equals a dot of a vector."""

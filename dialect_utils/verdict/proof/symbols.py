@@ -53,9 +53,9 @@ class Symbols(Products):
                 zero = self.terms.literal(kind, 0, ())
                 self.terms.step(INITIAL_ZERO, written, self.written.combine(opcode, term, zero))
                 return self.combine(opcode, term, zero)
-            joined = self._joined(opcode, term, first)
-            if joined is not term and self._is_regrouped(opcode, written, joined, first):
-                return self.combine(opcode, joined, first)
+            joined, start = self._joined(opcode, term, first)
+            if joined is not term and self._is_regrouped(opcode, written, self.terms.as_written(joined), start):
+                return self.combine(opcode, joined, start)
         narrow = of_extreme(self.terms, opcode, written)
         if narrow is not None:
             return self.terms.each("convert", term.array.element_type, [self.combine(opcode, *narrow.operands)])
@@ -73,28 +73,33 @@ class Symbols(Products):
         self.terms.step(REGROUPED, before, after_)
         return True
 
-    def _joined(self, opcode: str, array: Term, first: Term) -> Term:
-        """Returns an array [kept, reduced] without reductions inside, and without padding that changes nothing."""
+    def _joined(self, opcode: str, array: Term, first: Term) -> tuple[Array, Term]:
+        """Returns an array [kept, reduced] without reductions inside, and without padding that changes nothing.
+
+        Also returns the initial value of its reduction.
+        """
         terms, chain, kind = self.terms, self.terms.chain(array), array.array.element_type
         inner, (rows, count) = chain.base, array.array.dimensions
         paddings = [each for each in chain.plan.paddings if each is not None]
         if chain.plan.regroups_bits or not all(
             isinstance(each, Term) and absorbs(opcode, kind, terms.constant_bits(each)) for each in paddings
         ):
-            return array
+            return array, first
         if inner.kind == "op" and inner.label == ("reduce", opcode):
             source, start = inner.operands
             if absorbs(opcode, kind, terms.constant_bits(start)):
                 size = source.array.dimensions[1]
                 wide = chain.plan.with_minor_dimensions([size])
-                return terms.term(reshaped(self, terms.chain(source).then(wide), (rows, count * size)))
+                is_neutral = terms.constant_bits(first) == neutral(opcode, kind)
+                joined = reshaped(self, terms.chain(source).then(wide), (rows, count * size))
+                return joined, start if is_neutral else first
         places = positions_of(chain.plan) if paddings and rows and count else None
         if places is None:
-            return array
+            return array, first
         used = (places >= 0).any(axis=0).nonzero()[0]
         if not len(used) or len(used) == count or used[-1] - used[0] + 1 != len(used):
-            return array
-        return terms.term(section(self, terms.chain(array), 1, len(used), int(used[0])))
+            return array, first
+        return section(self, terms.chain(array), 1, len(used), int(used[0])), first
 
     def _in_order(self, opcode: str, term: Term, first: Term, *, is_sum: bool = False) -> Term:
         """Returns a reduction with its dimensions sorted as in the source array; the reduced one is sorted last."""

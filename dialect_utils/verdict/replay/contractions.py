@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import prod
 
-from dialect_utils.layout import Reshape, Transpose
+from dialect_utils.layout import Reshape, Slice, Transpose
 from dialect_utils.ops.contractions import summed_in
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.arrays import nan_level
 from dialect_utils.verdict.replay.equality import Level
-from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of, plan_of, type_of
+from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of, plan_of, type_of, whole_plan
 from dialect_utils.verdict.rules.formats import value_of
 from dialect_utils.verdict.rules.matching import constant_bits
 from dialect_utils.verdict.terms.combinations import is_exact, neutral
+from dialect_utils.verdict.terms.constants import positions_of
 from dialect_utils.verdict.terms.primitives import Term, swapped_texts, texts_of
 from dialect_utils.verdict.terms.wellformed import demand
 
@@ -155,6 +156,23 @@ def _batch_sum(step: Step) -> Level:
     return Level.ENGINE if kind.is_floating or kind.is_complex else nan_level(before)
 
 
+def _padded_dot(step: Step) -> Level:
+    """Checks that a dot leaves out products of two zeros that pad both operands."""
+    before, after, kind = step.before, step.after, array_of(step.before).element_type
+    demand(is_op(before, "dot") and is_op(after, "dot") and before.label == after.label, "no two dots")
+    for operand, moved in zip(before.operands, after.operands, strict=True):
+        (cut,), scalars = plan_of(moved).steps, dict[Term, int]()
+        _, plan = whole_plan(operand, scalars)
+        places, (_, rows, size) = positions_of(plan), array_of(operand).dimensions
+        demand(moved.operands == (operand,) and isinstance(cut, Slice) and places is not None, "no slice")
+        assert isinstance(cut, Slice)  # demanded above
+        start, limit = cut.start[2], cut.limit[2]
+        demand(cut == Slice((0, 0, start), (array_of(operand).dimensions[0], rows, limit)), "another slice")
+        demand(not (places[..., :start] >= 0).any() and not (places[..., limit:] >= 0).any(), "products are left out")
+        demand(all(map(_is_zero, scalars)) and limit <= size, "padding is not zero")
+    return Level.ENGINE if kind.is_floating or kind.is_complex else nan_level(before)
+
+
 def _is_zero(term: Term) -> bool:
     """Is true for the constant 0; bits 0 are another number in a format without zero (f8e8m0fnu)."""
     return constant_bits(term) == 0 and value_of(array_of(term).element_type, 0) == 0
@@ -171,6 +189,7 @@ CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "dot": _dot,
     "dot-as-sum": _as_sum,
     "dot-order": _dot_order,
+    "padded-dot": _padded_dot,
     "reduction-order": _reduction_order,
     "window-order": _window_order,
 }
