@@ -26,6 +26,7 @@ from dialect_utils.verdict.rounding.guarantees import (
     makes_nan,
     result_guarantees,
 )
+from dialect_utils.verdict.rules.arrays import REDUCTIONS
 from dialect_utils.verdict.runs import Code, Runs
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.inputs import chosen_data, possible_inputs
@@ -92,11 +93,14 @@ class Examination:
             Guarantee.NEVER if number in expanded else guarantee
             for number, guarantee in enumerate(analysis.guarantees(arrays))
         )
+        # A sum among devices adds the zeros of those that hold nothing.
+        is_parted = options.partition is not None
+        among = theirs.on(lambda each: is_parted and each.opcode in REDUCTIONS)
         comparator = Comparator(
             types,
             guarantees,
             options.compare,
-            open_signs=ours.on(lambda each: each.opcode in SIGN_OF_ZERO),
+            open_signs=ours.on(lambda each: each.opcode in SIGN_OF_ZERO) | among,
             computed=ours.on(computes_floats) | theirs.on(computes_floats),
             nan_made=Dependence(arrays, steered=False).on(makes_nan) | Dependence(others, steered=False).on(makes_nan),
             thresholds=ours.on(analysis.is_threshold),

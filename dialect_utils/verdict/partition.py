@@ -146,10 +146,11 @@ def _fitting(whole: ArrayShape, part: ArrayShape, meshes: Sequence[tuple[int, ..
     """Yields the shardings along axes of meshes that make parts of an array, those of the first mesh first."""
     if whole.rank != part.rank or whole.element_type != part.element_type:
         return
-    if whole.dimensions == part.dimensions:
-        yield replicated(whole.rank, prod(meshes[0]))
-        return
     found: dict[Sharding, None] = {}
+    if whole.dimensions == part.dimensions:
+        found[replicated(whole.rank, prod(meshes[0]))] = None
+        # A dimension of one element may be cut, too: the parts after the first are padding.
+        meshes = meshes[:1] if 1 in whole.dimensions else ()
     for mesh in meshes:
         axes = {str(i): size for i, size in enumerate(mesh)}
         for dimensions in _divided(whole.dimensions, part.dimensions, axes):
@@ -164,7 +165,7 @@ def _divided(wholes: Sequence[int], parts: Sequence[int], axes: dict[str, int]) 
         return
     for names in (names for length in range(len(axes) + 1) for names in combinations(axes, length)):
         count = prod(axes[name] for name in names)
-        if -(-wholes[0] // count) == parts[0] and (count == 1 or wholes[0] != parts[0]):
+        if -(-wholes[0] // count) == parts[0] and (count == 1 or wholes[0] == 1 or wholes[0] != parts[0]):
             rest = {name: size for name, size in axes.items() if name not in names}
             yield from ([names, *others] for others in _divided(wholes[1:], parts[1:], rest))
 

@@ -9,7 +9,7 @@ from dialect_utils.hlo.ops import PRED, Ops, add_computation, add_scalar_computa
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.ops import Trait, has, with_trait
-from dialect_utils.ops.device_counts import written_counts
+from dialect_utils.ops.device_counts import devices_of, written_counts
 from dialect_utils.ops.groups import try_groups
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.inline_fusions import use_elements
@@ -19,6 +19,7 @@ _BYTE_BITS = 8
 _CONVERSIONS = ("convert", "bitcast-convert")
 _SHIFTS = ("shift-left", "shift-right-logical")
 _BESIDES = frozenset({"parameter", "constant", "or", *_CONVERSIONS, *_SHIFTS})
+_LIMITS = {"maximum": "-inf", "minimum": "inf"}
 _OF_PARTITIONS = ("channel_id", "use_global_device_ids")
 
 
@@ -71,6 +72,31 @@ def combine_scalars(module: HloModule) -> None:
         if name is not None:
             item.set_attribute("to_apply", f"%{name}")
     erase_unused(module, dict.fromkeys(combiners.values()))
+
+
+def gather_extremes(module: HloModule) -> None:
+    """Replaces each all-reduce of floats by maximum or minimum by a gather and a reduction on each device, in place.
+
+    XLA:CPU loses NaN in such an all-reduce.
+    """
+    for item in instructions(module, "all-reduce"):
+        combined = item.called[0].root if item.called else item
+        limit = _LIMITS.get(combined.opcode)
+        groups = try_groups(item.attribute("replica_groups") or "{}")
+        if limit is None or groups is None or not array_shape(combined).element_type.is_floating:
+            continue
+        ops, count = Ops(item), len(groups[0]) if groups else devices_of(module).count
+        attributes: dict[str, str | tuple[int, ...]] = dict(item.attributes)
+        attributes |= {"dimensions": (0,)}
+        del attributes["to_apply"]
+        found = []
+        for operand in item.operands:
+            kind, sizes = array_shape(operand).element_type, array_shape(operand).dimensions
+            row = ops.reshape(operand, (1, *sizes))
+            every = ops.emit("all-gather", ops.shape(kind, (count, *sizes)), (row,), attributes)
+            reduced: dict[str, str | tuple[int, ...]] = {"dimensions": (0,), "to_apply": f"%{item.called[0].name}"}
+            found.append(ops.emit("reduce", ops.shape(kind, sizes), (every, ops.constant(kind, limit)), reduced))
+        use_elements(ops.finish(ops.tuple(found) if isinstance(item.shape, TupleShape) else found[0]))
 
 
 def _of_scalars(combiner: Computation) -> str | None:

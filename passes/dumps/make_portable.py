@@ -16,6 +16,7 @@ from passes.bitcasts.expand_bitcasts import ExpandedBitcast, expand_bitcasts
 from passes.dumps.collectives import (
     combine_scalars,
     exchange_one_by_one,
+    gather_extremes,
     reduce_elements_of_words,
     replicate_partitions,
 )
@@ -148,6 +149,7 @@ def _until_bitcasts(
     convert_async_to_sync(module)
     replicate_partitions(module)
     exchange_one_by_one(module)
+    gather_extremes(module)
     combine_scalars(module)
     inline_fusions(module)
     expand_custom_calls(module, report, custom_call=custom_call, unwritten=unwritten)

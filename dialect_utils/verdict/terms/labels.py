@@ -44,12 +44,15 @@ Key = tuple[str, tuple[Hashable, ...], tuple[Pair, ...], Hashable, Hashable]
 # The numbers of replicas and of partitions that run a module.
 Devices = tuple[int, int] | None
 
+_CONSTRAINT = "sdy.sharding_constraint"
 # Conversions between a whole array and its shards: the shards of several partitions may hold terms of a sum.
 _OF_SHARDS = frozenset({"SPMDFullToShardShape", "SPMDShardToFullShape"})
 
 
 def returns_operand(operation: Operation, devices: Devices) -> bool:
-    """Is true for a custom call that returns its operand, and only tells the compiler where to store it."""
+    """Is true for an operation that returns its operand, and only tells the compiler where to store it."""
+    if operation.opcode == _CONSTRAINT:
+        return True
     if operation.opcode != "custom-call" or operation.callee not in IDENTITIES:
         return False
     values = (*operation.operands, *operation.results)

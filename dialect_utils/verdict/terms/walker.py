@@ -141,7 +141,9 @@ class Walker(Generic[V]):
         if is_written_in_reverse(operation) or converts_operands(operation):
             return self.opaque(operation)
         operands = [self.values[operand] for operand in operation.operands]
-        if (found := self.maker.among_devices(operation, operands)) is not None:
+        is_identity = returns_operand(operation, self.known)
+        found = operands if is_identity else self.maker.among_devices(operation, operands)
+        if found is not None:
             return found
         if gives_sizes(operation):
             return [self.maker.unspecified()]
@@ -150,8 +152,6 @@ class Walker(Generic[V]):
         if has_undeclared(operation):
             # It equals only an operation with the same attributes as written.
             return [self._each(operation, operands)] if is_elementwise(operation) else self.opaque(operation)
-        if returns_operand(operation, self.known):
-            return operands
         if operation.opcode in HANDLERS:
             return HANDLERS[operation.opcode](self, operation, operands)
         if has(operation.opcode, Trait.PASSES_OPERANDS) and len(operation.called) == 1:
