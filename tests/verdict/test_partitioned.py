@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from dialect_utils.hlo.parse import parse_module
+from dialect_utils.ir import Module
 from dialect_utils.ops.sharding import Partition, by_axes
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Options
@@ -93,6 +94,40 @@ ENTRY e {
   ROOT r = f32[2,12] collective-permute(p), channel_id=2, source_target_pairs={{1,0},{2,1},{3,2},{0,3}}
 }
 """
+UNEVEN = """
+HloModule parts, num_partitions=4
+ENTRY e {
+  x = f32[8,5] parameter(0), sharding={devices=[1,4]<=[4]}
+  w = f32[5,12] parameter(1), sharding={devices=[4,1]<=[4]}
+  id = u32[] partition-id()
+  n = s32[] convert(id)
+  five = s32[] constant(5)
+  first = s32[] multiply(n, five)
+  limit = s32[] constant(17)
+  zero = f32[] constant(0)
+  lx = s32[8,5] iota(), iota_dimension=1
+  fx = s32[8,5] broadcast(first), dimensions={}
+  ix = s32[8,5] add(lx, fx)
+  bx = s32[8,5] broadcast(limit), dimensions={}
+  mx = pred[8,5] compare(ix, bx), direction=LT
+  zx = f32[8,5] broadcast(zero), dimensions={}
+  x0 = f32[8,5] select(mx, x, zx)
+  lw = s32[5,12] iota(), iota_dimension=0
+  fw = s32[5,12] broadcast(first), dimensions={}
+  iw = s32[5,12] add(lw, fw)
+  bw = s32[5,12] broadcast(limit), dimensions={}
+  mw = pred[5,12] compare(iw, bw), direction=LT
+  zw = f32[5,12] broadcast(zero), dimensions={}
+  w0 = f32[5,12] select(mw, w, zw)
+  p = f32[8,12] dot(x0, w0), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = f32[8,12] all-reduce(p), channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true, to_apply=add
+}
+""".replace("ENTRY", ADD + "ENTRY")
+WHOLE_UNEVEN = WHOLE.replace("f32[8,16]", "f32[8,17]").replace("f32[16,12]", "f32[17,12]")
+GATHER = """
+  ROOT q = f32[8,12] all-gather(r), dimensions={0}, channel_id=2, replica_groups={{0,1,2,3}}, use_global_device_ids=true
+}
+"""
 RIGHT = {
     "summed": SUMMED,
     "gathered": GATHERED,
@@ -152,6 +187,39 @@ def test_a_result_that_devices_do_not_agree_on_is_different() -> None:
     assert prove([first, last], partition=partition).answer == "equal"
     other = parse_module(text.replace("copy(all)", "multiply(all, all)"), "b.hlo")
     assert compare_stages([first, other], Options(power=0, partition=partition)).verdict == "different"
+
+
+def different(first: Module, last: Module) -> bool:
+    """Is true where execution on several devices shows a difference."""
+    found = compare_parts(first, last, lambda each: compare_stages([first, last], Options(power=0, partition=each)))
+    return found.verdict == "different"
+
+
+def test_masks_of_padding() -> None:
+    first, last = parse_module(WHOLE_UNEVEN, "whole.hlo"), parse_module(UNEVEN, "parts.hlo")
+    proved = prove([first, last], partition=next(partitions_of(first, last)))
+    assert proved.answer == "equal"
+    assert {"masked", "padded-dot", "batch-sum"} <= {each.name for each in proved.rules}
+    for old, new in (
+        ("constant(17)", "constant(18)"),
+        ("select(mw, w, zw)", "copy(w)"),
+        ("constant(5)", "constant(4)"),
+    ):
+        assert different(first, parse_module(UNEVEN.replace(old, new), "parts.hlo"))
+
+
+def test_two_programs_for_the_same_devices() -> None:
+    text = SCATTERED.replace("ROOT r = f32[2,12]", "r = f32[2,12]").rstrip().removesuffix("}").rstrip() + GATHER
+    first, last = parse_module(SUMMED, "a.hlo"), parse_module(text, "b.hlo")
+    proved = prove([first, last])
+    assert proved.answer == "equal"
+    assert proved.certificate is not None
+    assert proved.certificate.is_on_each
+    again = read_certificate(certificate_text(proved.certificate))
+    assert replay([first, last], again).is_equal
+    assert not replay([first, last], replace(again, is_on_each=False)).is_equal
+    wrong = text.replace("channel_id=2, replica_groups={{0,1,2,3}}", "channel_id=2, replica_groups={{1,0,2,3}}")
+    assert prove([first, parse_module(wrong, "c.hlo")]).answer != "equal"
 
 
 def test_the_placement_may_be_given() -> None:
