@@ -242,11 +242,16 @@ class Devices(Maker[Local[V]]):
 
     def make(self, kind: Kind, label: Hashable, shape: Shape, operands: Sequence[Local[V]] = ()) -> Local[V]:
         if kind == "op" and isinstance(label, tuple) and isinstance(label[0], tuple):
-            _, _, devices, effect = label
+            key, _, devices, effect = label
             if devices is not None:
                 raise UndefinedError("an exchange among devices is in a form without a definition")
             if effect is not None and effect[:1] != ("unwritten",):
                 raise UndefinedError(f"{self._operations[-1].opcode} on several devices has side effects")
+            if key[0] == "custom-call" and not operands:
+                # What it reads, such as uninitialized memory, may differ on each device.
+                array = static_array(shape)
+                whole = ArrayShape(array.element_type, (*self.mesh, *array.dimensions))
+                return Local(self.inner.make(kind, label, whole), self._all)
         axes = self._union(operands)
         if not axes:
             made = self.inner.make(kind, label, shape, [each.array for each in operands])
