@@ -249,9 +249,9 @@ class Devices(Maker[Local[V]]):
                 raise UndefinedError(f"{self._operations[-1].opcode} on several devices has side effects")
             if key[0] == "custom-call" and not operands:
                 # What it reads, such as uninitialized memory, may differ on each device.
-                array = static_array(shape)
-                whole = ArrayShape(array.element_type, (*self.mesh, *array.dimensions))
-                return Local(self.inner.make(kind, label, whole), self._all)
+                labels = [(*label[:-1], (*(effect or ()), device)) for device in range(self.count)]
+                made_ = tuple(self.inner.make(kind, each, shape) for each in labels)
+                return Local(made_[0], self._all, None, made_)
         axes = self._union(operands)
         if not axes:
             made = self.inner.make(kind, label, shape, [each.array for each in operands])
