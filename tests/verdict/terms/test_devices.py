@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -11,7 +11,9 @@ from dialect_utils.hlo.parse import parse_module
 from dialect_utils.ir import Module
 from dialect_utils.ops.sharding import Partition, Sharding
 from dialect_utils.verdict.certified import prove
-from dialect_utils.verdict.terms.devices import Devices
+from dialect_utils.verdict.terms import devices as definitions
+from dialect_utils.verdict.terms.devices import Axes, Devices, Local
+from dialect_utils.verdict.terms.exchanges import device_groups, device_pairs
 
 # An array of the program: its name and sizes.
 Part = tuple[str, tuple[int, ...]]
@@ -58,13 +60,9 @@ class Plain:
         zero, _ = self.array((), "constant(0)")
         return self.array(LOCAL, f"broadcast({zero}), dimensions={{}}")
 
-    def number(self, value: int) -> Part:
-        constant, _ = self.array((), f"constant({value})")
-        return self.array((1,), f"reshape({constant})")
-
     def text(self, parts: Sequence[Part]) -> tuple[str, tuple[int, ...]]:
-        whole, sizes = self.joined(parts, 0)
-        body = "\n  ".join(self.lines[:-1] + [f"ROOT {self.lines[-1]}"])
+        _, sizes = self.joined(parts, 0)
+        body = "\n  ".join([*self.lines[:-1], f"ROOT {self.lines[-1]}"])
         return f"HloModule whole\nENTRY e {{\n  {body}\n}}\n", sizes
 
 
@@ -89,11 +87,11 @@ def reduce_scatter(plain: Plain, group: Sequence[int], device: int, dimension: i
     return plain.slice(whole, dimension, place_of(device, group) * size, size)
 
 
-def all_to_all(split: int, joined: int) -> Make:
+def all_to_all(split: int) -> Make:
     def make(plain: Plain, group: Sequence[int], device: int, _: int) -> Part:
         size = LOCAL[split] // len(group)
         parts = [plain.slice(plain.of(each), split, place_of(device, group) * size, size) for each in group]
-        return plain.joined(parts, joined)
+        return plain.joined(parts, split)
 
     return make
 
@@ -107,7 +105,6 @@ GROUPS = {
     (4, "{{0,1,2,3}}"): [[0, 1, 2, 3]],
     (4, "{{1,0},{3,2}}"): [[1, 0], [3, 2]],
     (4, "{{0,2},{1,3}}"): [[0, 2], [1, 3]],
-    (4, "{{3,0},{1,2}}"): [[3, 0], [1, 2]],
     (4, "[2,2]<=[4]"): [[0, 1], [2, 3]],
     (4, "[2,2]<=[2,2]T(1,0)"): [[0, 2], [1, 3]],
     (4, "mesh['a'=2,'b'=2] {'a'}"): [[0, 2], [1, 3]],
@@ -132,16 +129,10 @@ ENTRY e {{
 """
 
 
-def part_program(devices: int, sizes: Sequence[int], body: str, kind: str = "s32", combiner: str = "add") -> str:
-    counts = f"num_partitions={devices}"
-    sizes_ = ",".join(map(str, sizes))
-    return MODULE.format(
-        counts=counts,
-        kind=kind,
-        combiner=combiner,
-        local=",".join(map(str, LOCAL)),
-        body=f"ROOT r = {kind}[{sizes_}] {body}",
-    )
+def part_program(devices: int, sizes: Sequence[int], body: str, kind: str, combiner: str) -> str:
+    result, local = (",".join(map(str, each)) for each in (sizes, LOCAL))
+    root = f"ROOT r = {kind}[{result}] {body}"
+    return MODULE.format(counts=f"num_partitions={devices}", kind=kind, combiner=combiner, local=local, body=root)
 
 
 def each_device(devices: int, rank: int = 3) -> Sharding:
@@ -157,6 +148,7 @@ class Case:
     parts: str
     whole: str
     sizes: tuple[int, ...]
+    kind: str
 
     def modules(self) -> tuple[Module, Module]:
         return parse_module(self.whole, "whole.hlo"), parse_module(self.parts, "parts.hlo")
@@ -168,35 +160,35 @@ def case(
     plain = Plain(devices, kind)
     parts = [make(plain, device) for device in range(devices)]
     whole, sizes = plain.text(parts)
-    return Case(name, devices, part_program(devices, parts[0][1], body, kind, combiner), whole, sizes)
+    return Case(name, devices, part_program(devices, parts[0][1], body, kind, combiner), whole, sizes, kind)
 
 
-def of_groups() -> list[Case]:
-    found = []
+FLAGGED = ("all-gather", "all-reduce", "reduce-scatter")
+
+
+def with_groups(
+    devices: int, text: str, name: str, make: Make, dimension: int = 0, kind: str = "s32", combiner: str = "add"
+) -> Case:
+    own = {device: group for group in GROUPS[devices, text] for device in group}
+    dimensions = "" if dimension == 0 else f", dimensions={{{dimension}}}"
+    function = ", to_apply=f" if name in FLAGGED[1:] else ""
+    ids = ", use_global_device_ids=true" if name in FLAGGED else ""
+    body = f"{name}(x), channel_id=1, replica_groups={text}{ids}{dimensions}{function}"
+    title = f"{name} {kind} {combiner}{dimensions} {text}"
+    return case(title, devices, body, lambda plain, d: make(plain, own[d], d, dimension), kind, combiner)
+
+
+def of_groups() -> Iterator[Case]:
     for (devices, text), groups in GROUPS.items():
-        size = len(groups[0])
-        own = {device: group for group in groups for device in group}
-
-        def with_groups(
-            name: str, attributes: str, make: Make, dimension: int = 0, kind: str = "s32", combiner: str = "add"
-        ) -> None:
-            is_flagged = name in ("all-gather", "all-reduce", "reduce-scatter")
-            function = ", to_apply=f" if name in ("all-reduce", "reduce-scatter") else ""
-            ids = ", use_global_device_ids=true" if is_flagged else ""
-            body = f"{name}(x), channel_id=1, replica_groups={text}{ids}{attributes}{function}"
-            title = f"{name} {kind} {combiner} {attributes} {text}"
-            found.append(case(title, devices, body, lambda plain, d: make(plain, own[d], d, dimension), kind, combiner))
-
         for dimension in (1, 2):
-            with_groups("all-gather", f", dimensions={{{dimension}}}", all_gather, dimension)
-            if LOCAL[dimension] % size == 0:
-                with_groups("reduce-scatter", f", dimensions={{{dimension}}}", reduce_scatter, dimension)
-                with_groups("all-to-all", f", dimensions={{{dimension}}}", all_to_all(dimension, dimension))
+            yield with_groups(devices, text, "all-gather", all_gather, dimension)
+            if LOCAL[dimension] % len(groups[0]) == 0:
+                yield with_groups(devices, text, "reduce-scatter", reduce_scatter, dimension)
+                yield with_groups(devices, text, "all-to-all", all_to_all(dimension), dimension)
         for kind, opcodes in COMBINERS.items():
             for opcode in opcodes:
-                with_groups("all-reduce", "", all_reduce(opcode), 0, kind, opcode)
-        with_groups("collective-broadcast", "", broadcast)
-    return found
+                yield with_groups(devices, text, "all-reduce", all_reduce(opcode), 0, kind, opcode)
+        yield with_groups(devices, text, "collective-broadcast", broadcast)
 
 
 PAIRS = {
@@ -230,7 +222,91 @@ def of_pairs() -> list[Case]:
 CASES = [*of_groups(), *of_pairs()]
 
 
-def is_proved(case_: Case, whole: Module | None = None) -> bool:
-    first, last = case_.modules()
-    sharding = each_device(case_.devices)
-    return prove([whole or first, last], partition=Partition((sharding,), (sharding,))).answer == "equal"
+BY_NAME = {each.name: each for each in CASES}
+
+
+def is_proved(of: Case, whole: str = "") -> bool:
+    """Is true where a case has a proof of what it means, or of another program."""
+    first, last = of.modules()
+    sharding = each_device(of.devices)
+    found = prove(
+        [parse_module(whole, "whole.hlo") if whole else first, last], partition=Partition((sharding,), (sharding,))
+    )
+    return found.answer == "equal"
+
+
+def meaning(of: Case) -> tuple[object, ...]:
+    """Returns what distinguishes a plain program from others: its text, and for an all-reduce its groups as sets."""
+    if not of.name.startswith("all-reduce"):
+        return (of.whole,)
+    name, kind, combiner, text = of.name.split(" ", 3)
+    groups = GROUPS[of.devices, text.strip()]
+    return name, kind, combiner, *sorted(map(sorted, groups))
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_a_collective_is_what_its_definition_says(name: str) -> None:
+    assert is_proved(BY_NAME[name])
+
+
+def test_a_collective_is_nothing_else() -> None:
+    pairs = [
+        (one, other)
+        for i, one in enumerate(CASES)
+        for other in CASES[i % 24 :: 24]
+        if one.devices == other.devices and one.sizes == other.sizes and one.kind == other.kind
+    ]
+    # The order of a group does not matter to an all-reduce.
+    different = [pair for pair in pairs if meaning(pair[0]) != meaning(pair[1])]
+    assert len(different) > 100
+    assert [(one.name, other.name) for one, other in different if is_proved(one, other.whole)] == []
+
+
+def reversed_pairs(given: object, *rest: object) -> list[tuple[int, int]]:
+    return [(b, a) for a, b in device_pairs(given, *rest)]  # type: ignore[arg-type]
+
+
+def sorted_groups(*given: object) -> list[list[int]]:
+    return sorted(map(sorted, device_groups(*given)))  # type: ignore[arg-type]
+
+
+def first_for_none(self: Devices[int], local: Local[int], chosen: Axes, table: Sequence[int | None]) -> Local[int]:
+    return TAKEN(self, local, chosen, [each or 0 for each in table])
+
+
+def reversed_starts(
+    self: Devices[int], array: Local[int], dimension: int, starts: Sequence[int], size: int
+) -> Local[int]:
+    return CUT(self, array, dimension, [max(starts) - each for each in starts], size)
+
+
+TAKEN, CUT, ORDERS = (vars(Devices)[name] for name in ("_taken", "cut", "_orders"))
+# Wrong definitions: what is replaced, and the case that must have no proof.
+CHANGES: dict[str, tuple[object, str, object, str]] = {
+    "targets send": (definitions, "device_pairs", reversed_pairs, "permute shift"),
+    "groups are sorted": (
+        definitions,
+        "device_groups",
+        sorted_groups,
+        "all-gather s32 add, dimensions={1} {{1,0},{3,2}}",
+    ),
+    "no zeros": (Devices, "_taken", first_for_none, "permute missing"),
+    "parts in reverse": (Devices, "cut", reversed_starts, "reduce-scatter s32 add, dimensions={2} [2,3]<=[6]"),
+    "parts in reverse, too": (Devices, "cut", reversed_starts, "all-to-all s32 add, dimensions={1} {{0,2},{1,3}}"),
+    "all add": (definitions, "_only_opcode", lambda _: "add", "all-reduce s32 maximum {{0,1,2,3}}"),
+    "any group is along axes": (Devices, "_is_product", lambda *_: True, "collective-broadcast s32 add {{1,0},{3,2}}"),
+    "a sharding is reversed": (
+        Devices,
+        "_orders",
+        lambda self, sharding: [axes[::-1] for axes in ORDERS(self, sharding)],
+        "all-gather s32 add, dimensions={1} [2,3]<=[6]",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_wrong_definition_proves_nothing(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, name, value, of = CHANGES[change]
+    assert is_proved(BY_NAME[of])
+    monkeypatch.setattr(owner, name, value)
+    assert not is_proved(BY_NAME[of])
