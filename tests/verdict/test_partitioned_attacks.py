@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from dialect_utils.hlo.parse import parse_module
-from dialect_utils.layout import Pad, Reshape, Slice, Transpose
+from dialect_utils.layout import ArrayShape, Pad, Reshape, Slice, Transpose
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.sharding import Partition, Sharding, replicated
 from dialect_utils.text import DiagnosticError
@@ -252,7 +252,7 @@ def masked(
     mask, shape = term("constant", bits, array("pred", 6)), array("f32", 6)
     splat = term("splat", None, shape, ZERO)
     before = each("select", shape, mask, first, splat if last is None else last)
-    plan = Plan(FIRST.shape.element_type, (4,), (Pad((low,), (2 - low,), (0,)),), (True,))
+    plan = Plan(shape.element_type, (4,), (Pad((low,), (2 - low,), (0,)),), (True,))
     return step("masked", before, term("moved", plan, shape, moved(FIRST, Slice((1,), (5,))), scalar))
 
 
@@ -286,6 +286,7 @@ OUTER, SIZE, INNER = 1, 3, 2
 
 
 def joined(operand: ReadTerm, size: int = SIZE, order: tuple[int, ...] = (0, 2, 3, 1, 4)) -> ReadTerm:
+    assert isinstance(operand.shape, ArrayShape)
     batch, lines, summed = operand.shape.dimensions
     split = Reshape((OUTER, size, batch // size, lines, summed))
     return moved(operand, split, Transpose(order), Reshape((INNER, lines, SIZE * summed)))

@@ -271,13 +271,15 @@ def sorted_groups(*given: object) -> list[list[int]]:
 
 
 def first_for_none(self: Devices[int], local: Local[int], chosen: Axes, table: Sequence[int | None]) -> Local[int]:
-    return TAKEN(self, local, chosen, [each or 0 for each in table])
+    found: Local[int] = TAKEN(self, local, chosen, [each or 0 for each in table])
+    return found
 
 
 def reversed_starts(
     self: Devices[int], array: Local[int], dimension: int, starts: Sequence[int], size: int
 ) -> Local[int]:
-    return CUT(self, array, dimension, [max(starts) - each for each in starts], size)
+    found: Local[int] = CUT(self, array, dimension, [max(starts) - each for each in starts], size)
+    return found
 
 
 TAKEN, CUT, ORDERS = (vars(Devices)[name] for name in ("_taken", "cut", "_orders"))
