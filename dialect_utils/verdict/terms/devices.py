@@ -248,7 +248,7 @@ class Devices(Maker[Local[V]]):
             if effect is not None and effect[:1] != ("unwritten",):
                 raise UndefinedError(f"{self._operations[-1].opcode} on several devices has side effects")
             if key[0] == "custom-call" and not operands:
-                # What it reads, such as uninitialized memory, may differ on each device.
+                # Each device may read other data, for example uninitialized memory.
                 labels = [(*label[:-1], (*(effect or ()), device)) for device in range(self.count)]
                 made_ = tuple(self.inner.make(kind, each, shape) for each in labels)
                 return Local(made_[0], self._all, None, made_)
