@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from dialect_utils.hlo.parse import parse_module
+from dialect_utils.io.files import parse_bytes
+from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Pad, Reshape, Slice, Transpose
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.sharding import Partition, Sharding, replicated
@@ -329,3 +331,49 @@ def test_a_right_sum_of_products() -> None:
 @pytest.mark.parametrize("name", WRONG_SUMS)
 def test_a_wrong_sum_of_products_is_refused(name: str) -> None:
     assert is_refused(WRONG_SUMS[name])
+
+
+# A loop of StableHLO whose regions use values from outside
+CAPTURING = """module {attributes} {{
+  func.func public @main(%x: tensor<{size}xi32> {sharding}) -> (tensor<{size}xi32> {sharding}) {{
+    %c0 = stablehlo.constant dense<0> : tensor<i32>
+    %c1 = stablehlo.constant dense<1> : tensor<i32>
+    %n = stablehlo.constant dense<{count}> : tensor<i32>
+    {before}
+    %r:2 = stablehlo.while(%i = %c0, %y = %x) : tensor<i32>, tensor<{size}xi32>
+     cond {{
+      %p = stablehlo.compare LT, %i, {limit} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+     }} do {{
+      %j = stablehlo.add %i, %c1 : tensor<i32>
+      %z = stablehlo.add %y, %v : tensor<{size}xi32>
+      stablehlo.return %j, %z : tensor<i32>, tensor<{size}xi32>
+     }}
+    return %r#1 : tensor<{size}xi32>
+  }}
+}}
+"""
+OWN_NUMBER = """%id = stablehlo.partition_id : tensor<ui32>
+    %m = stablehlo.convert %id : (tensor<ui32>) -> tensor<i32>
+    %v = stablehlo.broadcast_in_dim %m, dims = [] : (tensor<i32>) -> tensor<2xi32>"""
+
+
+def capturing(count: int, last: int = 3, limit: str = "%n") -> tuple[Module, Module]:
+    """Returns programs that add the number of a device in a loop, for one device and for four."""
+    numbers = f"%v = stablehlo.constant dense<[0, 0, 1, 1, 2, 2, 3, {last}]> : tensor<8xi32>"
+    counts = "attributes {mhlo.num_partitions = 4 : i32}"
+    sharding = f'{{mhlo.sharding = "{{{IN_PARTS}}}"}}'
+    one = CAPTURING.format(attributes="", size=8, sharding="", count=count, before=numbers, limit="%n")
+    four = CAPTURING.format(attributes=counts, size=2, sharding=sharding, count=count, before=OWN_NUMBER, limit=limit)
+    return parse_bytes(one.encode(), "whole.mlir"), parse_bytes(four.encode(), "parts.mlir")
+
+
+@pytest.mark.parametrize("count", [3, 20])
+def test_a_loop_may_use_values_from_outside(count: int) -> None:
+    for modules, is_equal in (
+        (capturing(count), True),
+        (capturing(count, last=4), False),
+        (capturing(count, limit="%m"), False),
+    ):
+        (partition,) = partitions_of(*modules)
+        assert (prove(modules, partition=partition).answer == "equal") == is_equal
