@@ -632,8 +632,8 @@ class Devices(Maker[Local[V]]):
         if condition is None or body is None:
             raise UndefinedError("a scan differs among devices")
         outer = [(value, self.walker.leaves([self.walker.values[value]])) for value in loop.operation.captured]
-        for value, leaves in outer:
-            found = scratch.variables([self.shape(each) for each in leaves], [each.axes for each in leaves], (value,))
+        for place, (value, leaves) in enumerate(outer):
+            found = scratch.variables([self.shape(each) for each in leaves], [each.axes for each in leaves], (place,))
             walker.values[value] = tree_of(value.shape, iter(found))
         while True:
             state = scratch.variables(shapes, axes)
@@ -648,9 +648,7 @@ class Devices(Maker[Local[V]]):
                 return axes
             axes = grown
 
-    def variables(
-        self, shapes: Sequence[Shape], axes: Sequence[Axes], name: tuple[Hashable, ...] = ()
-    ) -> list[Local[V]]:
+    def variables(self, shapes: Sequence[Shape], axes: Sequence[Axes], name: tuple[int, ...] = ()) -> list[Local[V]]:
         """Returns values that nothing is known of, which differ along axes."""
         found = []
         for number, (shape, own) in enumerate(zip(shapes, axes, strict=True)):
