@@ -136,7 +136,7 @@ campaign-gpu: $(STAMP) ## compile 316 programs for three GPUs with and without T
 	python -m tests.campaign_gpu
 
 .PHONY: sharded-pairs
-sharded-pairs: $(STAMP) ## make 200 pairs of a program for one device and the same for several in build/sharded (five minutes)
+sharded-pairs: $(STAMP) ## make 320 pairs of a program for one device and the same for several in build/sharded (five minutes)
 	python -m tests.corpus.make_sharded
 
 .PHONY: campaign-sharded

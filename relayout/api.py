@@ -318,6 +318,7 @@ def run(
     from dialect_utils.execution import entry_arrays, run_module
     from dialect_utils.execution.named import split_all_among_devices
     from dialect_utils.ops.device_counts import devices_of
+    from dialect_utils.verdict.partition import placements
     from passes.dumps.executable import Known, runnable, with_given_data
 
     if not isinstance(seed, int) or seed < 0:
@@ -336,7 +337,8 @@ def run(
     if sharded and devices == 1:
         raise DiagnosticError(Diagnostic("sharded is for several devices, but this program runs on one"))
     if sharded:
-        arrays = split_all_among_devices(arrays, parameters, "in")
+        options = placements(found.program, devices, [each.shape for each in arrays], of_results=False)
+        arrays, _ = split_all_among_devices(arrays, parameters, "in", options)
     outputs = run_module(found.module, arrays, engine=engine, devices=devices)
     found.check_ran(outputs)
     return found.own_results(outputs)

@@ -10,17 +10,17 @@ import os
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from dialect_utils.execution.archives import Path, in_order, numbered, read_archive, written_path
-from dialect_utils.execution.arrays import Array, SavedArray, as_array
+from dialect_utils.execution.arrays import Array, SavedArray, as_array, from_plain
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.text.attributes import op_name_in, unescape
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape
+from dialect_utils.ops.sharding import Sharding
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.text.input_file import located
 
@@ -214,29 +214,69 @@ def have_shapes(arrays: Sequence[SavedArray], shapes: Sequence[ArrayShape]) -> b
 
 
 def split_all_among_devices(
-    arrays: Sequence[Array | SavedArray], shapes: Sequence[ArrayShape], prefix: str
-) -> list[Array | SavedArray]:
-    """Returns `split_among_devices` of `<prefix>0`, ...; arrays beyond the last shape, an error of the run, stay."""
-    pairs = enumerate(zip_longest(arrays, shapes[: len(arrays)]))
-    return [split_among_devices(each, shape, f"{prefix}{i}") if shape else each for i, (each, shape) in pairs]
+    arrays: Sequence[Array | SavedArray],
+    shapes: Sequence[ArrayShape],
+    prefix: str,
+    options: Sequence[Sequence[Sharding]],
+    computed: Sequence[Array] | None = None,
+) -> tuple[list[Array | SavedArray], list[Diagnostic]]:
+    """Returns `split_among_devices` of `<prefix>0`, ..., and notes about shardings that are not known.
+
+    Arrays beyond the last shape, an error of the run, stay.
+    """
+    found: list[Array | SavedArray] = []
+    notes = []
+    for i, (array, shape, shardings) in enumerate(zip(arrays, shapes, options, strict=False)):
+        parts, note = split_among_devices(array, shape, f"{prefix}{i}", shardings, computed[i] if computed else None)
+        found.append(parts)
+        notes += [note] if note else []
+    return [*found, *arrays[len(found) :]], notes
 
 
-def split_among_devices(array: Array | SavedArray, shape: ArrayShape, name: str) -> Array | SavedArray:
-    """Returns the parts of a whole array, stacked; the first dimension of `shape` counts the devices.
+def split_among_devices(
+    array: Array | SavedArray,
+    shape: ArrayShape,
+    name: str,
+    shardings: Sequence[Sharding],
+    computed: Array | None = None,
+) -> tuple[Array | SavedArray, Diagnostic | None]:
+    """Returns the parts of a whole array, stacked along the first dimension of `shape`, and a note about the sharding.
 
-    An array that has the dimensions of `shape` is returned unchanged. A whole array of one part's dimensions is the
-    same on every device; one that is split along one dimension into as many parts as devices goes to these in their
-    order. Raises DiagnosticError for any other split, whose order the program does not say.
+    An array that has the dimensions of `shape` is returned unchanged. Of several `shardings` the first is taken, or
+    with the parts that a program `computed` the one whose parts are closest. Uneven parts are padded with zeros, or
+    with what was computed. Raises DiagnosticError where no sharding is known.
     """
     found, devices, part = np.shape(array), shape.dimensions[0], shape.dimensions[1:]
     if found == shape.dimensions or len(found) != len(part):
-        return array
-    if found == part:
-        return np.broadcast_to(np.asarray(array), shape.dimensions)
-    along = [i for i, (whole, own) in enumerate(zip(found, part, strict=True)) if whole != own]
-    if len(along) == 1 and found[along[0]] == devices * part[along[0]]:
-        return np.stack(np.split(np.asarray(array), devices, along[0]))
-    whole = replace(shape, dimensions=found)
-    message = f"{name} is {whole.without_layout}, and how its parts go to {devices} devices is not known"
-    hint = f"give each device's part, in the order of the devices: {shape.without_layout}"
-    raise DiagnosticError(Diagnostic(message, hint=hint))
+        return array, None
+    if not shardings:
+        whole = replace(shape, dimensions=found)
+        message = f"{name} is {whole.without_layout}, and how its parts go to {devices} devices is not known"
+        hint = f"give each device's part, in the order of the devices: {shape.without_layout}; or --sharded FILE"
+        raise DiagnosticError(Diagnostic(message, hint=hint))
+    whole_array = from_plain(array, replace(shape, dimensions=found), name)
+    padding = np.zeros(shape.dimensions, whole_array.dtype) if computed is None else computed
+    best = shardings[0]
+    if computed is not None and len(shardings) > 1:
+        best = min(shardings, key=lambda each: distance(_parts(whole_array, each, padding), padding))
+    parts = _parts(whole_array, best, padding)
+    if len(shardings) == 1:
+        return parts, None
+    message = f"{name} is taken as split by {best}, one of {len(shardings)} shardings that fit"
+    return parts, Diagnostic(message, None, "note", "a sharding in the program, or --sharded FILE, says it")
+
+
+def distance(first: Array, second: Array) -> float:
+    """Returns the sum of the absolute differences of two arrays, without NaN."""
+    with np.errstate(all="ignore"):
+        return float(np.nansum(np.abs(first.astype(np.complex128) - second.astype(np.complex128))))
+
+
+def _parts(whole: Array, sharding: Sharding, padding: Array) -> Array:
+    parts = padding.copy()
+    for device in range(len(parts)):
+        found = whole[sharding.region(device, whole.shape)]
+        # The ellipsis makes a view of one number, too.
+        own: Array = parts[device, ...]
+        own[tuple(map(slice, found.shape))] = found
+    return parts

@@ -33,6 +33,9 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Sp
 # XLA silently fills elided constants with arbitrary bytes.
 _ELIDED = re.compile(r"constant\(\{\.\.\.\}\)|__elided__")
 _HINT = "another dump of the module may have it: relayout run DUMP --constants like=FILE"
+# Shardy's manual computation, and its ends in HLO.
+_MANUAL = frozenset({"sdy.manual_computation", "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"})
+_PARTITION_HINT = "relayout validate FILE --target cpu --dump DIR writes the module after spmd-partitioning, which runs"
 _ASYNCHRONOUS = ("-start", "-done", "async-update")
 # XLA prints -0.0 as `-0`, and reads `-0` as +0.0; an integer's `-0` is 0 anyway.
 _FLOAT_CONSTANT = re.compile(r"= (?:f\d+\w*|bf16|c64|c128)\[[^\n=()]*? constant\(")
@@ -158,6 +161,9 @@ def _problem(operation: Operation) -> Diagnostic | None:
     opcode, location = operation.opcode, operation.location
     if has(opcode, Trait.COMMUNICATES):
         return Diagnostic(f"{opcode} waits for another program, for ever here", location)
+    if not _MANUAL.isdisjoint((opcode, operation.callee)):
+        message = f"{opcode} computes on parts of arrays, and the module is not partitioned yet"
+        return Diagnostic(message, location, hint=_PARTITION_HINT)
     if opcode == "bitcast":
         # It depends on layouts, which are dropped; XLA rejects it, too.
         hint = "rewrite bitcasts with the pass expand-bitcasts"

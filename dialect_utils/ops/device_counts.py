@@ -25,8 +25,10 @@ _REPLICAS, _PARTITIONS = ("replica_count", "mhlo.num_replicas"), ("num_partition
 _LISTS, _CHANNELS = ("replica_groups", "source_target_pairs"), ("channel_id", "channel_handle")
 # Operations whose groups list replicas, unless `use_global_device_ids` is set.
 _FLAGGED = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
-_TILED = re.compile(r"\bdevices=\[([\d,]+)\]([\d,]*)")
-_MESH = re.compile(r"\bmesh(?: @\S+ = )?<\[([^\]]*)\](?:, device_ids=\[([\d, ]*)\])?>")
+# Far more devices than any machine has, and longer lists of sizes than any sharding has.
+_MOST_DEVICES, _SIZES = 1 << 20, "{1,4096}"
+_TILED = re.compile(rf"\bdevices=\[([\d,]{_SIZES})\]([\d,]*)")
+_MESH = re.compile(rf"\bmesh(?: @\S{_SIZES} = )?<\[([^\]]{_SIZES})\](?:, device_ids=\[([\d, ]*)\])?>")
 _MAXIMAL = re.compile(r"\bmaximal device=(\d+)")
 # Conversions between whole arrays and the parts of devices, which the partitioner removes.
 _MANUAL = re.compile(r"\b(?:sdy\.manual_computation|xla\.sdy\.GlobalToLocalShape|SPMDFullToShardShape)\b")
@@ -103,6 +105,7 @@ def devices_of(module: Module) -> Devices:
     named = [(count, is_replica, what) for each in among for count, is_replica, what in _listed(each)]
     named += [(count, False, what) for count, what in _in_text(module.text())]
     most, is_replica, what = max(named, default=(1, False, ""))
+    most = min(most, _MOST_DEVICES)
     if most == 1:
         return Devices(1, 1, dependent)
     of_text = f"{what} device {most - 1}"

@@ -48,6 +48,11 @@ class Sharding:
         """Is true where each device holds the whole array."""
         return prod(self.tiles) == 1
 
+    @property
+    def holders(self) -> list[int]:
+        """Returns for each device the first device that holds the same data."""
+        return [self.parts.index(part) for part in self.parts]
+
     def local(self, sizes: Sequence[int]) -> tuple[int, ...]:
         """Returns the sizes of a part of an array."""
         return tuple(-(-size // count) for size, count in zip(sizes, self.tiles, strict=True))

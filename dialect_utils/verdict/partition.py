@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import combinations, islice, product
 from math import prod
 
+from dialect_utils.execution import Array
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import Trait, has
@@ -65,6 +66,32 @@ def makes_parts(first: Module, last: Module) -> bool:
         any(has(each.opcode, Trait.AMONG_DEVICES) for each in module.operations()) for module in (first, last)
     )
     return not before and (is_cut or after)
+
+
+def placements(
+    module: Module, devices: int, wholes: Sequence[Sequence[int]], *, of_results: bool
+) -> list[list[Sharding]]:
+    """Returns the shardings that each parameter or result of a module for several devices may have.
+
+    That is the one of the text, else all that make its parts of a whole array of these sizes.
+    """
+    parts, all_written = [*map(_arrays, module.entry_layout)][of_results], written_shardings(module, devices)
+    meshes = _meshes(module, [each for side in all_written for each in side if each is not None], devices)
+    found = []
+    for sizes, part, known in zip(wholes, parts, all_written[of_results], strict=False):
+        whole = replace(part, dimensions=tuple(sizes))
+        is_known = known is not None and _fits(known, whole, part)
+        found.append([known] if known is not None and is_known else [*_fitting(whole, part, meshes)])
+    return found
+
+
+def with_shared(arrays: Sequence[Array], module: Module, devices: int) -> list[Array]:
+    """Returns inputs of all devices in which those that hold the same part, by the shardings of a text, have one."""
+    if devices == 1:
+        return [*arrays]
+    written, _ = written_shardings(module, devices)
+    pairs = zip(arrays, [*written, *[None] * (len(arrays) - len(written))], strict=True)
+    return [array if each is None else array[each.holders] for array, each in pairs]
 
 
 def device_count(module: Module) -> int:

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dialect_utils.engine_names import DEFAULT_ENGINE, ENGINES, Engine
 from dialect_utils.hlo import HloModule
-from dialect_utils.io.files import STANDARD_INPUT
+from dialect_utils.io.files import STANDARD_INPUT, decode, display_name, read_bytes
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, render
@@ -30,6 +31,7 @@ from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 if TYPE_CHECKING:
     from dialect_utils.execution import Array, Recorded, SavedArray, Worker
     from dialect_utils.layout import ArrayShape
+    from dialect_utils.ops.sharding import Sharding
     from dialect_utils.verdict import Tolerance
     from dialect_utils.verdict.expectation import Distance
     from relayout.compared import Compared
@@ -37,7 +39,10 @@ if TYPE_CHECKING:
     from relayout.ready import Execution, Forms
     from relayout.supervisor.cache import Selected
 
-_RANDOM = "random"
+_RANDOM, _AUTO = "random", "auto"
+# The most choices of shardings to try.
+_MOST_CHOICES = 64
+_SHARDING_HINT = "a sharding in the program, or --sharded FILE, says it"
 _INPUTS_HINT = "--inputs FILE gives the program's own, and --inputs random says that these are wanted"
 
 
@@ -60,7 +65,9 @@ class Run(EachModule):
         " snapshot's own, else random ones)",
     )
     sharded: str | None = option(
-        "{auto}", "auto: arrays of --inputs and --expect may be whole; the devices share them", choice("auto")
+        "{auto,FILE}",
+        "arrays of --inputs and --expect may be whole, and the devices share them: auto as the module's shardings say,"
+        " FILE as its JSON does, which `relayout check --placements` takes, too",
     )
     outputs: str | None = option("NPZ", "write the outputs as out0, out1, ...")
     expect: str | None = option("FILE", "compare with out0, out1, ... of this file")
@@ -179,11 +186,13 @@ class _Runner:
         ready, results = execution.ready, execution.ready.results
         recorded = self._recorded(forms)
         source = self._source(forms, ready.devices, results)
-        expected = None if source and not self.command.expect else self._expected(results, recorded)
+        expected = None if source and not self.command.expect else self._expected(execution, recorded)
         if expected is None and source is None and self.tolerance is not None:
             raise usage_error("--compare needs expected outputs: --expect FILE or --explain SOURCE")
         inputs = self._inputs(execution, recorded)
         outputs = execution.run(inputs)
+        if expected is not None and self.command.sharded:
+            expected = self._expected(execution, recorded, outputs, is_told=True)
         if self.command.outputs:
             write_output(str(Path(self.command.outputs)), arrays_to_npz("out", outputs, results))
         if expected is None and source is not None:
@@ -309,6 +318,7 @@ class _Runner:
     def _inputs(self, execution: Execution, recorded: Recorded | None) -> Sequence[Array | SavedArray]:
         from dialect_utils.execution.named import arguments_of, read_inputs
         from dialect_utils.verdict import random_inputs
+        from dialect_utils.verdict.partition import with_shared
 
         ready, parameters = execution.ready, execution.ready.parameters
         if self.command.are_given:
@@ -316,29 +326,84 @@ class _Runner:
             self.console.diagnose(notes)
             if self.command.sharded and ready.devices == 1:
                 raise usage_error("--sharded splits arrays among several devices, but this program runs on one")
-            return self._parts(arrays, parameters, "in")
+            return self._parts(arrays, execution, "in")
         if recorded is not None:
             return recorded.inputs
         if parameters and not self.command.inputs:
             self.console.diagnose([Diagnostic("the inputs are random numbers", None, "note", _INPUTS_HINT)])
-        return random_inputs(parameters, self.command.seed or 0, small=ready.small)
+        drawn = random_inputs(parameters, self.command.seed or 0, small=ready.small)
+        return with_shared(drawn, execution.forms.dump, ready.devices)
 
-    def _expected(self, results: Sequence[ArrayShape], recorded: Recorded | None) -> list[Array] | None:
-        """Returns the expected outputs; called before compilation, to reject a wrong file early."""
+    def _expected(
+        self,
+        execution: Execution,
+        recorded: Recorded | None,
+        outputs: Sequence[Array] | None = None,
+        *,
+        is_told: bool = False,
+    ) -> list[Array] | None:
+        """Returns the expected outputs; called before compilation, too, to reject a wrong file early."""
         from dialect_utils.execution import from_plain_all, read_arrays
 
+        results = execution.ready.results
         if not self.command.expect:
             known = None if recorded is None else recorded.results
             return None if known is None else from_plain_all(known, results, "out")
-        return from_plain_all(self._parts(read_arrays(self.command.expect, "out"), results, "out"), results, "out")
+        parts = self._parts(read_arrays(self.command.expect, "out"), execution, "out", outputs, is_told=is_told)
+        return from_plain_all(parts, results, "out")
 
     def _parts(
-        self, arrays: Sequence[SavedArray], shapes: Sequence[ArrayShape], prefix: str
+        self,
+        arrays: Sequence[SavedArray],
+        execution: Execution,
+        prefix: str,
+        outputs: Sequence[Array] | None = None,
+        *,
+        is_told: bool = True,
     ) -> Sequence[Array | SavedArray]:
-        """Returns each device's parts of arrays that a file holds, with --sharded also of whole ones."""
-        from dialect_utils.execution.named import split_all_among_devices
+        """Returns each device's parts of arrays that a file holds, with --sharded also of whole ones.
 
-        return split_all_among_devices(arrays, shapes, prefix) if self.command.sharded else arrays
+        Shardings that the module leaves open are chosen by the expected outputs, and those of these by the `outputs`.
+        """
+        if not self.command.sharded or execution.ready.devices == 1:
+            return arrays
+        from dialect_utils.execution.named import split_all_among_devices
+        from dialect_utils.verdict.partition import placements, read_partition
+
+        ready, of_results = execution.ready, prefix == "out"
+        shapes = ready.results if of_results else ready.parameters
+        options: Sequence[Sequence[Sharding]]
+        if self.command.sharded == _AUTO:
+            sizes = [each.shape for each in arrays]
+            options = placements(execution.forms.dump, ready.devices, sizes, of_results=of_results)
+        else:
+            file = self.command.sharded
+            found = read_partition(decode(read_bytes(file)), display_name(file))
+            options = [[each] for each in (found.parameters, found.results)[of_results]]
+        parts, notes = split_all_among_devices(arrays, shapes, prefix, options, outputs)
+        if not of_results and notes and self.command.expect:
+            chosen = min(
+                islice(product(*options), _MOST_CHOICES), key=partial(self._distance, execution, arrays, shapes)
+            )
+            parts, _ = split_all_among_devices(arrays, shapes, prefix, [[each] for each in chosen])
+            message = f"inputs are taken as split by {', '.join(map(str, chosen))}: the outputs are closest then"
+            notes = [Diagnostic(message, None, "note", _SHARDING_HINT)]
+        self.console.diagnose(notes if is_told else ())
+        return parts
+
+    def _distance(
+        self,
+        execution: Execution,
+        arrays: Sequence[SavedArray],
+        shapes: Sequence[ArrayShape],
+        shardings: Sequence[Sharding],
+    ) -> float:
+        """Returns how far the outputs for inputs with these shardings are from the expected ones."""
+        from dialect_utils.execution.named import distance, split_all_among_devices
+
+        parts, _ = split_all_among_devices(arrays, shapes, "in", [[each] for each in shardings])
+        outputs = execution.run(parts)
+        return sum(map(distance, outputs, self._expected(execution, None, outputs) or []))
 
     def _print_outputs(
         self, file: str, outputs: Sequence[Array], results: Sequence[ArrayShape], seconds: float

@@ -79,15 +79,10 @@ def _costs(report: MemoryReport) -> Iterator[str]:
     for row in report.costs:
         groups.setdefault((row.opcode, place(row) or row.op_name or row.name), []).append(row)
     ranked = sorted(groups.values(), key=lambda rows: -sum(map(_accessed, rows)))
-    shown = [rows for rows in ranked if sum(map(_accessed, rows)) >= LEAST_SHARE * total][:_ROWS]
-    if not total:
-        return
-    yield "\nmost memory accessed"
-    header = ("accessed", "flops", "times", "op", "from")
-    yield from format_table(header, [_cost_cells(rows) for rows in shown])
-    if hidden := ranked[len(shown) :]:
-        rest = [row for rows in hidden for row in rows]
-        yield f"  and {len(rest)} more with {format_bytes(sum(map(_accessed, rest)))}"
+    if total:
+        header = ("accessed", "flops", "times", "op", "from")
+        rows = [(sum(map(_accessed, rows)), len(rows), _cost_cells(rows)) for rows in ranked]
+        yield from _table(total * LEAST_SHARE, "most memory accessed", header, rows)
 
 
 def _collectives(report: MemoryReport) -> Iterator[str]:
@@ -96,29 +91,20 @@ def _collectives(report: MemoryReport) -> Iterator[str]:
     for row in report.collectives:
         key = row.kind, row.operands, row.groups, row.trips, place(row) or row.op_name or row.name
         groups.setdefault(key, []).append(row)
-    if not groups:
-        return
-    ranked = sorted(groups.values(), key=lambda rows: -sum(row.total_bytes for row in rows))
-    total = sum(row.total_bytes for row in report.collectives)
-    yield f"\ncollectives: {len(report.collectives)}, {format_bytes(total)} sent by a device"
-    kinds = report.collective_kinds.items()
-    yield f"  {', '.join(f'{count} {kind} {format_bytes(size)}' for kind, (count, size) in kinds)}"
-    rows = [
-        (
-            format_bytes(sum(row.total_bytes for row in rows)),
-            _times(rows[0]),
-            rows[0].kind,
-            _name(rows),
-            rows[0].operand_text,
-            rows[0].groups,
-            _origin(rows[0]),
-        )
-        for rows in ranked
-    ]
-    yield from format_table(("sent", "times", "kind", "op", "operands", "devices", "from"), rows[:_ROWS])
-    if hidden := ranked[_ROWS:]:
-        rest = [row for rows in hidden for row in rows]
-        yield f"  and {len(rest)} more with {format_bytes(sum(row.total_bytes for row in rest))}"
+    ranked = sorted(
+        ((sum(row.total_bytes for row in rows), rows) for rows in groups.values()), key=lambda each: -each[0]
+    )
+    total = format_bytes(sum(size for size, _ in ranked))
+    kinds = ", ".join(f"{count} {kind} {format_bytes(size)}" for kind, (count, size) in report.collective_kinds.items())
+    header = ("sent", "times", "kind", "op", "operands", "devices", "from")
+    rows = [(size, len(rows), _collective_cells(size, rows)) for size, rows in ranked]
+    yield from _table(0, f"collectives: {len(report.collectives)}, {total} sent by a device: {kinds}", header, rows)
+
+
+def _collective_cells(size: int, rows: Sequence[CollectiveRow]) -> Sequence[str]:
+    first = rows[0]
+    told = first.kind, _name(rows), first.operand_text, first.groups
+    return format_bytes(size), _times(first), *told, _origin(first)
 
 
 def _name(rows: Sequence[RelayoutRow | CostRow | CollectiveRow]) -> str:
@@ -147,7 +133,7 @@ def _held(report: MemoryReport) -> _Table:
     title = f"held at the peak: {len(usage.at_peak)} buffers, time {usage.peak_time} of {usage.schedule.length}"
     header = ("held", "role", "value", "shape", "from")
     rows = [(group.bytes_held, len(group.rows), _held_row(group)) for group in groups]
-    return sum(group.bytes_held for group in groups), _table(report, title, header, rows)
+    return sum(group.bytes_held for group in groups), _table(report.usage.peak_bytes * LEAST_SHARE, title, header, rows)
 
 
 def _held_row(group: Group) -> Sequence[str]:
@@ -162,7 +148,9 @@ def _padding(report: MemoryReport) -> _Table:
     groups.sort(key=lambda group: -group.padding_bytes)
     header = ("padding", "held", "value", "shape", "why", "from")
     rows = [(group.padding_bytes, len(group.rows), _padding_row(group)) for group in groups]
-    return sum(group.padding_bytes for group in groups), _table(report, "most padding", header, rows)
+    return sum(group.padding_bytes for group in groups), _table(
+        report.usage.peak_bytes * LEAST_SHARE, "most padding", header, rows
+    )
 
 
 def _padding_row(group: Group) -> Sequence[str]:
@@ -182,7 +170,12 @@ def _relayouts(report: MemoryReport) -> _Table:
     others = len(report.relayouts) - count
     title = f"relayouts: {count}, {format_bytes(total)} read and written; {others} more copies between memory spaces"
     header = ("moved", "times", "op", "layouts", "from")
-    return total, _table(report, title, header, [(sum(map(_cost, rows)), len(rows), _move(rows)) for rows in moved])
+    return total, _table(
+        report.usage.peak_bytes * LEAST_SHARE,
+        title,
+        header,
+        [(sum(map(_cost, rows)), len(rows), _move(rows)) for rows in moved],
+    )
 
 
 def _move(rows: Sequence[RelayoutRow]) -> Sequence[str]:
@@ -199,10 +192,9 @@ def _times(row: RelayoutRow | CostRow | CollectiveRow) -> str:
 
 
 def _table(
-    report: MemoryReport, title: str, header: Sequence[str], rows: Sequence[tuple[int, int, Sequence[str]]]
+    least: float, title: str, header: Sequence[str], rows: Sequence[tuple[int, int, Sequence[str]]]
 ) -> Iterator[str]:
-    """Yields a table of (bytes, number of buffers or operations, cells): rows of at least 1 % of the peak."""
-    least = report.usage.peak_bytes * LEAST_SHARE
+    """Yields a table of (bytes, number of buffers or operations, cells): rows of at least so many bytes."""
     shown = [each for each in rows if each[0] >= least][:_ROWS]
     if not shown:
         return

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from dialect_utils.execution.named import arguments_of, path_of, read_inputs, split_among_devices
 from dialect_utils.hlo import parse_module
-from dialect_utils.layout import parse_array_shape
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, parse_array_shape
+from dialect_utils.ops.sharding import Sharding, by_axes, replicated
 from dialect_utils.stablehlo import parse_module as parse_stablehlo
 from dialect_utils.text import DiagnosticError
 from relayout.cli import main
@@ -98,18 +99,53 @@ def test_numbered_inputs_stay_in_their_order(prefix: str, tmp_path: Path) -> Non
     assert notes == []
 
 
-def test_whole_arrays_are_split_where_the_order_is_known() -> None:
+GRID = {"x": 2, "y": 2}
+EACH, SAME = by_axes({"x": 4}, [["x"], []]), replicated(2, 4)
+COLUMNS, TURNED = by_axes(GRID, [[], ["x", "y"]]), by_axes(GRID, [["y", "x"], []])
+TILES, TURNED_TILES = by_axes(GRID, [["x"], ["y"]]), by_axes(GRID, [["y"], ["x"]])
+
+
+@pytest.mark.parametrize(
+    ("sharding", "sizes"),
+    [
+        *[(EACH, (8, 3)), (EACH, (7, 3)), (EACH, (5, 2)), (SAME, (3, 2)), (COLUMNS, (2, 8)), (TURNED, (4, 1))],
+        *[(TILES, (4, 6)), (TURNED_TILES, (4, 6)), (TILES, (3, 5))],
+    ],
+)
+def test_each_device_gets_its_part_of_a_whole_array(sharding: Sharding, sizes: tuple[int, int]) -> None:
+    whole = np.arange(1, 1 + sizes[0] * sizes[1], dtype=np.float32).reshape(sizes)
+    part = sharding.local(sizes)
+    shape = ArrayShape(ELEMENT_TYPES["f32"], (4, *part))
+    found, note = split_among_devices(whole, shape, "in0", [sharding])
+    assert note is None
+    for device, (row, column) in enumerate(sharding.parts):
+        own = whole[row * part[0] : (row + 1) * part[0], column * part[1] : (column + 1) * part[1]]
+        padding = [(0, size - there) for size, there in zip(part, own.shape, strict=True)]
+        assert (np.asarray(found)[device] == np.pad(own, padding)).all()
+    # Parts are unchanged, and expected ones have the padding that was computed.
+    assert split_among_devices(np.asarray(found), shape, "in0", [sharding])[0] is not None
+    computed = np.where(np.asarray(found) == 0, np.float32(9), np.asarray(found))
+    assert (np.asarray(split_among_devices(whole, shape, "out0", [sharding], computed)[0]) == computed).all()
+
+
+def test_of_several_shardings_the_first_or_the_closest_is_named() -> None:
+    whole, shape = np.arange(16, dtype=np.float32).reshape(4, 4), parse_array_shape("f32[4,2,2]")
+    options = [TILES, TURNED_TILES]
+    (first, _), (other, _) = (split_among_devices(whole, shape, "in0", [each]) for each in options)
+    found, note = split_among_devices(whole, shape, "in0", options)
+    assert (np.asarray(found) == np.asarray(first)).all()
+    assert note is not None
+    assert "{devices=[2,2]0,1,2,3}, one of 2 shardings that fit" in note.message
+    closest, _ = split_among_devices(whole, shape, "out0", options, np.asarray(other) * np.float32(1.01))
+    assert (np.asarray(closest) == np.asarray(other)).all()
+
+
+def test_an_array_without_a_known_sharding_is_an_error() -> None:
     shape = parse_array_shape("f32[2,3,4]")
-    parts = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
-    for whole in (parts, np.concatenate(list(parts), 0), np.concatenate(list(parts), 1)):
-        assert (np.asarray(split_among_devices(whole, shape, "in0")) == parts).all()
-    assert (np.asarray(split_among_devices(parts[0], shape, "in0")) == parts[0]).all()
-    assert np.shape(split_among_devices(parts[0], shape, "in0")) == (2, 3, 4)
-    for wrong in ((6, 8), (12, 4), (4, 4)):
-        with pytest.raises(DiagnosticError, match=r"in0 is f32\[.*how its parts go to 2 devices is not known"):
-            split_among_devices(np.zeros(wrong, np.float32), shape, "in0")
+    with pytest.raises(DiagnosticError, match=r"in0 is f32\[6,8\], and how its parts go to 2 devices is not known"):
+        split_among_devices(np.zeros((6, 8), np.float32), shape, "in0", [])
     # Other ranks are errors of the input itself.
-    assert np.shape(split_among_devices(np.zeros(3), shape, "in0")) == (3,)
+    assert np.shape(split_among_devices(np.zeros(3), shape, "in0", [])[0]) == (3,)
 
 
 SHARDED = """HloModule m, is_scheduled=true, num_partitions=2
@@ -181,3 +217,63 @@ def test_a_run_on_random_inputs_says_so_unless_they_are_wanted(
     for options, says in (([], True), (["--inputs", "random"], False), (["--seed", "1"], True)):
         assert main(["run", str(tmp_path / "m.hlo"), *options]) == 0
         assert ("the inputs are random numbers" in capsys.readouterr().err) == says
+
+
+GRIDDED = """HloModule m, is_scheduled=true, num_partitions=4
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY e {
+  p = f32[1,2]{1,0} parameter(0)%s
+  ROOT r = f32[1,2]{1,0} all-reduce(p), channel_id=1, use_global_device_ids=true, to_apply=add, %s
+}
+"""
+GROUPS = "replica_groups={{0,1},{2,3}}"
+OTHER_ORDER = ", sharding={devices=[2,2]<=[2,2]T(1,0)}"
+
+
+@pytest.mark.parametrize(
+    ("sharding", "options", "said"),
+    [
+        (OTHER_ORDER, [], ""),
+        (", sharding={devices=[2,2]<=[4]}", [], "not as expected"),
+        ("", [], "in0 is taken as split by {devices=[2,2]0,2,1,3}"),
+        ("", ["--sharded", "FILE"], ""),
+    ],
+)
+def test_an_array_is_split_over_two_axes(
+    sharding: str, options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Device 2 x + y has row y and the columns of x; the sum over y adds the rows."""
+    (tmp_path / "m.hlo").write_text(GRIDDED % (sharding, GROUPS))
+    (tmp_path / "p.json").write_text('{"mesh": {"x": 2, "y": 2}, "parameters": [["y", "x"]], "results": [[null, "x"]]}')
+    np.savez(tmp_path / "in.npz", in0=np.array([[1, 2, 3, 4], [10, 20, 30, 40]], np.float32))
+    save(tmp_path / "out.npz", {"out0": np.array([[11, 22, 33, 44]], np.float32)})
+    command = ["run", str(tmp_path / "m.hlo"), "--inputs", str(tmp_path / "in.npz"), "--sharded", "auto"]
+    command += ["--expect", str(tmp_path / "out.npz"), *options]
+    status = main([str(tmp_path / "p.json") if word == "FILE" else word for word in command])
+    printed = "".join(capsys.readouterr())
+    assert status == (said == "not as expected")
+    assert said.replace("in0 is", "inputs are") in printed
+
+
+def test_devices_with_the_same_part_get_the_same_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sum over devices with the same data is a product, and that of parts is not."""
+    whole = GRIDDED % (", sharding={%s}", "replica_groups={{0,1,2,3}}")
+    product = whole.rpartition("  ROOT")[0] + "  c = f32[] constant(4)\n"
+    product += "  d = f32[1,2]{1,0} broadcast(c), dimensions={}\n  ROOT r = f32[1,2]{1,0} multiply(p, d)\n}\n"
+    for text, name in ((whole, "a.hlo"), (product, "b.hlo")):
+        for tiles in ("replicated", "devices=[4,1]<=[4]"):
+            (tmp_path / f"{tiles[0]}{name}").write_text(text % tiles)
+    for letter, status in (("r", 0), ("d", 1)):
+        command = ["check", *(str(tmp_path / f"{letter}{name}") for name in ("a.hlo", "b.hlo"))]
+        assert main([*command, "--engines", "xla", "--power", "0", "--compare", "of-largest:1e-6"]) == status
+    assert main(["run", str(tmp_path / "ra.hlo"), "--inputs", "random", "--json"]) == 0
+    capsys.readouterr()
+    assert main(["run", str(tmp_path / "ra.hlo"), "--inputs", "random"]) == 0
+    rows = capsys.readouterr().out.split("[[[")[1]
+    assert rows.count("]]") == 4

@@ -295,7 +295,7 @@ def test_conditions(condition: str, holds: bool) -> None:
 def test_the_pages_and_json_have_the_collectives() -> None:
     report = _report(_RING)
     page = terminal_page(report, 200)
-    assert "collectives: 1, 2.5 KiB sent by a device\n  1 collective-permute 2.5 KiB\n" in page
+    assert "collectives: 1, 2.5 KiB sent by a device: 1 collective-permute 2.5 KiB\n" in page
     assert "2.5 KiB  5x     collective-permute  c   f32[8,16]  2 pairs  ring a.py:7" in page
     assert "source_target" not in html_page(report)
     assert '"collective-permute"' in html_page(report)

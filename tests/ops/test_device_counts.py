@@ -129,6 +129,18 @@ def test_a_report_says_whose_figures_it_has(text: str, said: str) -> None:
     assert said in notes_of_report(read(text))[-1].message
 
 
+MANUAL = """module @m attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"}
+      (%p: tensor<2xf32>) {
+      %1 = stablehlo.negate %p : tensor<2xf32>
+      sdy.return %1 : tensor<2xf32>
+    } : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+"""
 COMMANDS = {
     "run": (["run", "A"], 0, "taken for 2 devices"),
     "run on more devices": (["run", "A", "--devices", "4"], 1, "should contain 4 flattened ids"),
@@ -146,6 +158,8 @@ COMMANDS = {
     "the reference": (["run", "A", "--engine", "reference"], 1, "on one device only"),
     "an unpartitioned program": (["run", "C"], 0, "is for 6 devices, but no result depends on the device"),
     "a sharding of no mesh": (["run", "D"], 0, ""),
+    "a compilation": (["why", "C", "--target", "cpu"], 0, "compiled for 6 devices; all figures are those of each one"),
+    "a manual computation": (["run", "E"], 1, "sdy.manual_computation computes on parts of arrays"),
 }
 
 
@@ -158,9 +172,16 @@ def test_the_commands_agree_on_the_number(
         "A": hlo(SUM % f"replica_groups={{{{0,1}}}}, {GLOBAL}"),
         "B": hlo("ROOT r = f32[2] copy(x)"),
         "C": MESH % "",
+        "E": MANUAL,
         "D": hlo(unknown_mesh, ", num_partitions=2"),
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     assert main([str(tmp_path / word) if word in texts else word for word in command]) == status
     assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_absurd_numbers_of_devices_are_bounded() -> None:
+    nines = ",".join(["999999999"] * 400)
+    for text in (TILED.replace("2,3", nines) % "<=[6]", "ROOT r = f32[2] negate(x) // " + "mesh<[" * 20_000):
+        assert devices_of(read(hlo(text))).count in (1, 1 << 20)
