@@ -115,15 +115,21 @@ def sharding_elements(text: str) -> list[str]:
     return found
 
 
+def makes_parts_of_arrays(text: str) -> bool:
+    """Is false for the sharding of an array that one device holds, or whose sum over devices is pending."""
+    return "maximal" not in text and "unreduced" not in text
+
+
 def try_sharding(
     text: str, rank: int, devices: int, definition: Callable[[str], str | None] = lambda _: None
 ) -> Sharding | None:
     """Returns the sharding of an array on `devices` devices.
 
     `definition` returns the text of a mesh that a symbol names. Returns None for an array that one device holds
-    (`maximal`), for `manual` and `unknown`, and for another number of devices or dimensions.
+    (`maximal`), for `unreduced`, `manual` and `unknown`, and for another number of devices or dimensions.
     """
-    if "maximal" in text or "unknown" in text or text.strip() in ("{manual}", "") or devices > _MOST_DEVICES:
+    is_unclear = not makes_parts_of_arrays(text) or "unknown" in text or text.strip() in ("{manual}", "")
+    if is_unclear or devices > _MOST_DEVICES:
         return None
     tiles, axes = _TILES.search(text), _DIMENSIONS.search(text)
     if tiles is not None:

@@ -14,7 +14,15 @@ from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.manual import is_boundary
-from dialect_utils.ops.sharding import Partition, Sharding, by_axes, replicated, sharding_elements, try_sharding
+from dialect_utils.ops.sharding import (
+    Partition,
+    Sharding,
+    by_axes,
+    makes_parts_of_arrays,
+    replicated,
+    sharding_elements,
+    try_sharding,
+)
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.proof.decide import is_soon_equal
@@ -106,6 +114,9 @@ def partitions_of(first: Module, last: Module) -> Iterator[Partition]:
     Raises DiagnosticError where the entries have other numbers of arrays, or none fits.
     """
     devices = device_count(last)
+    for text in (each for module in (first, last) for side in module.entry_shardings for each in side):
+        if text is not None and not makes_parts_of_arrays(text):
+            raise DiagnosticError(Diagnostic(f"the sharding {text} makes no parts of an array"))
     wholes, parts = ([[*_arrays(shapes)] for shapes in module.entry_layout] for module in (first, last))
     own, other = (written_shardings(module, devices) for module in (last, first))
     known_ = [each for side in own for each in side if each is not None]

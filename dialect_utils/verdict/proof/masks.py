@@ -42,21 +42,21 @@ class Masks:
                 box = _box(_after(keeps, back))
                 if box is None:
                     continue
-                inner = Plan(*turned.start, (Slice(*box),))
+                step = Slice(*box)
+                inner = Plan(*turned.start, (step,))
                 high = tuple(size - end for size, end in zip(turned.dimensions, box[1], strict=True))
                 padded = Plan(*inner.result, (Pad(box[0], high),), (other.operands[0],)).then(turned)
                 if keeps_exactly(keeps, back.then(inner), padded.with_padding(True)):
-                    return self._part(terms, operands, kept, back, inner, padded)
+                    return self._part(terms, operands, kept, back, step, padded)
         return None
 
-    def _part(self, terms: Terms, operands: Sequence[Term], kept: Term, back: Plan, inner: Plan, padded: Plan) -> Term:
+    def _part(self, terms: Terms, operands: Sequence[Term], kept: Term, back: Plan, step: Slice, padded: Plan) -> Term:
+        inner = Plan(*back.result, (step,))
         before = terms.each_as_is("select", kept.array.element_type, operands)
         plain = terms.moved_as_is(kept, back.then(inner))
         terms.step(MASKED, before, terms.moved_as_is(plain, padded))
         part = _moved(terms, kept, back)
         terms.certify("moved", plain, terms.moved_as_is(terms.moved_as_is(kept, back), inner))
-        step = inner.steps[0]
-        assert isinstance(step, Slice)  # made by `try_part`
         part = self.sliced(part, step)
         return terms.term(terms.chain(part).then(padded))
 
@@ -75,7 +75,7 @@ def _orders(kept: Term) -> Iterator[Plan]:
             plan = part.label
             if not (plan.adds_elements or plan.drops_elements or plan.regroups_bits):
                 yield plan.retyped(kind)
-            elif plan.adds_elements and not plan.drops_elements and isinstance(plan.steps[0], Pad):
+            elif plan.adds_elements and not plan.drops_elements and plan.steps[0].adds_elements:
                 # The padded array has the dimensions in which the mask is a box.
                 yield Plan(kind, plan.stages[1][1], plan.steps[1:], plan.paddings[1:])
 

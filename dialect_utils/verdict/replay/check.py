@@ -121,8 +121,8 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
         effects: list[int] = []
         other_effects: list[int] = []
         if certificate.is_on_each:
-            if any(each.layouts for each in (*parameters, *results)):
-                raise RefusedError("arrays are packed on several devices")
+            if any(each.layouts or each.sharding is not None for each in (*parameters, *results)):
+                raise RefusedError("arrays are packed on several devices, or are parts of whole ones")
             modules = stages[0], stages[-1]
             expected, found = (
                 run_on_each(maker, modules, i, inputs, certificate.iterations) for i, maker in enumerate((first, last))

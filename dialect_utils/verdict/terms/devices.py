@@ -42,7 +42,7 @@ from dialect_utils.verdict.terms.graph import Graph, Nodes
 from dialect_utils.verdict.terms.labels import device_counts
 from dialect_utils.verdict.terms.loops import Loop
 from dialect_utils.verdict.terms.maker import Maker
-from dialect_utils.verdict.terms.primitives import Kind, TreeOf, V, leaves_of, promise_of
+from dialect_utils.verdict.terms.primitives import Kind, TreeOf, V, leaves_of, promise_of, tree_of
 from dialect_utils.verdict.terms.walker import Walker
 
 # The number of a device is of this type in both dialects.
@@ -242,11 +242,16 @@ class Devices(Maker[Local[V]]):
 
     def make(self, kind: Kind, label: Hashable, shape: Shape, operands: Sequence[Local[V]] = ()) -> Local[V]:
         if kind == "op" and isinstance(label, tuple) and isinstance(label[0], tuple):
-            _, _, devices, effect = label
+            key, _, devices, effect = label
             if devices is not None:
                 raise UndefinedError("an exchange among devices is in a form without a definition")
             if effect is not None and effect[:1] != ("unwritten",):
                 raise UndefinedError(f"{self._operations[-1].opcode} on several devices has side effects")
+            if key[0] == "custom-call" and not operands:
+                # Each device may read other data, for example uninitialized memory.
+                labels = [(*label[:-1], (*(effect or ()), device)) for device in range(self.count)]
+                made_ = tuple(self.inner.make(kind, each, shape) for each in labels)
+                return Local(made_[0], self._all, None, made_)
         axes = self._union(operands)
         if not axes:
             made = self.inner.make(kind, label, shape, [each.array for each in operands])
@@ -626,12 +631,12 @@ class Devices(Maker[Local[V]]):
         )
         if condition is None or body is None:
             raise UndefinedError("a scan differs among devices")
+        outer = [(value, self.walker.leaves([self.walker.values[value]])) for value in loop.operation.captured]
+        for place, (value, leaves) in enumerate(outer):
+            found = scratch.variables([self.shape(each) for each in leaves], [each.axes for each in leaves], (place,))
+            walker.values[value] = tree_of(value.shape, iter(found))
         while True:
-            state = []
-            for number, (shape, own) in enumerate(zip(shapes, axes, strict=True)):
-                if isinstance(shape, ArrayShape):
-                    shape = ArrayShape(shape.element_type, (*self.sizes(own), *shape.dimensions))
-                state.append(Local(scratch.inner.make("leaf", ("bound", 0, number), shape), own))
+            state = scratch.variables(shapes, axes)
             (test,) = walker.flat(condition, state)
             if test.axes:
                 raise UndefinedError("devices may take different numbers of iterations")
@@ -642,6 +647,15 @@ class Devices(Maker[Local[V]]):
             if grown == axes:
                 return axes
             axes = grown
+
+    def variables(self, shapes: Sequence[Shape], axes: Sequence[Axes], name: tuple[int, ...] = ()) -> list[Local[V]]:
+        """Returns values that nothing is known of, which differ along axes."""
+        found = []
+        for number, (shape, own) in enumerate(zip(shapes, axes, strict=True)):
+            if isinstance(shape, ArrayShape):
+                shape = ArrayShape(shape.element_type, (*self.sizes(own), *shape.dimensions))
+            found.append(Local(self.inner.make("leaf", ("bound", 0, number, *name), shape), own))
+        return found
 
     # Exchanges
 

@@ -166,7 +166,9 @@ def device_pairs(
     pairs: Sequence[Sequence[int]] | None, mode: str, replicas: int, partitions: int
 ) -> list[tuple[int, int]]:
     """Returns the pairs of a permutation as numbers of devices; raises UndefinedError where they are not known."""
-    if pairs is None or mode not in (_REPLICAS, _PARTITIONS):
+    count = partitions if mode == _PARTITIONS else replicas
+    has_others = pairs is None or any(device >= count for pair in pairs for device in pair)
+    if pairs is None or has_others or mode not in (_REPLICAS, _PARTITIONS) or len({b for _, b in pairs}) < len(pairs):
         raise UndefinedError("the devices of collective-permute are not known")
     if mode == _PARTITIONS:
         return [(r * partitions + a, r * partitions + b) for r in range(replicas) for a, b in pairs]
