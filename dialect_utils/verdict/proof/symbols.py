@@ -120,7 +120,7 @@ class Symbols(Products):
         unit = neutral(opcode, element_type)
         is_neutral = unit is not None and terms.constant_bits(first) == unit
         last = terms.splat(first, (rows,))
-        if opcode == _SUM and not terms.keeps_bits and (is_neutral or terms.constant_bits(first) == 0):
+        if opcode == _SUM and terms.masks is not None and (is_neutral or terms.constant_bits(first) == 0):
             joined = self._batch_sum(array, first)
             if joined is not None:
                 return joined

@@ -780,6 +780,8 @@ class Devices(Maker[Local[V]]):
         """Returns the value of the device that sends to a device, and zeros where none does."""
         sources: list[int | None] = [None] * self.count
         for source, target in device_pairs(pairs, part.mode, self.replicas, self.partitions):
+            if not 0 <= source < self.count or not 0 <= target < self.count:
+                raise UndefinedError(f"the pair {source}, {target} names a device that is not there")
             sources[target] = source
         moved = tuple(
             axis
