@@ -20,6 +20,7 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.deadline import DeadlineError, check_deadline, deadline, now
 from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
 from dialect_utils.ops import Trait, has
+from dialect_utils.ops.device_counts import written_counts
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.sharding import Partition, Sharding
 from dialect_utils.text import DiagnosticError
@@ -428,7 +429,8 @@ def _used(applied: Iterable[tuple[str, Operation | None]]) -> tuple[RuleUse, ...
 
 def _exchange(first: Module, last: Module) -> bool:
     """Is true where both modules are for the same devices, and one exchanges data among them."""
-    counts = {device_counts(each) for each in (first, last)}
+    # Without a count in the header, the numbers in groups may be those of replicas or of partitions.
+    counts = {written_counts(each) for each in (first, last)}
     operations = (each for module in (first, last) for each in module.operations())
     return len(counts) == 1 and (1, 1) not in counts and any(has(each.opcode, Trait.COLLECTIVE) for each in operations)
 

@@ -39,7 +39,7 @@ from dialect_utils.verdict.terms.exchanges import (
     is_sum,
 )
 from dialect_utils.verdict.terms.graph import Graph, Nodes
-from dialect_utils.verdict.terms.labels import device_counts
+from dialect_utils.verdict.terms.labels import device_counts, elementwise_label, has_undeclared
 from dialect_utils.verdict.terms.loops import Loop
 from dialect_utils.verdict.terms.maker import Maker
 from dialect_utils.verdict.terms.primitives import Kind, TreeOf, V, leaves_of, promise_of, tree_of
@@ -696,6 +696,8 @@ class Devices(Maker[Local[V]]):
     def exchange(
         self, operation: Operation, functions: Sequence[Local[V]], part: Exchange, arrays: Sequence[Local[V]]
     ) -> Sequence[Local[V]]:
+        if unknown := {name for name, _ in part.texts} - {_PAIRS, "concat_dimension", "split_count"}:
+            raise UndefinedError(f"{part.opcode} with {', '.join(sorted(unknown))} has no definition among devices")
         if part.opcode == "collective-permute":
             return [self._permuted(arrays[0], part, device_lists(operation, _PAIRS))]
         groups = device_groups(part, self.replicas, self.partitions)
@@ -718,7 +720,7 @@ class Devices(Maker[Local[V]]):
             case "reduce-scatter":
                 whole_, size = self._combined(operation, found, sizes), sizes[dimension] // count
                 return [self.cut(whole_, dimension, [place * size for place in places[1]], size)]
-            case "collective-broadcast" if not dict(part.texts).get("has_dynamic_root"):
+            case "collective-broadcast":
                 return [reshaped(self, section(self, found, 0, 1), sizes)]
         raise UndefinedError(f"{part.opcode} has no definition among devices")
 
@@ -910,7 +912,10 @@ def _only_opcode(operation: Operation) -> str | None:
     if len(found) != 1 or {*found[0].operands} != {*function.parameters} or not has(found[0].opcode, Trait.COMMUTATIVE):
         return None
     kinds = {leaf.element_type for value in (*function.parameters, *found[0].results) for leaf in value.shape.arrays()}
-    return found[0].opcode if len(kinds) == 1 and len(found[0].operands) == len(function.parameters) else None
+    is_plain = elementwise_label(found[0]) == found[0].opcode and not has_undeclared(found[0])
+    return (
+        found[0].opcode if len(kinds) == 1 and len(found[0].operands) == len(function.parameters) and is_plain else None
+    )
 
 
 def _joined(split: Sequence[tuple[Axes, int]]) -> Axes:

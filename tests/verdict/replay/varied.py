@@ -10,6 +10,7 @@ from functools import cache
 from itertools import permutations
 from typing import Any
 
+from dialect_utils.hlo.parse import parse_module
 from dialect_utils.layout import (
     ArrayShape,
     Pad,
@@ -23,6 +24,7 @@ from dialect_utils.layout import (
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, ReadTerm, Step, certificate_text, read_certificate
+from dialect_utils.verdict.partition import partitions_of
 from dialect_utils.verdict.proof import try_prove
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
@@ -30,6 +32,7 @@ from tests.verdict.proof.rewrites import REWRITES, Case
 from tests.verdict.proof.test_array_rules import INSTANCES
 from tests.verdict.proof.test_own_rewrites import REWRITES as OWN
 from tests.verdict.replay.forging import array, constant, in_order, moved, parameter, step, term
+from tests.verdict.test_partitioned import UNEVEN, WHOLE_UNEVEN
 
 # For each rule, so many kinds of steps, and steps of one kind; and the depth of the parts that change.
 _STEPS, _ALIKE, _DEEPEST = 8, 2, 3
@@ -193,7 +196,18 @@ def steps_of_proofs() -> dict[str, list[Step]]:
             for one in read_certificate(certificate_text(certificate)).steps:
                 text = certificate_text(Certificate((replace(one, place=None),), ({}, {})))
                 found.setdefault(one.rule, {})[text] = one
+    for one in partitioned_steps():
+        text = certificate_text(Certificate((replace(one, place=None),), ({}, {})))
+        found.setdefault(one.rule, {})[text] = one
     return {rule: _chosen(texts) for rule, texts in sorted(found.items())}
+
+
+def partitioned_steps() -> Iterator[Step]:
+    """Yields the steps of a proof about a program for several devices, whose parts are padded."""
+    modules = [parse_module(text, "m.hlo") for text in (WHOLE_UNEVEN, UNEVEN)]
+    certificate = try_prove(modules, partition=next(partitions_of(*modules))).certificate
+    assert certificate is not None
+    yield from read_certificate(certificate_text(certificate)).steps
 
 
 def _chosen(texts: dict[str, Step]) -> list[Step]:
