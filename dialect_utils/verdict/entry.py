@@ -70,17 +70,22 @@ class EntryArray:
         return from_bits(parts, kind)
 
     def put_together(self, parts: Array, expected: Array) -> Array:
-        """Returns the whole array of the parts of all devices; where devices differ, what is not expected."""
+        """Returns the whole array of the parts of all devices; where devices differ, what is farthest from expected."""
         if self.sharding is None:
             return parts
         kind = self.shape.element_type
         wanted, bits = to_bits(expected, kind), to_bits(parts, kind)
-        found = wanted.copy()
+        halves = tuple(range(expected.ndim, wanted.ndim))
+        found, is_right = np.array(expected), np.ones(expected.shape, np.bool_)
         for device in range(len(parts)):
             held = self.sharding.region(device, self.shape.dimensions)
-            own = bits[device, ...][_from_start(held)]
-            found[held] = np.where(own != wanted[held], own, found[held])
-        return from_bits(found, kind)
+            part = _from_start(held)
+            own = parts[device, ...][part]
+            differs = (bits[device, ...][part] != wanted[held]).any(axis=halves)
+            differs &= is_right[held] | _is_farther(own, found[held], expected[held])
+            found[held] = np.where(differs, own, found[held])
+            is_right[held] &= ~differs
+        return found
 
     def unpack(self, array: Array) -> Array:
         """Returns the first module's array for an array of the last, or one for each device."""
@@ -95,6 +100,15 @@ class EntryArray:
         if count == 1:
             return self.shape
         return ArrayShape(self.shape.element_type, (count, *self.shape.dimensions))
+
+
+def _is_farther(first: Array, last: Array, expected: Array) -> Array:
+    """Is true for the elements whose first value is farther from the expected one than the last, or is no number."""
+    kind = np.complex128 if np.iscomplexobj(expected) else np.float64
+    values = [each.astype(kind) for each in (first, last, expected)]
+    with np.errstate(all="ignore"):
+        far, near = (np.abs(each - values[-1]) for each in values[:2])
+    return np.asarray((far > near) | np.isnan(far))
 
 
 def _from_start(region: tuple[slice, ...]) -> tuple[slice, ...]:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
+from itertools import permutations
 
+import numpy as np
 import pytest
 
+from dialect_utils.execution import to_bits
 from dialect_utils.hlo.parse import parse_module
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, Pad, Reshape, Slice, Transpose
+from dialect_utils.layout import ArrayShape, Pad, Reshape, Slice, Transpose, parse_element_type
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.sharding import Partition, Sharding, replicated
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, ReadTerm, Step
 from dialect_utils.verdict.certified import prove
+from dialect_utils.verdict.entry import EntryArray
 from dialect_utils.verdict.partition import partitions_of
 from dialect_utils.verdict.replay import replay
 from tests.verdict.replay.forging import TRUE, array, constant, each, moved, parameter, step, term, told
@@ -207,6 +211,19 @@ def test_a_sharding_that_makes_no_parts_is_an_error(text: str) -> None:
     modules = parse_module(first, "a.hlo"), parse_module(last.replace(f"{{{WHOLE}}}", f"{{{text}}}"), "b.hlo")
     with pytest.raises(DiagnosticError, match="makes no parts of an array"):
         next(partitions_of(*modules))
+
+
+@pytest.mark.parametrize("wrong", [8.0, np.inf, np.nan])
+@pytest.mark.parametrize("kind", ["f32", "f64", "c64", "c128"])
+def test_the_worst_device_is_shown(kind: str, wrong: float) -> None:
+    element_type = parse_element_type(kind)
+    port = EntryArray(array(kind, 2), sharding=replicated(1, 3))
+    dtype = {"f": "float", "c": "complex"}[kind[0]] + kind[1:]
+    expected, near = (np.array(each_, dtype) for each_ in ([1, 2], [1.0078125, 2]))
+    far = np.array([wrong, 2], expected.dtype)
+    for order in permutations([expected, near, far]):
+        found = port.put_together(np.stack(order), expected)
+        assert to_bits(found, element_type).tolist() == to_bits(far, element_type).tolist()
 
 
 # Certificates
