@@ -318,7 +318,6 @@ class _Runner:
     def _inputs(self, execution: Execution, recorded: Recorded | None) -> Sequence[Array | SavedArray]:
         from dialect_utils.execution.named import arguments_of, read_inputs
         from dialect_utils.verdict import random_inputs
-        from dialect_utils.verdict.partition import with_shared
 
         ready, parameters = execution.ready, execution.ready.parameters
         if self.command.are_given:
@@ -332,6 +331,11 @@ class _Runner:
         if parameters and not self.command.inputs:
             self.console.diagnose([Diagnostic("the inputs are random numbers", None, "note", _INPUTS_HINT)])
         drawn = random_inputs(parameters, self.command.seed or 0, small=ready.small)
+        if ready.devices == 1:
+            return drawn
+        # Imported here: most programs are for one device, and a second run does not read the module.
+        from dialect_utils.verdict.partition import with_shared
+
         return with_shared(drawn, execution.forms.dump, ready.devices)
 
     def _expected(
