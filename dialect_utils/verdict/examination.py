@@ -16,7 +16,6 @@ from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.judge import Judge, SelfCheck, also, compared_arrays
 from dialect_utils.verdict.options import AUTO, Options
 from dialect_utils.verdict.outcome import NAN_BITS, PROOF, Power
-from dialect_utils.verdict.partition import with_shared
 from dialect_utils.verdict.rounding.guarantees import (
     SIGN_OF_ZERO,
     Guarantee,
@@ -109,7 +108,10 @@ class Examination:
         sums = any(guarantee is not Guarantee.ALWAYS for guarantee in guarantees)
         shapes = [each.of_devices(worker.devices) for each in parameters]
         data, missing = chosen_data(shapes, [first, last], options, sums=sums)
-        for stage in stages if options.inputs is None else ():
+        for stage in stages if options.inputs is None and worker.devices > 1 else ():
+            # Imported here: most programs are for one device.
+            from dialect_utils.verdict.partition import with_shared
+
             data = [replace(each, arrays=with_shared(each.arrays, stage, worker.devices)) for each in data]
         work = work_of(first) + work_of(last) if is_interpretable(first) and is_interpretable(last) else None
         runs = Runs(worker, programs, parameters, results, data, options.timeout, time.monotonic() + options.timeout)

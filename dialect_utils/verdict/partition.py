@@ -64,7 +64,7 @@ def makes_parts(first: Module, last: Module) -> bool:
     """Is true where a pass makes a program on the parts of devices of one on whole arrays, or treats such parts."""
     if not 1 < device_count(first) == device_count(last):
         return False
-    if any(is_boundary(each) for module in (first, last) for each in module.operations()):
+    if _has_boundary(first) or _has_boundary(last):
         return True
     wholes, parts = (
         [array for shape in module.entry_layout[0] for array in _arrays([shape])] for module in (first, last)
@@ -102,9 +102,26 @@ def with_shared(arrays: Sequence[Array], module: Module, devices: int) -> list[A
     return [array if each is None else array[each.holders] for array, each in pairs]
 
 
+def _has_boundary(module: Module) -> bool:
+    return any(map(is_boundary, module.operations()))
+
+
 def device_count(module: Module) -> int:
     """Returns the number of devices that run a module."""
     return prod(device_counts(module) or (1, 1))
+
+
+def _check_devices(first: Module, devices: int) -> None:
+    """Raises DiagnosticError unless the first module is the program for one device, and the last one for several."""
+    if devices == 1:
+        hint = "without --sharded, check compares two programs for the same devices"
+        raise DiagnosticError(Diagnostic("the second module is for one device", hint=hint))
+    if any(has(each.opcode, Trait.AMONG_DEVICES) for each in first.operations()) and not _has_boundary(first):
+        message = "the first module is for the parts of several devices, and has to be the program for one"
+        raise DiagnosticError(Diagnostic(message))
+    for text in (each for module in (first, last) for side in module.entry_shardings for each in side):
+        if text is not None and not makes_parts_of_arrays(text):
+            raise DiagnosticError(Diagnostic(f"the sharding {text} makes no parts of an array"))
 
 
 def partitions_of(first: Module, last: Module) -> Iterator[Partition]:
@@ -114,9 +131,7 @@ def partitions_of(first: Module, last: Module) -> Iterator[Partition]:
     Raises DiagnosticError where the entries have other numbers of arrays, or none fits.
     """
     devices = device_count(last)
-    for text in (each for module in (first, last) for side in module.entry_shardings for each in side):
-        if text is not None and not makes_parts_of_arrays(text):
-            raise DiagnosticError(Diagnostic(f"the sharding {text} makes no parts of an array"))
+    _check_devices(first, devices)
     wholes, parts = ([[*_arrays(shapes)] for shapes in module.entry_layout] for module in (first, last))
     own, other = (written_shardings(module, devices) for module in (last, first))
     known_ = [each for side in own for each in side if each is not None]

@@ -247,6 +247,8 @@ class Devices(Maker[Local[V]]):
                 raise UndefinedError("an exchange among devices is in a form without a definition")
             if effect is not None and effect[:1] != ("unwritten",):
                 raise UndefinedError(f"{self._operations[-1].opcode} on several devices has side effects")
+            if ("custom_call_target", "tpu_custom_call") in key[2]:
+                raise UndefinedError("a kernel may exchange data among devices")
             if key[0] == "custom-call" and not operands:
                 # Each device may read other data, for example uninitialized memory.
                 labels = [(*label[:-1], (*(effect or ()), device)) for device in range(self.count)]
