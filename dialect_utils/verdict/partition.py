@@ -111,7 +111,7 @@ def device_count(module: Module) -> int:
     return prod(device_counts(module) or (1, 1))
 
 
-def _check_devices(first: Module, devices: int) -> None:
+def _check_devices(first: Module, last: Module, devices: int) -> None:
     """Raises DiagnosticError unless the first module is the program for one device, and the last one for several."""
     if devices == 1:
         hint = "without --sharded, check compares two programs for the same devices"
@@ -131,7 +131,7 @@ def partitions_of(first: Module, last: Module) -> Iterator[Partition]:
     Raises DiagnosticError where the entries have other numbers of arrays, or none fits.
     """
     devices = device_count(last)
-    _check_devices(first, devices)
+    _check_devices(first, last, devices)
     wholes, parts = ([[*_arrays(shapes)] for shapes in module.entry_layout] for module in (first, last))
     own, other = (written_shardings(module, devices) for module in (last, first))
     known_ = [each for side in own for each in side if each is not None]
