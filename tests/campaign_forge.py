@@ -18,6 +18,7 @@ from itertools import islice
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, ReadTerm, Step, certificate_text, read_certificate
 from dialect_utils.verdict.replay import replay
@@ -58,7 +59,7 @@ def proved(steps: Sequence[Step]) -> list[tuple[Term, Term, Level]]:
     try:
         merges = [_of_one_shape(graph, _checked(graph, elements, step)) for step in steps]
         sides = {side: graph.insert(side) for step in steps for side in (step.before, step.after)}
-    except _UNREADABLE as error:
+    except (UndefinedError, *_UNREADABLE) as error:
         raise RefusedError(str(error)) from error
     merges += [_Merge(Level.BITS, *pair) for pair in (*elements.nodes.folds, *elements.equal)]
     found: dict[tuple[Term, Term], Level] = {}

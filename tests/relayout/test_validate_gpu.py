@@ -189,11 +189,11 @@ def test_a_rounding_that_a_pass_leaves_out_is_named(worker: Worker) -> None:
     assert judged(ROUNDED, dropped.replace("multiply", "add"), worker).verdict == "different"
 
 
-def test_the_partitioning_for_several_devices_is_named(worker: Worker) -> None:
+def test_the_partitioning_for_several_devices_is_judged(worker: Worker) -> None:
     whole = "HloModule f, num_partitions=4\n\nENTRY e {\n  x = f32[8] parameter(0)\n  ROOT r = f32[8] negate(x)\n}\n"
-    found = judged(whole, whole.replace("f32[8]", "f32[2]"), worker)
-    assert found.verdict == "unknown"
-    assert found.said[0] == "the step partitions the arrays of several devices, and these are not joined here"
+    parts = whole.replace("f32[8]", "f32[2]")
+    assert judged(whole, parts, worker).verdict == "equal"
+    assert judged(whole, parts.replace("negate", "abs"), worker).verdict == "different"
 
 
 TOP = """HloModule f

@@ -11,6 +11,7 @@ from tests.rules.plan import METHODS, argument_for, verify
 
 # Rules without equations that are not about arrays, and the reason why nothing has to be verified.
 PROCEDURES = {
+    **dict.fromkeys(("batch-sum", "masked", "padded-dot"), "Several devices execute them in test_partitioned.py."),
     "constants": "The replay computes the result by the definition itself.",
     "promoted-reduction": "Several devices of XLA:CPU execute it in test_exchanges.py.",
 }
@@ -50,7 +51,7 @@ def test_an_argument_is_listed_for_each_case_that_nothing_decides() -> None:
 def test_a_rule_without_equations_has_instances_or_is_a_procedure() -> None:
     rest = {rule.name for rule in all_rules() if not rule.equations}
     assert rest - {*array_instances.INSTANCES} == {*PROCEDURES}
-    assert len(rest) <= 20
+    assert len(rest) <= 23
 
 
 @pytest.mark.parametrize("rule", EQUATIONAL, ids=lambda rule: rule.name)
