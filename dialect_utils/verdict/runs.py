@@ -75,21 +75,27 @@ class Runs:
     def compared(self) -> list[Results]:
         """Runs both programs on each set of data."""
         sets = zip(self.data, self.original(), self.rewrite(), strict=True)
-        return [
-            Results(self.engine, data, expected, *(self._put_together(each, expected) for each in rewritten))
-            for data, expected, rewritten in sets
-        ]
+        return [self.put_together(*each) for each in sets]
 
-    def _put_together(self, found: Sequence[Array], expected: Sequence[Array]) -> list[Array]:
-        rows = zip(self.results, found, expected, strict=True)
-        return [array.put_together(parts, wanted) for array, parts, wanted in rows]
+    def put_together(
+        self, data: DataSet, expected: Sequence[Array], rewritten: tuple[Sequence[Array], Sequence[Array]]
+    ) -> Results:
+        """Returns the results on one set of data; the rewrite's parts on several devices become whole arrays."""
+        zeros, poison = (
+            [array.put_together(*pair) for array, *pair in zip(self.results, found, expected, strict=True)]
+            for found in rewritten
+        )
+        return Results(self.engine, data, expected, zeros, poison)
 
     def original(self) -> list[list[Array]]:
         """Returns the original's outputs on each set of data."""
         return self._execute(self.programs[0], [data.arrays for data in self.data])
 
     def rewrite(self) -> list[tuple[list[Array], list[Array]]]:
-        """Returns the rewrite's outputs on each set of data, with zeros and with poison as padding of the inputs."""
+        """Returns the rewrite's outputs on each set of data, with zeros and with poison as padding of the inputs.
+
+        Where it computes on the parts of several devices, these are not joined.
+        """
         with_zeros = self._execute_packed(poison=False)
         is_padded = any(parameter.is_padded for parameter in self.parameters)
         return list(zip(with_zeros, self._execute_packed(poison=True) if is_padded else with_zeros, strict=True))

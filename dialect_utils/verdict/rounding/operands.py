@@ -84,8 +84,8 @@ class RoundedOperands:
         """Returns the operands whose roundings add up to the difference from the original with the chosen ones."""
         number = range(_SIDES * len(products))
         runs = replace(self.runs, programs=(self._rounded(products, chosen), self.runs.programs[1]))
-        base = runs.original()
-        wanted = [zeros for zeros, _ in runs.rewrite()]
+        results = runs.compared()
+        base, wanted = [each.expected for each in results], [each.zeros for each in results]
         vector = _vectors(base)
         columns = []
         for begin in range(0, len(number), _TOGETHER):

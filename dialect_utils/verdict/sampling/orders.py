@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from dialect_utils.execution import Array, Engine, ExecutionError
+from dialect_utils.execution import Array, ExecutionError
 from dialect_utils.verdict.comparator import Finding
 from dialect_utils.verdict.judge import Judge, also, joined
 from dialect_utils.verdict.runs import HigherPrecision, Results, Runs
@@ -48,7 +48,7 @@ def compared_in_open_orders(
         ]
     except ExecutionError:
         return None
-    found = replace(_Allowed(judge, orders).joined(made), expected=orders[0].outputs)
+    found = replace(_Allowed(runs, judge, orders).joined(made), expected=orders[0].outputs)
     return runs_nan_last.ranked(_OF_ORIGINAL[0]), found
 
 
@@ -56,7 +56,6 @@ def compared_in_open_orders(
 class _Order:
     """The original's outputs on each set of data in one order, and its runs in higher precision in that order."""
 
-    engine: Engine
     data: Sequence[DataSet]
     outputs: Sequence[list[Array]]
     widened: HigherPrecision
@@ -67,13 +66,14 @@ def _orders(runs: Runs) -> Iterator[_Order]:
     every = runs.ranked(*_OF_ORIGINAL)
     outputs = every.original()
     for start in range(0, len(outputs), sets):
-        yield _Order(runs.engine, every.data[start : start + sets], outputs[start : start + sets], widened)
+        yield _Order(every.data[start : start + sets], outputs[start : start + sets], widened)
 
 
 @dataclass(frozen=True, slots=True)
 class _Allowed:
     """The outputs that the original allows; differences are shown against the first order."""
 
+    runs: Runs
     judge: Judge
     orders: Sequence[_Order]
 
@@ -93,7 +93,7 @@ class _Allowed:
         """Returns the order of the original whose results the rewrite has; the first order where no results match."""
         tried = []
         for order in self.orders:
-            results = Results(order.engine, order.data[number], order.outputs[number], *rewritten)
+            results = self.runs.put_together(order.data[number], order.outputs[number], rewritten)
             tried.append(_Near(number, order, results, self.judge.finding(results)))
             if tried[-1].found.answer != "different":
                 return tried[-1]
