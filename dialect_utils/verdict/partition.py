@@ -12,6 +12,7 @@ from dialect_utils.execution import Array
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import Trait, has
+from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.manual import is_boundary
 from dialect_utils.ops.sharding import (
@@ -27,7 +28,6 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.proof.decide import is_soon_equal
 from dialect_utils.verdict.terms.devices import mesh_of
-from dialect_utils.verdict.terms.labels import device_counts
 
 # The most partitions to try where the texts leave several open.
 _MOST_PARTITIONS, _MOST_TRIED = 16, 6
@@ -62,7 +62,7 @@ def _of_leaves(module: Module, shape: Shape, text: str | None, devices: int) -> 
 
 def makes_parts(first: Module, last: Module) -> bool:
     """Is true where a pass makes a program on the parts of devices of one on whole arrays, or treats such parts."""
-    if not 1 < device_count(first) == device_count(last):
+    if not 1 < devices_of(first).count == devices_of(last).count:
         return False
     if _has_boundary(first) or _has_boundary(last):
         return True
@@ -106,11 +106,6 @@ def _has_boundary(module: Module) -> bool:
     return any(map(is_boundary, module.operations()))
 
 
-def device_count(module: Module) -> int:
-    """Returns the number of devices that run a module."""
-    return prod(device_counts(module) or (1, 1))
-
-
 def _check_devices(first: Module, last: Module, devices: int) -> None:
     """Raises DiagnosticError unless the first module is the program for one device, and the last one for several."""
     if devices == 1:
@@ -130,7 +125,7 @@ def partitions_of(first: Module, last: Module) -> Iterator[Partition]:
     The shardings are those of the texts; where these have none, all that fit the sizes of whole arrays and parts.
     Raises DiagnosticError where the entries have other numbers of arrays, or none fits.
     """
-    devices = device_count(last)
+    devices = devices_of(last).count
     _check_devices(first, last, devices)
     wholes, parts = ([[*_arrays(shapes)] for shapes in module.entry_layout] for module in (first, last))
     own, other = (written_shardings(module, devices) for module in (last, first))

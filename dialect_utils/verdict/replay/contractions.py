@@ -161,13 +161,14 @@ def _padded_dot(step: Step) -> Level:
     before, after, kind = step.before, step.after, array_of(step.before).element_type
     demand(is_op(before, "dot") and is_op(after, "dot") and before.label == after.label, "no two dots")
     for operand, moved in zip(before.operands, after.operands, strict=True):
-        (cut,), scalars = plan_of(moved).steps, dict[Term, int]()
+        scalars = dict[Term, int]()
         _, plan = whole_plan(operand, scalars)
-        places, (_, rows, size) = positions_of(plan), array_of(operand).dimensions
-        demand(moved.operands == (operand,) and isinstance(cut, Slice) and places is not None, "no slice")
-        assert isinstance(cut, Slice)  # demanded above
-        start, limit = cut.start[2], cut.limit[2]
-        demand(cut == Slice((0, 0, start), (array_of(operand).dimensions[0], rows, limit)), "another slice")
+        places, (batch, rows, size) = positions_of(plan), array_of(operand).dimensions
+        first = positions_of(plan_of(moved))
+        demand(moved.operands == (operand,) and places is not None and first is not None, "no slice")
+        start = int(first.flat[0])
+        limit = start + array_of(moved).dimensions[2]
+        demand(plan_of(moved).steps == (Slice((0, 0, start), (batch, rows, limit)),), "another slice")
         demand(not (places[..., :start] >= 0).any() and not (places[..., limit:] >= 0).any(), "products are left out")
         demand(all(map(_is_zero, scalars)) and limit <= size, "padding is not zero")
     return Level.ENGINE if kind.is_floating or kind.is_complex else nan_level(before)

@@ -9,7 +9,7 @@ from math import prod
 from operator import mul
 from typing import Any
 
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import named, opcode_of
 from dialect_utils.verdict.rules.formats import float_bits, has, value_of
@@ -200,13 +200,9 @@ def keeps_exactly(mask: Any, inner: Plan, padded: Plan) -> bool:
 
 def positions_of(plan: Plan) -> Any:
     """Returns the position of each element of a plan's result in its array, -1 for padding; None for large arrays."""
-    import numpy as np
-
-    from dialect_utils.ops.positions import pad_into, stepped
-
-    if plan.regroups_bits or max(prod(sizes) for _, sizes in plan.stages) > _MOST_ELEMENTS:
+    if plan.regroups_bits or prod(plan.result[1]) > _MOST_ELEMENTS:
         return None
-    found = np.arange(prod(plan.dimensions)).reshape(plan.dimensions)
-    for step, (_, sizes) in zip(plan.steps, plan.stages[1:], strict=True):
-        found = pad_into(found, step, np.full(sizes, -1)) if isinstance(step, Pad) else stepped(step, found)
-    return found
+    # Imported here: few proofs list positions.
+    from dialect_utils.layout.proof.reads import origins
+
+    return origins(plan, plan.element_type.bits)[..., 0]

@@ -143,10 +143,6 @@ class Devices(Maker[Local[V]]):
 
     # Values
 
-    def of_all(self, array: V) -> Local[V]:
-        """Returns the value that is the same on all devices."""
-        return Local(array)
-
     def aligned(self, local: Local[V], axes: Axes) -> V:
         """Returns the array of a value with a dimension for each of `axes`, which include its own."""
         if local.axes == axes:
