@@ -238,8 +238,12 @@ def _entry_copies(module: Module, relayouts: Sequence[Relayout], *, is_gpu: bool
         if (orders := orders_without(relayout)) is None:
             continue
         name = relayout.operation.results[0].name
+        # A program chooses the layout of an argument, not its memory.
+        wanted = relayout.result.in_default_memory
         if moving_transpose(relayout.operation) is None:
-            text = f"hand it over as {relayout.result}: {name} would not copy it"
+            if wanted.element_type != relayout.source.element_type or wanted == relayout.source.in_default_memory:
+                continue
+            text = f"hand it over as {wanted}: {name} would not copy it"
         elif is_gpu and len(value.users) == 1 and _is_only_read(relayout.operation.results[0]):
             order = orders[0][::-1]
             text = f"hand it over as Format(Layout(major_to_minor={order}), sharding): {name} would not move it"
