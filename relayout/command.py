@@ -101,9 +101,8 @@ class Command:
 
     For a unit whose child is lost, the exit code is `lost_status`. `endings` are those that the command adds to the
     names of the files that it writes. A command that is not supervised reads no input, and does its work in this
-    process. The children of a command that `compiles` may start the TPU compiler. With --json a command that
-    `prints_files` prints an object for each file. `shared` are modules that the children and their workers need: they
-    are imported once, before the first child is forked. `notes` end the help.
+    process. With --json a command that `prints_files` prints an object for each file. `shared` are modules that the
+    children and their workers need: they are imported once, before the first child is forked. `notes` end the help.
     """
 
     examples: ClassVar[tuple[str, str]] = ("", "")
@@ -115,7 +114,6 @@ class Command:
     endings: ClassVar[tuple[str, ...]] = ("",)
     lost_status: ClassVar[int] = FAILED
     is_supervised: ClassVar[bool] = True
-    compiles: ClassVar[bool] = False
     prints_files: ClassVar[bool] = False
     shared: ClassVar[tuple[str, ...]] = ()
 
@@ -133,7 +131,6 @@ class Command:
     no_cache: bool = True
     oracle: str | None = None
     pairs: str | None = None
-    trial: bool = False
     # Facts, which the process of the command finds out: the command has several units; the folder of the modules that
     # it has compiled.
     has_several: bool = False
@@ -143,6 +140,11 @@ class Command:
     def name(self) -> str:
         """Returns the name on the command line."""
         return type(self).__name__.lower()
+
+    @property
+    def may_compile(self) -> bool:
+        """Is true where the children of the command may start a compiler."""
+        return False
 
     @contextmanager
     def prepared(self) -> Iterator[Self]:

@@ -20,7 +20,7 @@ from dialect_utils.memory.allocation import Allocation, PaddedDimension, padded_
 from dialect_utils.memory.buffers import Buffer
 from dialect_utils.memory.cost import is_scratch
 from dialect_utils.memory.relayouts import Origin, Relayout, moving_transpose, orders_without
-from dialect_utils.memory.sharing import written_in_place
+from dialect_utils.memory.sharing import ALIASING, written_in_place
 from dialect_utils.memory.usage import MemoryUsage
 from dialect_utils.ops import Trait, has, named, with_trait
 from dialect_utils.text import format_bytes
@@ -199,12 +199,30 @@ def _donations(module: Module, usage: MemoryUsage) -> Iterator[Advice]:
 
 
 def _is_read_before(argument: Buffer, result: Buffer) -> bool:
-    """Is true where nothing reads an argument once a result is written, except element by element."""
+    """Is true where no reader of an argument needs the result, so that all may run before the result is written.
+
+    The operation that writes the result may read the argument if it does so element by element.
+    """
     made = result.value.operation
-    if argument.last_use != result.start or made is None:
-        return argument.last_use < result.start
+    if made is None:
+        return False
+    later = {made} | _reached(made.results, lambda _: True)
+    late = later & _reached([argument.value], lambda user: user.opcode in ALIASING)
     parts = made.called[0].operations if made.opcode == "fusion" else [made]
-    return all(each.opcode == "constant" or has(each.opcode, Trait.ELEMENTWISE) for each in parts)
+    return not late or (
+        late == {made} and all(each.opcode == "constant" or has(each.opcode, Trait.ELEMENTWISE) for each in parts)
+    )
+
+
+def _reached(values: Sequence[Value], is_passed: Callable[[Operation], bool]) -> set[Operation]:
+    """Returns the users of values, and the users of those that are passed, without these."""
+    found, stack = set[Operation](), list(values)
+    while stack:
+        for user in stack.pop().users:
+            if user not in found and is_passed(user):
+                stack += user.results
+            found.add(user)
+    return {each for each in found if each.opcode not in ALIASING}
 
 
 def _entry_orders(module: Module, allocation: Allocation) -> Iterator[Advice]:

@@ -109,6 +109,11 @@ class MemoryReport:
             ]
         )
 
+    @property
+    def is_compiled(self) -> bool:
+        """Is true for HLO: a compiler reads StableHLO, and writes none."""
+        return self.module.dialect == "hlo"
+
     @cached_property
     def headline(self) -> str:
         """Returns one sentence: the array with the most padding at the peak, or else the one that holds the most."""

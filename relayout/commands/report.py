@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input, find_inputs, last_stages, pair_inputs
+from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of, notes_of_report
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
@@ -79,7 +80,9 @@ class Report(Command):
         "CONDITION",
         'exit code 1 where it holds: "peak > 1.02 * old", "copies > old", "all-gather bytes > 0" (may be repeated)',
     )
-    target: str | None = option("TARGET", "gives arrays without a layout this target's, e.g. tpu-v5e")
+    target: str | None = option(
+        "TARGET", "compile StableHLO for it, as tpu-v5e; gives arrays of HLO without a layout this target's"
+    )
     trial: bool = flag("compile StableHLO with the advised entry layouts", "--try")
     width: int | None = option("N", "columns of the page (default: the terminal's)", count)
     limits: LimitOptions = group(LimitOptions)
@@ -130,6 +133,10 @@ class Report(Command):
 
     def _seconds(self, inputs: Sequence[Input]) -> float:
         return self.limits.seconds(inputs, CHECKING_SECONDS_PER_MEGABYTE)
+
+    @property
+    def may_compile(self) -> bool:
+        return self.target is not None
 
     def work(self, unit: Unit, console: Console) -> int:
         new, *rest = unit.inputs
@@ -220,10 +227,11 @@ class Report(Command):
             return self._report_message(new, text, heading)
         if self.trial:
             return self._try(new, heading, console)
-        report = _measured(new, self.target)
+        report = _measured(new, self.target, console)
         console.diagnose(notes_of_report(report.module))
         if old is not None:
-            return _ended(self._compare(new, report, old, unit, heading), new, console)
+            before = _measured(old, self.target, console)
+            return _ended(self._compare(new, report, old, before, unit, heading), new, console)
         failures = self._gate(report, None)
         if unit.target is not None:
             suffix = PurePath(unit.target).suffix
@@ -270,11 +278,12 @@ class Report(Command):
         write_output(None, encode(heading + page))
         return DONE
 
-    def _compare(self, new: Input, report: MemoryReport, old: Input, unit: Unit, heading: str) -> list[str]:
+    def _compare(
+        self, new: Input, report: MemoryReport, old: Input, before: MemoryReport, unit: Unit, heading: str
+    ) -> list[str]:
         """Prints or writes a comparison, and returns the conditions that hold."""
         from relayout.report.against import compare_reports, comparison_html, comparison_page, comparison_sentence
 
-        before = _measured(old, self.target)
         comparison = compare_reports(before, report)
         failures = self._gate(report, before)
         fields = {"file": new.path, "against": old.path, **comparison.as_json(), **self._failed(failures)}
@@ -301,13 +310,35 @@ def _ended(failures: Sequence[str], new: Input, console: Console) -> int:
     return FAILED if failures else DONE
 
 
-def _measured(read: Input, target: str | None) -> MemoryReport:
-    """Returns the report of a module that verifies."""
+def _measured(read: Input, target: str | None, console: Console) -> MemoryReport:
+    """Returns the report of a module that verifies: of StableHLO, with a target, what its compiler makes of it."""
     from dialect_utils.memory import MemoryReport
 
     module = read.module()
     verify(module)
+    if module.dialect == "stablehlo":
+        module = _compiled(module, target, console)
     return MemoryReport(module, target)
+
+
+def _compiled(module: Module, target: str | None, console: Console) -> Module:
+    """Returns the program that the compiler of a target makes, or with a note the module where there is none."""
+    # Imported here: most reports are about compiled programs.
+    from dialect_utils.execution.compilers import check_installed, compile_for
+    from dialect_utils.io.files import parse_bytes
+    from dialect_utils.layout.targets.known import parse_target
+
+    lacking = "the module is not compiled: its arguments and results are known, and nothing between them"
+    if target is None:
+        console.diagnose([Diagnostic(lacking, severity="note", hint="--target tpu-v5e compiles it")])
+        return module
+    try:
+        check_installed(parse_target(target))
+    except DiagnosticError as error:
+        console.diagnose([Diagnostic(lacking, severity="note", hint=error.diagnostics[0].hint)])
+        return module
+    console.diagnose(devices_of(module).notes_of_compilation)
+    return parse_bytes(encode(compile_for(module.text(), target).dump), "compiled.hlo")
 
 
 def _page(report: MemoryReport, unit: Unit) -> bytes:

@@ -43,7 +43,6 @@ class Tune(Command):
         "relayout tune examples/attention.mlir --target tpu-v5e --budget 4",
         "relayout tune examples/attention.mlir --target tpu-v5e --objective bytes --budget 4 --json",
     )
-    compiles = True
     prints_files = True
     rules = (
         excludes("model_only", ("jobs", "trials", "go_on", "no_cache"), "with --model-only, which compiles nothing"),
@@ -99,6 +98,10 @@ class Tune(Command):
         if self.target is None:
             raise usage_error("expected a --target", "relayout tune PROGRAM --target tpu-v5e")
         return self.target
+
+    @property
+    def may_compile(self) -> bool:
+        return not self.model_only
 
     def work(self, unit: Unit, console: Console) -> int:
         [read] = unit.inputs

@@ -58,6 +58,10 @@ class Why(Command):
             for name, modules in programs.items()
         ]
 
+    @property
+    def may_compile(self) -> bool:
+        return self.trial
+
     def work(self, unit: Unit, console: Console) -> int:
         # Imported here: --help reads no module.
         from relayout.causes.run import explain_modules

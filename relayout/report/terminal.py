@@ -18,10 +18,21 @@ _NO_TERMINAL = 200
 
 
 def terminal_page(report: MemoryReport, width: int | None = None) -> str:
-    """Returns the page: one sentence, advice, totals, then the tables, the one with the most bytes first."""
+    """Returns the page: one sentence, advice, totals, then the tables, the one with the most bytes first.
+
+    Of a program that is not compiled it has the arguments and results only.
+    """
+    if not report.is_compiled:
+        return clip(_entry(report), width)
     tables = sorted((_held(report), _padding(report), _relayouts(report)), key=lambda table: -table[0])
     parts = (_answer(report), _totals(report), *(lines for _, lines in tables), _collectives(report), _costs(report))
     return clip((line for part in parts for line in part), width)
+
+
+def _entry(report: MemoryReport) -> Iterator[str]:
+    yield f"{report.module.name or 'module'}: not compiled"
+    yield f"  arguments    {format_bytes(report.usage.argument_bytes):>10}"
+    yield f"  outputs      {format_bytes(report.usage.output_bytes):>10}"
 
 
 def _answer(report: MemoryReport) -> Iterator[str]:

@@ -183,7 +183,7 @@ class Pool:
             self._limits.output,
             programs=Programs(
                 self._limits.memory,
-                may_compile=command.compiles or command.trial,
+                may_compile=command.may_compile,
                 dump=command.compiled,
                 oracle=command.oracle,
             ),

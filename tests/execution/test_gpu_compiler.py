@@ -85,6 +85,10 @@ def test_commands_take_a_gpu_as_target(tmp_path: Path, capsys: pytest.CaptureFix
     assert "no step is different" in capsys.readouterr().out
     assert main(["why", str(file), "--target", "gpu-b200"]) == 0
     capsys.readouterr()
+    assert main(["report", str(file), "--target", "gpu-h100"]) == 0
+    told = capsys.readouterr()
+    assert "not compiled" not in told.out + told.err
+    assert "temporaries" in told.out
     assert main(["report", str(file), "--try", "--target", "gpu-rtx6000"]) == 0
     assert "compiled for gpu-rtx6000" in capsys.readouterr().out
     assert main(["tune", str(file), "--target", "gpu-h200", "--budget", "2", "--no-cache"]) == 0

@@ -80,6 +80,7 @@ COMMANDS: dict[str, list[str]] = {
         f"report-dump-{name}": ["report", f"../tests/corpus/tpu/{name}/tpu.hlo", "--width", "160"]
         for name in ("complex_in_loop", "cholesky_solve", "gather_variants", "cached_decode_step", "conv_net_gradient")
     },
+    "report-stablehlo": ["report", "attention.mlir"],
     "report-target": ["report", "attention.hlo", "--target", "tpu-v5e", "--width", "120"],
     **{
         f"opt-{file}-{number}": ["opt", file, "-p", spec]
