@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input, find_inputs, last_stages, pair_inputs
-from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of, notes_of_report
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
 from relayout.command import Command, Gatherer, InputOptions, LimitOptions, Result, read_finding
 from relayout.console import DONE, FAILED, Console, print_json
@@ -227,10 +225,13 @@ class Report(Command):
             return self._report_message(new, text, heading)
         if self.trial:
             return self._try(new, heading, console)
-        report = _measured(new, self.target, console)
+        # Imported here: it reads modules.
+        from relayout.report.measured import measured
+
+        report = measured(new, self.target, console)
         console.diagnose(notes_of_report(report.module))
         if old is not None:
-            before = _measured(old, self.target, console)
+            before = measured(old, self.target, console)
             return _ended(self._compare(new, report, old, before, unit, heading), new, console)
         failures = self._gate(report, None)
         if unit.target is not None:
@@ -308,37 +309,6 @@ def _ended(failures: Sequence[str], new: Input, console: Console) -> int:
     """Prints the conditions that hold as errors, and returns the exit code."""
     console.diagnose(Diagnostic(f"{new.name}: {each}") for each in failures)
     return FAILED if failures else DONE
-
-
-def _measured(read: Input, target: str | None, console: Console) -> MemoryReport:
-    """Returns the report of a module that verifies: of StableHLO, with a target, what its compiler makes of it."""
-    from dialect_utils.memory import MemoryReport
-
-    module = read.module()
-    verify(module)
-    if module.dialect == "stablehlo":
-        module = _compiled(module, target, console)
-    return MemoryReport(module, target)
-
-
-def _compiled(module: Module, target: str | None, console: Console) -> Module:
-    """Returns the program that the compiler of a target makes, or with a note the module where there is none."""
-    # Imported here: most reports are about compiled programs.
-    from dialect_utils.execution.compilers import check_installed, compile_for
-    from dialect_utils.io.files import parse_bytes
-    from dialect_utils.layout.targets.known import parse_target
-
-    lacking = "the module is not compiled: its arguments and results are known, and nothing between them"
-    if target is None:
-        console.diagnose([Diagnostic(lacking, severity="note", hint="--target tpu-v5e compiles it")])
-        return module
-    try:
-        check_installed(parse_target(target))
-    except DiagnosticError as error:
-        console.diagnose([Diagnostic(lacking, severity="note", hint=error.diagnostics[0].hint)])
-        return module
-    console.diagnose(devices_of(module).notes_of_compilation)
-    return parse_bytes(encode(compile_for(module.text(), target).dump), "compiled.hlo")
 
 
 def _page(report: MemoryReport, unit: Unit) -> bytes:
