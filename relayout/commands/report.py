@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input, find_inputs, last_stages, pair_inputs
-from dialect_utils.ops.device_counts import devices_of, notes_of_report
+from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout.batch.unit import Unit
 from relayout.command import Command, Gatherer, InputOptions, LimitOptions, Result, read_finding
@@ -228,10 +228,9 @@ class Report(Command):
         # Imported here: it reads modules.
         from relayout.report.measured import measured
 
-        report = measured(new, self.target, console)
-        console.diagnose(notes_of_report(report.module))
+        report = measured(new, self.target, console.diagnose)
         if old is not None:
-            before = measured(old, self.target, console)
+            before = measured(old, self.target, console.diagnose)
             return _ended(self._compare(new, report, old, before, unit, heading), new, console)
         failures = self._gate(report, None)
         if unit.target is not None:

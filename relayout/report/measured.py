@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from dialect_utils.execution.compilers import check_installed, compile_for
 from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.memory import MemoryReport
-from dialect_utils.ops.device_counts import devices_of
+from dialect_utils.ops.device_counts import devices_of, notes_of_report
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
-from relayout.console import Console
 
 
-def measured(read: Input, target: str | None, console: Console) -> MemoryReport:
-    """Returns the report of a module that verifies: of StableHLO, with a target, what its compiler makes of it."""
+def measured(read: Input, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> MemoryReport:
+    """Returns the report of a module that verifies: of StableHLO, with a target, what its compiler makes of it.
+
+    `told` is called with the notes about it. Raises the errors of `compile_for`.
+    """
     module = read.module()
     verify(module)
     if module.dialect == "stablehlo":
-        module = _compiled(module, target, console)
+        module = _compiled(module, target, told)
+    told(notes_of_report(module))
     return MemoryReport(module, target)
 
 
-def _compiled(module: Module, target: str | None, console: Console) -> Module:
+def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> Module:
     """Returns the program that the compiler of a target makes, or with a note the module where there is none."""
-    lacking = "the module is not compiled: its arguments and results are known, and nothing between them"
-    if target is None:
-        console.diagnose([Diagnostic(lacking, severity="note", hint="--target tpu-v5e compiles it")])
-        return module
-    try:
-        check_installed(parse_target(target))
-    except DiagnosticError as error:
-        console.diagnose([Diagnostic(lacking, severity="note", hint=error.diagnostics[0].hint)])
-        return module
-    console.diagnose(devices_of(module).notes_of_compilation)
-    return parse_bytes(encode(compile_for(module.text(), target).dump), "compiled.hlo")
+    hint: str | None = "--target tpu-v5e compiles it"
+    if target is not None:
+        try:
+            check_installed(parse_target(target))
+        except DiagnosticError as error:
+            hint = error.diagnostics[0].hint
+        else:
+            told(devices_of(module).notes_of_compilation)
+            return parse_bytes(encode(compile_for(module.text(), target).dump), "compiled.hlo")
+    message = "the module is not compiled: its arguments and results are known, and nothing between them"
+    told([Diagnostic(message, severity="note", hint=hint)])
+    return module
