@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input, find_inputs, last_stages, pair_inputs
+from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
 from relayout.command import Command, Gatherer, InputOptions, LimitOptions, Result, read_finding
 from relayout.console import DONE, FAILED, Console, print_json
@@ -228,9 +230,9 @@ class Report(Command):
         # Imported here: it reads modules.
         from relayout.report.measured import measured
 
-        report = measured(new, self.target, console.diagnose)
+        report = measured(_verified(new), self.target, console.diagnose)
         if old is not None:
-            before = measured(old, self.target, console.diagnose)
+            before = measured(_verified(old), self.target, console.diagnose)
             return _ended(self._compare(new, report, old, before, unit, heading), new, console)
         failures = self._gate(report, None)
         if unit.target is not None:
@@ -308,6 +310,12 @@ def _ended(failures: Sequence[str], new: Input, console: Console) -> int:
     """Prints the conditions that hold as errors, and returns the exit code."""
     console.diagnose(Diagnostic(f"{new.name}: {each}") for each in failures)
     return FAILED if failures else DONE
+
+
+def _verified(read: Input) -> Module:
+    module = read.module()
+    verify(module)
+    return module
 
 
 def _page(report: MemoryReport, unit: Unit) -> bytes:

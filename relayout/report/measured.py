@@ -6,22 +6,18 @@ from collections.abc import Callable, Sequence
 
 from dialect_utils.execution.compilers import check_installed, compile_for
 from dialect_utils.io.files import encode, parse_bytes
-from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.memory import MemoryReport
 from dialect_utils.ops.device_counts import devices_of, notes_of_report
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.framework.pipeline import verify
 
 
-def measured(read: Input, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> MemoryReport:
-    """Returns the report of a module that verifies: of StableHLO, with a target, what its compiler makes of it.
+def measured(module: Module, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> MemoryReport:
+    """Returns the report of a module: of StableHLO, with a target, what its compiler makes of it.
 
     `told` is called with the notes about it. Raises the errors of `compile_for`.
     """
-    module = read.module()
-    verify(module)
     if module.dialect == "stablehlo":
         module = _compiled(module, target, told)
     told(notes_of_report(module))
