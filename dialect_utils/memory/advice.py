@@ -206,15 +206,15 @@ def _is_read_before(argument: Buffer, result: Buffer) -> bool:
     made = result.value.operation
     if made is None:
         return False
-    later = {made} | _reached(made.results, lambda _: True)
-    late = later & _reached([argument.value], lambda user: user.opcode in ALIASING)
+    later = {made} | _users_behind(made.results, lambda _: True)
+    late = later & _users_behind([argument.value], lambda user: user.opcode in ALIASING)
     parts = made.called[0].operations if made.opcode == "fusion" else [made]
     return not late or (
         late == {made} and all(each.opcode == "constant" or has(each.opcode, Trait.ELEMENTWISE) for each in parts)
     )
 
 
-def _reached(values: Sequence[Value], is_passed: Callable[[Operation], bool]) -> set[Operation]:
+def _users_behind(values: Sequence[Value], is_passed: Callable[[Operation], bool]) -> set[Operation]:
     """Returns the users of values, and the users of those that are passed, without these."""
     found, stack = set[Operation](), list(values)
     while stack:
