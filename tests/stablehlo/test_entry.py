@@ -59,7 +59,7 @@ def test_a_function_becomes_the_entry_with_all_that_it_names() -> None:
     assert 'func.func @main(%arg0: tensor<2xf32> {jax.result_info = "x"})' in text
     assert parse_module(text).text() == text
     assert "by_name = [@named]" in text
-    assert module.text() == parse_module(SEVERAL).text()  # which stays as it was
+    assert module.text() == parse_module(SEVERAL).text()  # a copy was changed
 
 
 def test_the_entry_itself_keeps_the_layouts_of_the_module() -> None:
