@@ -280,3 +280,10 @@ def test_shared_buffers_have_one_layout_where_layouts_are_assigned() -> None:
     assert problems(text) == []
     assert "joins different shapes" in problems(text, is_layout_sensitive=True)[0].message
     assert problems(text.replace("{1,0}", "{0,1}"), is_layout_sensitive=True) == []
+
+
+@pytest.mark.parametrize(("order", "count"), [("1,0", 0), ("0,1", 1)])
+def test_the_entry_layout_may_lack_the_tiles_of_a_parameter(order: str, count: int) -> None:
+    header = "entry_computation_layout={(s8[64,256]{1,0:T(32,128)(4,1)})->s32[64,256]{1,0:T(8,128)}}"
+    text = f"HloModule m, {header}\nENTRY e {{\n  x = s8[64,256]{{{order}:T(8,128)(4,1)}} parameter(0)\n"
+    assert len(problems(text + "  ROOT y = s32[64,256]{1,0:T(8,128)} convert(x)\n}\n")) == count
