@@ -296,7 +296,11 @@ class Computation(Function):
         """Removes an unused instruction; a comment before it stays."""
         self.uses.drop(item, item.operands)
         if self.written.has_comments:
-            self._keep_comment(item)
+            lead, following = text_before(item, self.written, self.edits), self.order.after(item)
+            if "/" in lead:
+                # A `//` comment keeps its line break.
+                kept = lead.rstrip(" \t") if "//" in lead else lead.rstrip()
+                self.edits.leads[following] = kept + text_before(following, self.written, self.edits)
         if item.opcode == "parameter":
             self._row = None
         self.order.remove(item)
@@ -310,14 +314,6 @@ class Computation(Function):
             kept_predecessors = [p for p in found if p is not item]
             self._write_control(user, kept_predecessors + [p for p in inherited if p not in kept_predecessors])
         self.mark_edited(item)
-
-    def _keep_comment(self, item: Instruction) -> None:
-        """Moves a comment before an instruction to the next instruction."""
-        lead, following = text_before(item, self.written, self.edits), self.order.after(item)
-        if "/" in lead:
-            # A `//` comment keeps its line break.
-            kept = lead.rstrip(" \t") if "//" in lead else lead.rstrip()
-            self.edits.leads[following] = kept + text_before(following, self.written, self.edits)
 
     def add_parameter(self, name: str, shape: Shape) -> Instruction:
         """Makes one more parameter under a fresh name like `name`; raises ValueError if the computation has callers."""

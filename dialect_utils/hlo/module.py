@@ -357,7 +357,10 @@ class HloModule(Module):
         for attribute, name in in_role_order(item.opcode, called_in(item.attribute_text)):
             computation = self._by_name.get(name)
             if computation is None:
-                raise self._unknown_computation(item, attribute, name)
+                known = nearest(name, self._by_name)
+                message = f"unknown computation %{name} in {attribute} of %{item.name}"
+                hint = f"did you mean %{known}?" if known else None
+                raise DiagnosticError(Diagnostic(message, item.locate_name(attribute, name), hint=hint))
             called.append(computation)
         for callee in item.called:
             callee.remove_caller(item)
@@ -368,12 +371,6 @@ class HloModule(Module):
             if owner is not None and owner is not item:
                 # Another instruction calls it by name: its text cannot stay inside the owner.
                 owner.computation.mark_edited(owner)
-
-    def _unknown_computation(self, item: Instruction, attribute: str, name: str) -> DiagnosticError:
-        known = nearest(name, self._by_name)
-        message = f"unknown computation %{name} in {attribute} of %{item.name}"
-        hint = f"did you mean %{known}?" if known else None
-        return DiagnosticError(Diagnostic(message, item.locate_name(attribute, name), hint=hint))
 
     # Text
 

@@ -251,7 +251,11 @@ class OperandReader:
         if item is None:
             if self.is_fragment and shape is not None and not text.path:
                 return self._outside(name, shape)
-            raise self._unknown(name)
+            known = nearest(name.text, self.visible)
+            hint = f"did you mean %{known}?" if known else None
+            if self.is_fragment:
+                hint = hint or "write its shape before it"
+            raise error_at(self.source, name.span, f"unknown operand %{name.text}", hint)
         for position, token in enumerate(text.path):
             path = [
                 int(each.text) for each in text.path[: position + 1] if each.text.isdecimal() and len(each.text) < 10
@@ -292,10 +296,3 @@ class OperandReader:
         self.visible[name.text] = item
         self.computation.outside.append(item)
         return item
-
-    def _unknown(self, name: Token) -> DiagnosticError:
-        known = nearest(name.text, self.visible)
-        hint = f"did you mean %{known}?" if known else None
-        if self.is_fragment:
-            hint = hint or "write its shape before it"
-        return error_at(self.source, name.span, f"unknown operand %{name.text}", hint)

@@ -18,6 +18,7 @@ from shlex import quote
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
+import relayout
 from relayout import __version__
 from relayout.batch.unit import Unit
 from relayout.bytecode import modules_to_compile
@@ -298,6 +299,7 @@ def _sandbox() -> Finding:
     return Finding("sandbox", "system calls", "ok", "a process that reads files can write none", seconds)
 
 
+# The functions of `relayout` are imported where a step uses them.
 def _self_test(broken: Sequence[str]) -> Iterator[Finding]:
     """Yields a finding for each step of the work on a small module; steps after one that fails are skipped."""
     modules: list[Module] = []
@@ -324,37 +326,27 @@ def _expect(condition: bool, what: str) -> None:
 
 
 def _parse(modules: list[Module]) -> None:
-    from relayout.api import parse
-
-    modules.append(parse(MODULE, "<doctor>"))
+    modules.append(relayout.parse(MODULE, "<doctor>"))
     _expect(modules[-1].text() == MODULE, "the text of the module is not what was read")
 
 
 def _annotate(modules: list[Module]) -> None:
-    from relayout.api import optimize
-
-    modules.append(optimize(modules[-1], "annotate-layouts{target=tpu-v5e}"))
+    modules.append(relayout.optimize(modules[-1], "annotate-layouts{target=tpu-v5e}"))
     _expect(":T(" in modules[-1].text(), "no array has tiles")
 
 
 def _expand(modules: list[Module]) -> None:
-    from relayout.api import optimize
-
-    modules.append(optimize(modules[-1], "expand-tiling"))
+    modules.append(relayout.optimize(modules[-1], "expand-tiling"))
     _expect("T(" not in modules[-1].text(), "an array still has tiles")
 
 
 def _prove(modules: list[Module]) -> None:
-    from relayout.api import check
-
-    verdict = check(modules[0], modules[-1], engines=("proof",))
+    verdict = relayout.check(modules[0], modules[-1], engines=("proof",))
     _expect(verdict.verdict == "equal", str(verdict))
 
 
 def _execute(modules: list[Module]) -> None:
-    from relayout.api import check
-
-    verdict = check(modules[0], modules[-1], engines=("xla",))
+    verdict = relayout.check(modules[0], modules[-1], engines=("xla",))
     _expect(verdict.found_no_difference, str(verdict))
 
 

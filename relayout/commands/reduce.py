@@ -20,7 +20,7 @@ from dialect_utils.io.inputs import named_input
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Pass
-from passes.framework.pipeline import Pipeline, verify
+from passes.framework.pipeline import SUFFIX, Pipeline, verify
 from relayout.batch.unit import Unit
 from relayout.command import Command, LimitOptions
 from relayout.console import DONE, Console, print_json
@@ -39,7 +39,6 @@ _FINDINGS = {"different": "difference", "crash": "crash"}
 _SECONDS = 3600.0
 # The compilation and the run of a module of ordinary size, by a program that starts JAX.
 _RUN_SECONDS = 120
-_SUFFIX = {"hlo": ".hlo", "stablehlo": ".mlir"}
 _LETTERS = (".a", ".b")
 
 
@@ -61,7 +60,7 @@ exit codes:
   0  reduced, and the files show the cause that the line `kept:` names
   1  nothing to reduce: no difference, no crash, or no exit code 0 of the command; or the input is wrong
   2  the command is wrong, or a file is missing"""
-    endings = tuple(letter + suffix for letter in ("", *_LETTERS) for suffix in _SUFFIX.values())
+    endings = tuple(f"{letter}.{suffix}" for letter in ("", *_LETTERS) for suffix in SUFFIX.values())
     rules = (
         needs(("repeat", "run_timeout"), "oracle", reason="without --oracle COMMAND"),
         excludes(
@@ -90,7 +89,11 @@ exit codes:
 
     def plan(self, console: Console) -> Sequence[Unit]:
         self._check_oracle()
-        self._check_outputs()
+        named = {os.path.realpath(file) for file in self.files if file != STANDARD_INPUT and not is_url(file)}
+        for ending in self.endings:
+            if os.path.realpath(self.output + ending) in named:
+                message = f"{self.output}{ending} is a FILE that is read, and would be overwritten"
+                raise usage_error(message, "-o PREFIX gives the reduced modules another name")
         return [Unit(tuple(map(named_input, self.files)), seconds=self.limits.timeout or _SECONDS)]
 
     def _check_oracle(self) -> None:
@@ -102,14 +105,6 @@ exit codes:
         if PLACEHOLDER not in self.oracle:
             hint = f"write it where the command takes a path: --oracle './shows_bug {PLACEHOLDER}'"
             raise usage_error(f"the command of --oracle has no {PLACEHOLDER}, so it would not see the module", hint)
-
-    def _check_outputs(self) -> None:
-        """Raises UsageError where a reduced module would overwrite a FILE."""
-        named = {os.path.realpath(file) for file in self.files if file != STANDARD_INPUT and not is_url(file)}
-        for ending in self.endings:
-            if os.path.realpath(self.output + ending) in named:
-                message = f"{self.output}{ending} is a FILE that is read, and would be overwritten"
-                raise usage_error(message, "-o PREFIX gives the reduced modules another name")
 
     def work(self, unit: Unit, console: Console) -> int:
         if self.oracle is not None:
@@ -213,7 +208,7 @@ def _first_pass(module: Module, pipeline: Pipeline, finder: Finder) -> tuple[Pas
 
 def _write(prefix: str, letters: Sequence[str], modules: Sequence[Module]) -> list[str]:
     """Writes `PREFIX.hlo`, or `PREFIX.a.hlo` and `PREFIX.b.hlo`; returns the names."""
-    files = [prefix + letter + _SUFFIX[module.dialect] for letter, module in zip(letters, modules, strict=True)]
+    files = [f"{prefix}{letter}.{SUFFIX[module.dialect]}" for letter, module in zip(letters, modules, strict=True)]
     for file, module in zip(files, modules, strict=True):
         write_output(file, module.text().encode())
     return files

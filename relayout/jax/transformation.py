@@ -64,7 +64,12 @@ def apply_passes(passes: PipelineLike) -> Iterator[Applied]:
 
     def transform(data: bytes) -> bytes | None:
         try:
-            return _transformed(data, pipeline, applied)
+            before = parse_module(hlo_proto_to_text(data, "<compilation>"), "<compilation>")
+            result = pipeline.run(_UNDO.run(before).module)
+            _check_taken(before, result.module)
+            applied.modules.append((before, result.module))
+            applied.notes += result.notes
+            return hlo_text_to_proto(result.module.text()) if result.modified else None
         except Exception as error:
             applied.errors.append(error)
             raise
@@ -80,16 +85,6 @@ def apply_passes(passes: PipelineLike) -> Iterator[Applied]:
         raise own from None
     finally:
         xla.clear_hlo_module_transformation(name, platforms="cpu")
-
-
-def _transformed(data: bytes, pipeline: Pipeline, applied: Applied) -> bytes | None:
-    """Returns the proto of a module after a pipeline, None where the pipeline changes nothing."""
-    before = parse_module(hlo_proto_to_text(data, "<compilation>"), "<compilation>")
-    result = pipeline.run(_UNDO.run(before).module)
-    _check_taken(before, result.module)
-    applied.modules.append((before, result.module))
-    applied.notes += result.notes
-    return hlo_text_to_proto(result.module.text()) if result.modified else None
 
 
 def _check_taken(before: Module, after: Module) -> None:

@@ -78,11 +78,8 @@ class Condition:
             limit, against = self.factor * before, f", and {self._written(before)} in the old report"
         if not _COMPARISONS[self.comparison](figure, limit):
             return None
-        return f"{self.text}: {self.figure} {'are' if self._is_plural else 'is'} {self._written(figure)}{against}"
-
-    @property
-    def _is_plural(self) -> bool:
-        return self.figure.endswith("s")
+        verb = "are" if self.figure.endswith("s") else "is"
+        return f"{self.text}: {self.figure} {verb} {self._written(figure)}{against}"
 
     def _written(self, figure: float) -> str:
         return str(figure) if self.figure in _COUNTS else f"{format_bytes(round(figure))} ({figure:.0f} bytes)"

@@ -212,7 +212,14 @@ def _check_later(instruction: Instruction, phase: str) -> None:
     if start is not None:
         _check_wrapped(instruction, start)
     if phase == UPDATE:
-        _check_update(instruction, before)
+        bound, (known, _) = _parts(instruction)[0], _parts(before)
+        new = instruction.operands[1:]
+        if len(bound) != len(known) + len(new):
+            message = (
+                f"{instruction.opcode} has {len(new)} new operands, but the shape lists {len(bound)} after {len(known)}"
+            )
+            raise ShapeError(message, "shape")
+        _check_bound(instruction, new, bound, len(known))
         check_aliasing(Instance(instruction, [each.shape for each in instruction.operands], shape=instruction.shape))
     if start is not None:
         _check_output(instruction, phase, before, start)
@@ -258,17 +265,6 @@ def _check_wrapped(instruction: Instruction, start: Instruction) -> None:
     thread, wanted = instruction.attribute(_THREAD), start.attribute(_THREAD) or f'"{MAIN_THREAD}"'
     if thread is not None and thread.strip('"') != wanted.strip('"'):
         raise ShapeError(f"expected {_THREAD} to be {wanted}, found {thread}", _THREAD)
-
-
-def _check_update(instruction: Instruction, before: Instruction) -> None:
-    bound, (known, _) = _parts(instruction)[0], _parts(before)
-    new = instruction.operands[1:]
-    if len(bound) != len(known) + len(new):
-        message = (
-            f"{instruction.opcode} has {len(new)} new operands, but the shape lists {len(bound)} after {len(known)}"
-        )
-        raise ShapeError(message, "shape")
-    _check_bound(instruction, new, bound, len(known))
 
 
 def _check_output(instruction: Instruction, phase: str, before: Instruction, start: Instruction) -> None:
