@@ -12,7 +12,7 @@ from urllib.parse import quote
 from dialect_utils.history.moved import Side
 from dialect_utils.io.dump_names import DumpName
 from dialect_utils.io.inputs import Input
-from dialect_utils.memory.rows import CollectiveRow, place
+from dialect_utils.memory.rows import CollectiveRow, origin_text
 from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_details, html_text
 
@@ -305,7 +305,7 @@ class CollectiveCause:
                 f"  resharded   by {self.resharded_by}" if self.resharded_by.before else "  resharded   in the program"
             )
         if row.op_name or row.source_file:
-            yield f"  from        {' '.join(filter(None, (row.op_name, place(row))))}"
+            yield f"  from        {origin_text(row)}"
         if self.advice:
             yield f"  remove      {self.advice}"
 

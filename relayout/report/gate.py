@@ -39,7 +39,7 @@ def _figures(report: MemoryReport) -> dict[str, float]:
         "outputs": totals["output_bytes"],
         "temporaries": totals["temporary_bytes"],
         "padding": totals["padding_bytes"],
-        "relayout bytes": sum((row.bytes_read + row.bytes_written) * (row.trips or 1) for row in relayouts),
+        "relayout bytes": sum(row.total_bytes for row in relayouts),
         "relayouts": len(relayouts),
         "copies": sum(row.opcode.startswith("copy") for row in report.relayouts),
         "collectives": len(report.collectives),
