@@ -15,7 +15,7 @@ from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.layout.index.index_map import byte_size_of
 from dialect_utils.layout.targets.known import TARGETS
 from dialect_utils.memory import MemoryReport
-from dialect_utils.memory.cost import _positions
+from dialect_utils.memory.cost import Cost, CostModel, _positions, total
 from dialect_utils.ops import ALL_OPERANDS, HLO_NAMES, OPCODES, Trait, with_trait
 from dialect_utils.ops.window import WindowDimension, positions
 from relayout.report.terminal import terminal_page
