@@ -260,6 +260,12 @@ def _updated_parameters(body: Function) -> Iterator[tuple[tuple[int, ...], int]]
                 yield path, numbers[updated]
 
 
+def elements(values: Sequence[Value]) -> Sequence[Value]:
+    """Returns the elements of results or of a loop's state: the operands of HLO's tuple, other values unchanged."""
+    operation = values[0].operation if len(values) == 1 else None
+    return operation.operands if operation is not None and operation.opcode == "tuple" else values
+
+
 def behind(value: Value, opcodes: Collection[str]) -> Value:
     """Returns the first value of a chain of these opcodes, followed through first operands."""
     while (operation := value.operation) is not None and operation.opcode in opcodes:

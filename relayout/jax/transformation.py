@@ -19,6 +19,7 @@ from dialect_utils.execution import hlo_proto_to_text, hlo_text_to_proto
 from dialect_utils.hlo import parse_module
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.memory.sharing import elements
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import expand_bitcasts
 from passes.dumps.inline_fusions import inline_fusions
@@ -116,8 +117,7 @@ def _with_scalar_layout(array: ArrayShape) -> ArrayShape:
 def _hazards(module: Module) -> set[str]:
     """Returns the constructs on which XLA:CPU hangs, aborts or overwrites an argument, for lack of a copy."""
     found = set()
-    root = module.entry.results[0]
-    returned = root.operation.operands if root.operation is not None and root.operation.opcode == "tuple" else [root]
+    returned = list(elements(module.entry.results))
     for value in returned:
         if value.operation is None or value.operation.opcode in ("constant", "parameter"):
             found.add("a parameter or constant as a result")
