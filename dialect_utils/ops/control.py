@@ -46,11 +46,6 @@ _COMPOSITE = re.compile(r"composite\.(name|version|attributes)\s*=\s*\"([^\"]*)\
 # Results (ShapeInference::InferGetTupleElementShape, InferCallShape, InferWhileShape)
 
 
-def made_tuple(instance: Instance) -> Shape:
-    """Returns the tuple of the operands."""
-    return TupleShape(tuple(instance.operands))
-
-
 def element(instance: Instance) -> Shape:
     """Returns the element at `index` of a tuple."""
     operand, index = instance.operands[0], instance.ints("index")
@@ -271,7 +266,7 @@ _HANDED = (_CONFIG, NOTES, Attribute("sharding", "string", "mhlo.sharding"))
 
 OPERATIONS: tuple[Opcode, ...] = (
     op("get-tuple-element", 1, _TUPLED | Trait.FREE, integers("index", needed=True), result=element),
-    op("tuple", ANY, _TUPLED, result=made_tuple),
+    op("tuple", ANY, _TUPLED, result=lambda instance: TupleShape(tuple(instance.operands))),
     op(
         "add-dependency",
         2,

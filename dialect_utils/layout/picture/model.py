@@ -191,7 +191,8 @@ def _with_rank(shape: ArrayShape, rank: int) -> ArrayShape:
 
 def _panel(logical: ArrayShape, extended: ArrayShape, outer: tuple[int, ...], ranges: Window) -> Panel:
     full_rows, full_columns = extended.dimensions[-2:]
-    first_tile = _first_tile_only(extended)
+    layout = extended.effective_layout
+    first_tile = extended.with_layout(layout.replace(tiles=layout.tiles[:1])) if layout.tiles else None
     rows = tuple(
         tuple(_cell(logical, extended, first_tile, (*outer, row, column)) for column in range(*ranges[1]))
         for row in range(*ranges[0])
@@ -209,13 +210,6 @@ def _cell(logical: ArrayShape, extended: ArrayShape, first_tile: ArrayShape | No
         tile = linear_index(first_tile, index) // _tile_elements(first_tile)
     run = linear // _tile_elements(extended, last=True) if len(tiles) > 1 else tile
     return Cell(linear, not inside, tile, run)
-
-
-def _first_tile_only(shape: ArrayShape) -> ArrayShape | None:
-    layout = shape.effective_layout
-    if not layout.tiles:
-        return None
-    return shape.with_layout(layout.replace(tiles=layout.tiles[:1]))
 
 
 def _tile_elements(shape: ArrayShape, *, last: bool = False) -> int:

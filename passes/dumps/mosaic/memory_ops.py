@@ -102,10 +102,6 @@ def _subview(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     return [_squeezed(frame, op, sliced(ref, indexes, sizes))]
 
 
-def _squeeze(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    return [_squeezed(frame, op, frame.ref(op.operands[0], op))]
-
-
 def _squeezed(frame: Frame, op: KernelOp, ref: Ref) -> Ref:
     found = squeezed(ref, op.results[0].type.dimensions)
     if found is None:
@@ -135,28 +131,32 @@ def _allocate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     return [WholeRef(buffer)]
 
 
+_RECASTS = "tpu.memref_bitcast tpu.memref_reshape tpu.reinterpret_cast memref.collapse_shape"
+_CASTS = "tpu.erase_memref_layout memref.cast memref.memory_space_cast"
 ROWS: tuple[Lowering, ...] = (
-    *(
-        Lowering(name, "memory, indices", "dynamic-slice (slice where the indices are constant), reshape", _load)
-        for name in ("vector.load", "memref.load", "tpu.vector_load", "tpu.strided_load")
+    Lowering(
+        "vector.load memref.load tpu.vector_load tpu.strided_load",
+        "memory, indices",
+        "dynamic-slice (slice where the indices are constant), reshape",
+        _load,
     ),
-    *(
-        Lowering(
-            name, "value, memory, indices, mask", "dynamic-update-slice, select by a mask", _store, lambda op: (1,)
-        )
-        for name in ("vector.store", "memref.store", "tpu.vector_store", "tpu.strided_store")
+    Lowering(
+        "vector.store memref.store tpu.vector_store tpu.strided_store",
+        "value, memory, indices, mask",
+        "dynamic-update-slice, select by a mask",
+        _store,
+        lambda op: (1,),
     ),
     Lowering("tpu.memref_slice", "memory, indices, sizes", "a view", _slice),
     Lowering("memref.subview", "memory, indices", "a view", _subview),
-    Lowering("tpu.memref_squeeze", "memory", "a view", _squeeze),
-    *(
-        Lowering(name, "memory", "a view: bitcast-convert, transpose, reshape", _recast)
-        for name in ("tpu.memref_bitcast", "tpu.memref_reshape", "tpu.reinterpret_cast", "memref.collapse_shape")
+    Lowering(
+        "tpu.memref_squeeze",
+        "memory",
+        "a view",
+        lambda frame, op: [_squeezed(frame, op, frame.ref(op.operands[0], op))],
     ),
-    *(
-        Lowering(name, "memory", "a view", lambda frame, op: [frame.ref(op.operands[0], op)])
-        for name in ("tpu.erase_memref_layout", "memref.cast", "memref.memory_space_cast")
-    ),
-    *(Lowering(name, "", "unspecified memory", _allocate) for name in ("memref.alloca", "memref.alloc")),
+    Lowering(_RECASTS, "memory", "a view: bitcast-convert, transpose, reshape", _recast),
+    Lowering(_CASTS, "memory", "a view", lambda frame, op: [frame.ref(op.operands[0], op)]),
+    Lowering("memref.alloca memref.alloc", "", "unspecified memory", _allocate),
     Lowering("tpu.sem_alloc", "", "counters at 0", _allocate),
 )
