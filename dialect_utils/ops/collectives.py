@@ -46,6 +46,7 @@ from dialect_utils.ops.inference import (
     one_or_tuple,
     second_array,
     token,
+    written_only,
 )
 from dialect_utils.ops.structured import integers
 
@@ -198,16 +199,16 @@ def second_element(instance: Instance) -> Shape:
 
 
 def sent(instance: Instance) -> Shape:
-    """Returns the data, a context and a token."""
-    return TupleShape((instance.operands[0], _NUMBER, TokenShape()))
+    """Returns the data, a context and a token, which XLA's parser makes whatever shape is written."""
+    made = TupleShape((instance.operands[0], _NUMBER, TokenShape()))
+    return instance.shape if isinstance(instance.shape, TupleShape) else made
 
 
 def received(instance: Instance) -> Shape:
     """Returns the written data, a context and a token."""
-    parts = _elements(instance.shape) if instance.shape is not None else ()
-    if not parts:
-        instance.result_array()
-    return TupleShape((parts[0], _NUMBER, TokenShape()))
+    if instance.shape is not None and not _elements(instance.shape):
+        raise ShapeError(f"recv gives data, a context and a token, but the shape is {instance.shape}", "shape")
+    return TupleShape((_elements(written_only(instance))[0], _NUMBER, TokenShape()))
 
 
 def finished_receive(instance: Instance) -> Shape:
@@ -488,5 +489,5 @@ OPERATIONS: tuple[Opcode, ...] = (
         check=check_tokens,
         on_done=finished_receive,
     ),
-    op("send", 2, _CHANNELED, *_HOST, only_mlir=_ENDS, result=sent, check=check_second_token),
+    op("send", 2, _CHANNELED, *_HOST, only_mlir=_ENDS, result=sent),
 )

@@ -42,7 +42,7 @@ def check_distribution(instance: Instance) -> None:
         return
     kind, given = instance.array(0).element_type, instance.result_array().element_type
     other = instance.array(1).element_type
-    if kind != other or not is_same_kind(kind, given):
+    if kind != other or not (is_same_kind(kind, given) if instance.is_mixed else kind == given):
         raise ShapeError(f"rng of {kind} and {other} cannot give {given}", "operands")
     name = instance.attribute("distribution")
     taken = FLOATS if name == "rng_normal" else REAL_NUMBERS
