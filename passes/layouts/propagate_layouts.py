@@ -247,13 +247,11 @@ class _Copies:
 
     def insert(self, copy_point: CopyPoint, leaves: Mapping[int, ArrayShape]) -> None:
         """Changes the layouts of a definition, and copies it back for its users, or copies the value at a use."""
-        if isinstance(copy_point, Definition):
-            self._redefine(copy_point.value, leaves)
-        else:
-            copy_point.replace(self.copy(copy_point.value, with_leaves(copy_point.value.shape, leaves)))
-
-    def _redefine(self, value: Value, leaves: Mapping[int, ArrayShape]) -> None:
+        value = copy_point.value
         before, users = value.shape, list(value.users)
+        if not isinstance(copy_point, Definition):
+            copy_point.replace(self.copy(value, with_leaves(before, leaves)))
+            return
         value.set_shape(with_leaves(before, leaves))
         copied = self.copy(value, before)
         value.replace_uses(copied, keep=[user for user in value.users if user not in users])

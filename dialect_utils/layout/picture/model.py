@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import prod
+from typing import Literal
 
 from dialect_utils.layout.index.index_map import linear_index, physical_element_count
 from dialect_utils.layout.layout import COMBINE, MATCH, Layout
@@ -35,6 +36,13 @@ class Cell:
     is_padding: bool
     tile: int
     run: int
+
+
+def edge_between(first: Cell | None, second: Cell | None) -> Literal["heavy", "thin", ""]:
+    """Returns the line between two cells (None: outside): heavy between tiles, thin between runs of the last tile."""
+    if first is None or second is None or first.tile != second.tile:
+        return "heavy"
+    return "thin" if first.run != second.run else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,11 @@ class Overview:
     def tiles(self) -> tuple[int, int]:
         """Returns the numbers of tiles down and across."""
         return -(-self.rows // self.tile_rows), -(-self.columns // self.tile_columns)
+
+    def used(self, row: int, column: int) -> tuple[int, int]:
+        """Returns the numbers of rows and columns of a tile that are not padding."""
+        down, across = self.rows - row * self.tile_rows, self.columns - column * self.tile_columns
+        return min(self.tile_rows, down), min(self.tile_columns, across)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dialect_utils.mosaic.kernel import KernelOp, KernelValue
+from dialect_utils.mosaic.kernel import KernelOp
 from passes.dumps.emitter import arrays
 from passes.dumps.emitter.code import Val, index
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, integers, segments, starts
@@ -26,22 +26,19 @@ from passes.dumps.mosaic.memory import (
 
 
 def _load(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    ref = frame.ref(op.operands[0], op)
+    ref, dims = frame.ref(op.operands[0], op), op.results[0].type.dimensions
     groups = list(segments(op))
     indices = groups[1] if groups else op.operands[1:]
     if len(groups) > 2 and groups[2]:
         raise frame.refused(op, "loads by a mask, which is not known here")
-    value = _read(frame, op, ref, indices, _full_rank(op.results[0].type.dimensions, ref))
-    return [arrays.reshape(frame.code, value, op.results[0].type.dimensions)]
-
-
-def _read(frame: Frame, op: KernelOp, ref: Ref, indices: Sequence[KernelValue], sizes: Sequence[int]) -> Val:
     indexes = starts(frame, indices, op)
     _check_rank(frame, op, ref, indexes)
-    strides = integers(op, "strides") or ()
+    strides, sizes = integers(op, "strides") or (), _full_rank(dims, ref)
     if any(stride != 1 for stride in strides):
-        return read_strided(frame, ref, indexes, sizes, strides)
-    return ref.read(frame, indexes, sizes)
+        value = read_strided(frame, ref, indexes, sizes, strides)
+    else:
+        value = ref.read(frame, indexes, sizes)
+    return [arrays.reshape(frame.code, value, dims)]
 
 
 def _store(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
