@@ -34,6 +34,7 @@ from dialect_utils.verdict.proof.combining import Combining
 from dialect_utils.verdict.proof.describe import where_apart
 from dialect_utils.verdict.proof.masks import Masks
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
+from dialect_utils.verdict.proof.pieces import Pieces
 from dialect_utils.verdict.proof.rewriter import Rewriter
 from dialect_utils.verdict.proof.strategies import SECONDS_OF_ELEMENTS, SECONDS_OF_STRATEGY, Strategy
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
@@ -205,6 +206,7 @@ class _Comparison:
         self.elements: ElementProof | None = None
         self._seconds = SECONDS_OF_ELEMENTS
         self.cases = Cases(self.terms, self._same)
+        self.pieces: Pieces | None = None
         self.modules = first, last = stages[0], stages[-1]
         inputs = [
             self.terms.make("leaf", (_PARAMETER, number), array.shape.without_layout)
@@ -236,6 +238,7 @@ class _Comparison:
         outputs = (after.unpacked(term, each.layouts) for term, each in zip(found, interface.results, strict=True))
         self.pairs = list(zip(expected, map(self.terms.term, outputs), strict=True))
         self.has_loops = bool(before.loops or after.loops)
+        self.pieces = Pieces(self.terms, after.sliced, self._same)
 
     def _on_each(self, before: Rewriter, interface: EntryInterface) -> None:
         """Makes the terms of two programs for the same devices, which may exchange data in other ways."""
@@ -340,7 +343,7 @@ class _Comparison:
 
     def _proved(self, a: Term, b: Term) -> bool:
         """Is true where two results are equal: as whole arrays, or element by element."""
-        if self._same(a, b):
+        if self._same(a, b) or self._same_pieces(a, b):
             return True
         if self.elements is None:
             from dialect_utils.verdict.proof.elements import ElementProof
@@ -353,6 +356,18 @@ class _Comparison:
         # Elements at dynamic indices are enumerated last, and a proof over the reals uses these elements.
         self.elements = ElementProof(self.terms, enumerates_indices=True)
         return self._same_elements(self.elements, a, b)
+
+    def _same_pieces(self, a: Term, b: Term) -> bool:
+        """Is true where two results are proved equal piece by piece within seconds."""
+        is_array = self.pieces is not None and a.shape == b.shape and isinstance(a.shape, ArrayShape)
+        if self.pieces is None or not is_array or not (a.is_specified and b.is_specified):
+            return False
+        try:
+            with deadline(SECONDS_OF_STRATEGY):
+                return self.pieces.same(a, b)
+        except DeadlineError:
+            check_deadline()
+            return False
 
     def _same_elements(self, elements: ElementProof, a: Term, b: Term) -> bool:
         """Is true where two results are proved equal element by element in the time that is left for elements."""

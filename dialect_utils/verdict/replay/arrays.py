@@ -12,6 +12,7 @@ from typing import Any
 from dialect_utils.layout import ElementType, Pad, Slice
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.relabel import Digit, cut, merged
+from dialect_utils.layout.proof.reads import reads_only_padding
 from dialect_utils.ops import named
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
@@ -47,10 +48,12 @@ def _reads(step: Step) -> Level:
     (base, first), (other, second) = (whole_plan(term, numbers) for term in (step.before, step.after))
     if base is other and same_reads(first, second):
         return Level.BITS
-    demand(base.kind == "splat" and repeats(step.after, base.operands[0]), "other elements are read")
-    scalars = [scalar for _, paddings in chain_of(step.before)[1] for scalar in paddings]
-    demand(all(scalar is base.operands[0] for scalar in scalars), "padding differs from the scalar")
+    values = {scalar for _, paddings in chain_of(step.before)[1] for scalar in paddings}
+    is_splat = base.kind == "splat" and values <= {base.operands[0]}
     demand(not first.regroups_bits, "the movement regroups bits")
+    demand(is_splat or (len(values) == 1 and reads_only_padding(first)), "padding differs from the scalar")
+    (value,) = [base.operands[0]] if is_splat else values
+    demand(repeats(step.after, value), "other elements are read")
     return Level.BITS
 
 

@@ -37,6 +37,10 @@ def folded(label: Hashable, result: ElementType, operands: Sequence[tuple[Elemen
         return None
     if isinstance(label, tuple) and label[:1] == ("compare",) and len(label) == len(("opcode", "direction", "order")):
         return _compared(str(label[1]), kinds[0], bits) if label[2] is False and result.name == "pred" else None
+    if isinstance(label, tuple) and label[:1] == ("ring",) and kinds[0] == result and result.is_integral:
+        size = 1 << result.bits
+        terms = (reduce(mul, (pow(bits[i], power, size) for i, power in powers), count) for count, powers in label[1:])
+        return sum(terms) % size
     if label == ("bitcast-convert", result):
         return bits[0] if kinds[0].bits == result.bits else None
     if label == "negate" and has(result, "sign"):
