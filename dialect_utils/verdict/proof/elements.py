@@ -8,6 +8,7 @@ one is a term.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import product
 from math import prod
@@ -132,6 +133,9 @@ class ElementProof(Interpretation[Term, Elements]):
         """Returns an operation without definition, its operands rebuilt from their elements."""
         if isinstance(term.label, tuple) and term.label[:2] == ("reduce", None):
             return self._reduced_in_general(term)
+        if isinstance(term.label, tuple) and term.label[0] == "scatter":
+            with suppress(UndefinedError):
+                return self.scattered(term, self._applied)
         if term.kind == "leaf":
             return term
         operands = [self._whole(self.values[operand], operand.shape) for operand in term.operands]
@@ -139,6 +143,23 @@ class ElementProof(Interpretation[Term, Elements]):
             self.terms.certify(ELEMENTS.name, operand, whole)
             self.terms.certify(ELEMENTS.name, whole, operand)
         return self.terms.make(term.kind, term.label, term.shape, operands)
+
+    def _applied(self, function: Term, arrays: Sequence[Elements]) -> list[Elements]:
+        """Applies a function of scalars to elements; raises UndefinedError for one that is not elementwise."""
+        assert isinstance(function.label, tuple)  # (function, level, shapes, count)
+        _, level, shapes, count = function.label
+        variables = [self.terms.make("leaf", ("bound", level, i), shape) for i, shape in enumerate(shapes)]
+        self.spend(count * len(arrays[0]))
+
+        def applied(result: Term, *items: Term) -> Term:
+            found = dict(zip(variables, items, strict=True))
+            for part in _inner(result, variables):
+                if part not in found:
+                    operands = [found.get(each, each) for each in part.operands]
+                    found[part] = self.terms.each(part.label, part.array.element_type, operands)
+            return found.get(result, result)
+
+        return [mapped(partial(applied, result), arrays) for result in function.operands[:count]]
 
     def _whole(self, value: Value, shape: Shape) -> Term:
         """Returns one term for an array of elements: the array whose elements all are, or a new `array` term."""
@@ -294,6 +315,26 @@ class ElementProof(Interpretation[Term, Elements]):
         found = joined_bits(self.terms, self.terms.each_as_is("joined", element_type, items))
         self._joins[found] = tuple(items)
         return found
+
+
+def _inner(result: Term, variables: Sequence[Term]) -> list[Term]:
+    """Returns the parts of a function's result that depend on its variables, operands first.
+
+    Raises UndefinedError where one of them is not elementwise.
+    """
+    found: dict[Term, None] = {}
+    pending, seen = [result], set[Term]()
+    while pending:
+        part = pending.pop()
+        if part not in seen:
+            seen.add(part)
+            pending += part.operands
+    for part in sorted(seen, key=lambda part: part.number):
+        if part in variables or any(each in found for each in part.operands):
+            if part not in variables and part.kind != "each":
+                raise UndefinedError("the function is not elementwise")
+            found[part] = None
+    return [*found]
 
 
 def part_of_bits(terms: Terms, written: Term) -> Term:
