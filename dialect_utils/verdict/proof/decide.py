@@ -394,8 +394,13 @@ class _Comparison:
     def _same_parts(self, a: Term, b: Term) -> bool:
         if are_nan(self.terms, a, b):
             return True
+        combining = self.terms.combining
+        if "moved" in (a.kind, b.kind) and self._same_reads(self.terms.chain(a), self.terms.chain(b)):
+            return True
+        if combining is not None and "each" in (a.kind, b.kind) and combining.same(a, b):
+            return True
         if "moved" in (a.kind, b.kind):
-            return self._same_reads(self.terms.chain(a), self.terms.chain(b))
+            return False
         is_alike = (a.kind, a.label, len(a.operands)) == (b.kind, b.label, len(b.operands))
         if is_alike and a.operands and all(map(self._same, a.operands, b.operands)):
             return True

@@ -42,6 +42,8 @@ class Strategy:
             yield (reordered := replace(self, keeps_orders=False))
             if has_reductions:
                 yield replace(reordered, regroups=True)
+        if has_reductions and not self.keeps_bits:
+            yield replace(self, keeps_orders=False, regroups=True, chooses=True)
         if has_unrolled:
             yield replace(self, iterations=0)
         if has_loops:
