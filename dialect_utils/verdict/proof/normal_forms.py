@@ -69,7 +69,7 @@ def try_read_one_part(plan: Plan, dimension: int, parts: Sequence[tuple[int, ...
 def try_read_update(plan: Plan, starts: Sequence[int], part: Sequence[int]) -> tuple[int, Plan] | None:
     """Returns 1 and a plan of an update where a plan reads only its elements, 0 and the plan where it reads none.
 
-    The update of sizes `part` is written at `starts` into the array of the plan. Returns None for a plan that reads both.
+    The update of sizes `part` is written at `starts` into the array of the plan. Returns None where it reads both.
     """
     if not plan.drops_elements or plan.regroups_bits or 0 in plan.result[1]:
         return None

@@ -1,7 +1,7 @@
 """Arrays piece by piece: two programs may join, pad and update arrays in other ways at the same seams.
 
-A seam is an index along a dimension at which a concatenation, a padding or an update begins or ends. Between seams every
-movement reads one array, so that the pieces of both results are compared as whole arrays, whatever their sizes are.
+A seam is an index along a dimension at which a concatenation, a padding or an update begins or ends. Between seams
+every movement reads one array, so that the pieces of both results are compared as whole arrays of any size.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import prod
 from dialect_utils.layout import Pad, Reshape, Slice
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Step
-from dialect_utils.verdict.proof.terms import Array, Term, Terms
+from dialect_utils.verdict.proof.terms import Term, Terms
 
 JOINED = "joined-slices"
 # The most pieces of all results of a proof, and the most seams along one dimension.
@@ -45,7 +45,8 @@ class Pieces:
         sizes = first.array.dimensions
         ends = [*pairwise([0, *sorted(seams[dimension]), sizes[dimension]])]
         self._left -= len(ends)
-        boxes = [Slice(*(_with((0,) * len(sizes), dimension, low), _with(sizes, dimension, high))) for low, high in ends]
+        nothing = (0,) * len(sizes)
+        boxes = [Slice(_with(nothing, dimension, low), _with(sizes, dimension, high)) for low, high in ends]
         if not all(self.same(self.sliced(first, box), self.sliced(second, box)) for box in boxes):
             return False
         for term in (first, second):
@@ -82,11 +83,11 @@ class Pieces:
         if label[0] == "dynamic-update-slice":
             starts = [self.terms.constant_bits(each) for each in term.operands[2:]]
             known = tuple(each for each in starts if each is not None)
-            is_known = len(known) == len(starts)
-            return _joined(sizes, own[0], _shifted(own[1], known, term.operands[1].array.dimensions)) if is_known else own[0]
+            update = term.operands[1].array.dimensions
+            return own[0] if len(known) < len(starts) else _joined(sizes, own[0], _shifted(own[1], known, update))
         if label[0] == "broadcast":
-            found = dict(zip(label[1], own[0], strict=True))
-            return tuple(found.get(i, frozenset()) if size > 1 else frozenset() for i, size in enumerate(sizes))
+            to = dict(zip(label[1], own[0], strict=True))
+            return tuple(to.get(i, frozenset()) if size > 1 else frozenset() for i, size in enumerate(sizes))
         return (frozenset(),) * len(sizes)
 
 
@@ -123,7 +124,9 @@ def _shifted(seams: Seams, low: Sequence[int], sizes: Sequence[int]) -> Seams:
 
 def _after(plan: Plan, seams: Seams) -> Seams:
     for step, (_, before), (_, after) in zip(plan.steps, plan.stages, plan.stages[1:], strict=False):
-        seams = _joined(after, _moved(step, before, after, seams))
+        seams = _joined(
+            after, _moved(step, before, after, seams) if 0 not in (*before, *after) else (frozenset(),) * len(after)
+        )
     return seams
 
 
@@ -144,12 +147,9 @@ def _moved(step: Step, before: Sequence[int], after: Sequence[int], seams: Seams
     for dimension, own in enumerate(seams):
         # Row-major positions of the seams in one block of the dimensions from this one on.
         inner, outer = prod(before[dimension + 1 :]), prod(before[:dimension])
-        for to, size in enumerate(after):
-            unit, block = prod(after[to + 1 :]), prod(after[:to])
-            is_first = block % outer == 0 if outer else False
-            places = frozenset(i * inner // unit for i in own if unit and i * inner % unit == 0 and i * inner // unit < size)
-            if is_first and block == outer and size > 1:
-                found[to] |= places
+        for to in (i for i, size in enumerate(after) if size > 1 and prod(after[:i]) == outer):
+            unit = prod(after[to + 1 :])
+            found[to] |= {i * inner // unit for i in own if i * inner % unit == 0}
     return tuple(found)
 
 

@@ -23,7 +23,13 @@ from dialect_utils.verdict.proof.algebra import build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.algebra.widening import lifted
 from dialect_utils.verdict.proof.combining import Combining
-from dialect_utils.verdict.proof.normal_forms import normalized, split, try_move_parts, try_read_one_part, try_read_update
+from dialect_utils.verdict.proof.normal_forms import (
+    normalized,
+    split,
+    try_move_parts,
+    try_read_one_part,
+    try_read_update,
+)
 from dialect_utils.verdict.proof.parts import only_permutes, try_repeat_in_order
 from dialect_utils.verdict.proof.sources import CONCATENATE, concatenated
 from dialect_utils.verdict.rules import Rule

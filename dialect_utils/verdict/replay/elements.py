@@ -16,7 +16,7 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.contractions import summed_in
 from dialect_utils.ops.domain import UndefinedError, static_array
-from dialect_utils.verdict.replay.moving import label_of
+from dialect_utils.verdict.replay.moving import is_op, label_of
 from dialect_utils.verdict.terms.graph import UNSPECIFIED, Nodes
 from dialect_utils.verdict.terms.interpretation import Interpretation
 from dialect_utils.verdict.terms.primitives import Term
@@ -78,10 +78,8 @@ class Elements(Interpretation[Term, Any]):
                 )
             case "moved":
                 return np.asarray(self.moved(term))
-            case "out" if (rows := self._rows(term)) is not None:
+            case "out" if (rows := self._result(term)) is not None:
                 return rows
-            case "out" if (found := self._scattered(term)) is not None:
-                return found
         try:
             return np.asarray(self.computed(term))
         except UndefinedError:
@@ -112,11 +110,12 @@ class Elements(Interpretation[Term, Any]):
             found.append(self.graph.make("out", term.label, scalar, (made,)))
         return np.array(found, np.int64)
 
-    def _scattered(self, term: Term) -> _Array | None:
-        """Returns a result of a scatter at known positions; None for other operations."""
+    def _result(self, term: Term) -> _Array | None:
+        """Returns a result of a reduction by a function, or of a scatter at known positions; None for others."""
         (general,) = term.operands
-        if not isinstance(general.label, tuple) or general.label[0] != "scatter":
-            return None
+        if not is_op(general, "scatter"):
+            return self._rows(term)
+        assert isinstance(term.label, int)  # the number of a result
         try:
             return np.asarray(self.scattered(general, self._applied)[term.label])
         except UndefinedError:

@@ -40,7 +40,7 @@ def folded(label: Hashable, result: ElementType, operands: Sequence[tuple[Elemen
     if isinstance(label, tuple) and label[:1] == ("ring",) and kinds[0] == result and result.is_integral:
         size = 1 << result.bits
         terms = (reduce(mul, (pow(bits[i], power, size) for i, power in powers), count) for count, powers in label[1:])
-        return sum(terms) % size
+        return int(sum(terms) % size)
     if label == ("bitcast-convert", result):
         return bits[0] if kinds[0].bits == result.bits else None
     if label == "negate" and has(result, "sign"):

@@ -94,7 +94,9 @@ class Graph:
             if part in found or not missing:
                 pending.pop()
                 if part not in found:
-                    found[part] = self.make(kind, label, shape, [found[each] for each in operands]) if operands else part
+                    found[part] = (
+                        self.make(kind, label, shape, [found[each] for each in operands]) if operands else part
+                    )
             pending += missing
         return found[node]
 

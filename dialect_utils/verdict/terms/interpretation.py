@@ -91,7 +91,9 @@ class Interpretation(ArrayDomain[V], Generic[T, V]):
         """
         label: Any = scatter.label
         *operands, function = scatter.operands
-        arrays, updates = ([self.values[each] for each in part] for part in (operands[: label[1]], operands[-label[1] :]))
+        arrays, updates = (
+            [self.values[each] for each in part] for part in (operands[: label[1]], operands[-label[1] :])
+        )
         columns = [self.integers(self.index(each)) for each in operands[label[1] : -label[1]]]
         sizes, written = self.dimensions(arrays[0]), self.dimensions(updates[0])[1:]
         flat = scatter_positions(sizes, [*columns, np.zeros_like(columns[0])], written).reshape(-1)

@@ -269,10 +269,10 @@ class Walker(Generic[V]):
             raise UndefinedError("the computation of a map has other parameters")
         sizes = self.maker.dimensions(arrays[0])
         # A value from outside is one scalar at every index.
-        scalars = {each: self.maker.term(*leaves_of(self.values[each])) for each in outside_values(function)}
-        if any(self.maker.shape(each) != ArrayShape(static_array(self.maker.shape(each)).element_type, ()) for each in scalars.values()):
+        values = {each: self.maker.term(*leaves_of(self.values[each])) for each in outside_values(function)}
+        if any(static_array(self.maker.shape(each)).dimensions for each in values.values()):
             raise UndefinedError("the computation of a map uses an array")
-        values = {each: self.maker.splat(scalar, sizes) for each, scalar in scalars.items()}
+        values = {each: self.maker.splat(scalar, sizes) for each, scalar in values.items()}
         values.update(zip(function.parameters, arrays, strict=True))
         for operation in function.operations:
             if operation.opcode != "tuple":
