@@ -201,6 +201,7 @@ class _Comparison:
         self.on_each = on_each
         self.strategy, self.terms = strategy, Terms()
         self.terms.keeps_bits, self.terms.chooses = strategy.keeps_bits, strategy.chooses
+        self.terms.cuts = strategy.cuts
         self.terms.combining = Combining(self.terms) if strategy.regroups else None
         self.same: dict[tuple[Term, Term], bool] = {}
         self.elements: ElementProof | None = None

@@ -78,9 +78,9 @@ class WholeArrays(Symbols):
 
     def moved(self, array: Array, step: Step, padding: Array | None) -> Array:
         """Returns an array after one more step; a slice that may drop undefined padding is one of operands."""
-        if self.terms.masks is not None and isinstance(step, Slice) and {*step.strides} <= {1}:
+        if (self.terms.masks is not None or self.terms.cuts) and isinstance(step, Slice) and {*step.strides} <= {1}:
             term = self.terms.term(array)
-            if not term.is_specified and 0 not in term.array.dimensions:
+            if (self.terms.cuts or not term.is_specified) and 0 not in term.array.dimensions:
                 return self.sliced(term, step)
         return super().moved(array, step, padding)
 

@@ -138,6 +138,8 @@ class Terms:
         # If the modules have different dots, dots are computed in the type of their sums, and small dots as sums.
         self.widens_dots = False
         self.expands_dots = False
+        # Whether a slice of a dot, a reduction or a broadcast is one of the operands' slices.
+        self.cuts = False
         # The orders of sums that stay, because both modules have equally many such sums.
         self.orders: frozenset[Hashable] = frozenset()
         # Whether operations on floats are not rewritten: a rewrite may change the bits of a NaN, which a later
