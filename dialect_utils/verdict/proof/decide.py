@@ -147,9 +147,13 @@ def _decided(
         if chosen.is_equal_as_arrays():
             return chosen.result(over_reals=False)
     # The slow comparisons come last: element by element, and over the reals.
-    if comparison.terms.could_choose and not comparison.is_equal():
-        chosen = _Comparison(stages, interface, replace(strategy, chooses=True))
-        comparison = chosen if chosen.is_equal() else comparison
+    if (comparison.terms.could_choose or comparison.terms.has_reductions) and not comparison.is_equal():
+        terms = comparison.terms
+        for choosing in strategy.choosing(could_choose=terms.could_choose, has_reductions=terms.has_reductions):
+            chosen = _Comparison(stages, interface, choosing)
+            if chosen.is_equal():
+                comparison = chosen
+                break
     found = comparison.result(over_reals=over_reals, field_seed=field_seed)
     for other in (
         each

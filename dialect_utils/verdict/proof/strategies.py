@@ -34,6 +34,13 @@ class Strategy:
     chooses: bool = False
     cuts: bool = False
 
+    def choosing(self, *, could_choose: bool, has_reductions: bool) -> Iterator[Strategy]:
+        """Yields the strategies that use choices of the engine, the one with the fewest first."""
+        if could_choose:
+            yield replace(self, chooses=True)
+        if has_reductions and not self.keeps_bits:
+            yield replace(self, keeps_orders=False, regroups=True, chooses=True)
+
     def others(
         self, has_reductions: bool, has_orders: bool, has_unrolled: bool, has_loops: bool, has_expanded: bool
     ) -> Iterator[Strategy]:
@@ -44,8 +51,6 @@ class Strategy:
             yield (reordered := replace(self, keeps_orders=False))
             if has_reductions:
                 yield replace(reordered, regroups=True)
-        if has_reductions and not self.keeps_bits:
-            yield replace(self, keeps_orders=False, regroups=True, chooses=True)
         if has_unrolled:
             yield replace(self, iterations=0)
         if has_loops:

@@ -54,9 +54,7 @@ def elements(rng: random.Random) -> Instance:
     x = integers(rng)
     n = x.dims[0]
     rows = [ex.slice_(x, [(i, i + 1), (0, x.dims[1])]) for i in range(n)]
-    turned = rows[1:] + rows[:1]
-    rolled = ex.concatenate([ex.slice_(x, [(1, n), (0, x.dims[1])]), rows[0]], 0)
-    return texts(ex.concatenate(turned, 0), rolled, ex.concatenate(rows, 0))
+    return texts(ex.concatenate(rows[::-1], 0), ex.reverse(x, [0]), ex.concatenate(rows, 0))
 
 
 def one_sum(rng: random.Random) -> Instance:
