@@ -19,7 +19,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from multiprocessing import get_context
+from multiprocessing import TimeoutError as OutOfTimeError, get_context
 from pathlib import Path
 from typing import Any
 
@@ -130,12 +130,12 @@ def main() -> int:
     pairs = json.loads(lzma.decompress(data) if options.pairs.suffix == ".xz" else data)
     with get_context("fork").Pool(options.jobs, maxtasksperchild=1) as pool:
         waiting = [(pair["id"], pool.apply_async(judged, (pair,))) for pair in pairs]
-        found = []
-        for name, each in waiting:
+        found: list[dict[str, Any]] = []
+        for name, result in waiting:
             try:
-                found.append(each.get(_ALARM + 30))
-            except Exception as error:  # a process that ended, or took too long
-                found.append({"id": name, "answer": "not compared", "reason": type(error).__name__})
+                found.append(result.get(_ALARM + 30))
+            except OutOfTimeError:  # the process ended, or took too long
+                found.append({"id": name, "answer": "not compared", "reason": "out of time or memory"})
     for each in found:
         if each["answer"] != "equal" or "WRONG" in each["change"]:
             print(each["id"], each["answer"], each.get("change", ""), each["reason"][:_REASON].replace("\n", " "))

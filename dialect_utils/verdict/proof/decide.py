@@ -39,6 +39,8 @@ from dialect_utils.verdict.proof.rewriter import Rewriter
 from dialect_utils.verdict.proof.strategies import SECONDS_OF_ELEMENTS, SECONDS_OF_STRATEGY, Strategy
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
 from dialect_utils.verdict.rules import Definition
+from dialect_utils.verdict.rules.arrays import SAME_CONSTANTS
+from dialect_utils.verdict.terms.constants import ConstantArrays
 from dialect_utils.verdict.terms.devices import run_on_each, run_partitioned, run_whole
 from dialect_utils.verdict.terms.labels import device_counts
 from dialect_utils.verdict.terms.loops import UNROLLED
@@ -147,13 +149,7 @@ def _decided(
         if chosen.is_equal_as_arrays():
             return chosen.result(over_reals=False)
     # The slow comparisons come last: element by element, and over the reals.
-    if (comparison.terms.could_choose or comparison.terms.has_reductions) and not comparison.is_equal():
-        terms = comparison.terms
-        for choosing in strategy.choosing(could_choose=terms.could_choose, has_reductions=terms.has_reductions):
-            chosen = _Comparison(stages, interface, choosing)
-            if chosen.is_equal():
-                comparison = chosen
-                break
+    comparison = _by_choices(stages, interface, comparison)
     found = comparison.result(over_reals=over_reals, field_seed=field_seed)
     for other in (
         each
@@ -171,6 +167,19 @@ def _decided(
     other_result = again.result(over_reals=over_reals, field_seed=field_seed)
     is_more = other_result.answer == "equal" or (other_result.is_equal_over_reals and not found.is_equal_over_reals)
     return _of_chlo(other_result) if is_more else found
+
+
+def _by_choices(stages: Sequence[Module], interface: EntryInterface, comparison: _Comparison) -> _Comparison:
+    """Returns a comparison that finds the modules equal up to choices of the engine, else the given one."""
+    terms = comparison.terms
+    for strategy in comparison.strategy.choosing(
+        could_choose=terms.could_choose, has_reductions=terms.has_reductions and interface.shardings is None
+    ):
+        if comparison.is_equal():
+            break
+        chosen = _Comparison(stages, interface, strategy)
+        comparison = chosen if chosen.is_equal() else comparison
+    return comparison
 
 
 def _by_other_strategies(
@@ -212,6 +221,7 @@ class _Comparison:
         self._seconds = SECONDS_OF_ELEMENTS
         self.cases = Cases(self.terms, self._same)
         self.pieces: Pieces | None = None
+        self.constants = ConstantArrays()
         self.modules = first, last = stages[0], stages[-1]
         inputs = [
             self.terms.make("leaf", (_PARAMETER, number), array.shape.without_layout)
@@ -397,7 +407,7 @@ class _Comparison:
         return self.same[a, b]
 
     def _same_parts(self, a: Term, b: Term) -> bool:
-        if are_nan(self.terms, a, b):
+        if are_nan(self.terms, a, b) or self._same_constants(a, b):
             return True
         combining = self.terms.combining
         if "moved" in (a.kind, b.kind) and self._same_reads(self.terms.chain(a), self.terms.chain(b)):
@@ -410,6 +420,15 @@ class _Comparison:
         if is_alike and a.operands and all(map(self._same, a.operands, b.operands)):
             return True
         return self.cases.same(a, b)
+
+    def _same_constants(self, a: Term, b: Term) -> bool:
+        """Is true for two arrays of the same integers or truth values that depend on no input."""
+        first = self.constants.value(a)
+        second = None if first is None else self.constants.value(b)
+        if second is None or not (first == second).all():
+            return False
+        self.terms.step(SAME_CONSTANTS, a, b)
+        return True
 
     def _same_reads(self, a: Moved, b: Moved) -> bool:
         if self.terms.unspecified in a.plan.paddings or not self._same(a.base, b.base):

@@ -166,13 +166,24 @@ class WholeArrays(Symbols):
             return terms.term(terms.chain(self._cuts[base, found[0]]).then(found[1]))
         cuts = operand_cuts(term.kind, term.label, cut)
         if cuts is None:
-            return terms.term(terms.chain(term).then(plan))
+            return self._deeper(terms.term(terms.chain(term).then(plan)))
         operands, plain = [], []
         for operand, own in zip(term.operands, cuts, strict=True):
             operands.append(operand if own is None else self._cuts[operand, own])
             plain.append(operand if own is None else terms.moved_as_is(operand, own.plan(operand.array)))
         terms.certify(PART.name, before, terms.make("op", term.label, shape, plain))
         return self._remade(terms.make("op", term.label, shape, operands))
+
+    def _deeper(self, term: Term) -> Term:
+        """Returns a slice of a part of a concatenation as one of the operands of the part."""
+        chain, terms = self.terms.chain(term), self.terms
+        step = chain.plan.steps[0] if chain.plan.steps else None
+        is_known = operand_cuts(chain.base.kind, chain.base.label, Cut(0, 1, 1, 0, 1)) is not None
+        if not isinstance(step, Slice) or not {*step.strides} <= {1} or not is_known or 0 in chain.plan.stages[1][1]:
+            return term
+        rest = chain.plan.part(1, len(chain.plan.steps))
+        terms.certify(MOVED, term, terms.moved_as_is(terms.moved_as_is(chain.base, chain.plan.part(0, 1)), rest))
+        return terms.term(terms.chain(self.sliced(chain.base, step)).then(rest))
 
     def _remade(self, term: Term) -> Term:
         """Returns the normal form of a dot, reduction or broadcast."""

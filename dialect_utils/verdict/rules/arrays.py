@@ -28,6 +28,9 @@ FOLDED = Rule(
     ),
     domain=(REAL,),
 )
+SAME_CONSTANTS = Rule(
+    "constant-arrays", "Arrays of integers and truth values that depend on no input are equal where their values are."
+)
 # The name of the step f(splat(a), splat(b)) = splat(f(a, b)).
 SPLAT = "splat"
 ONE_SUM = Rule(
