@@ -85,18 +85,25 @@ def _without_others(plan: Plan) -> Plan | None:
     if _OTHER_PARTS not in form.paddings:
         return form
     # Normal forms join dimensions; most plans that read one part read a box of it.
+    box = try_box(plan)
+    return None if box is None else normalized(box)[0]
+
+
+def try_box(plan: Plan) -> Plan | None:
+    """Returns an equal plan of a slice without strides and a reshape, None where there is none."""
     sizes = plan.result[1]
+    if 0 in sizes:
+        return None
     ends = [origin_of(plan, index).index for index in ((0,) * len(sizes), tuple(size - 1 for size in sizes))]
     start, last = ends
     if start is None or last is None or any(a > b for a, b in zip(start, last, strict=True)):
         return None
-    step = Slice(start, tuple(i + 1 for i in last))
-    box = Plan(*plan.start, (step,))
+    box = Plan(*plan.start, (Slice(start, tuple(i + 1 for i in last)),))
     if prod(box.result[1]) != prod(sizes):
         return None
     box = box.then(Plan(*box.result, (Reshape(sizes),)))
     proof = try_prove_same_reads(plan, box)
-    return normalized(box)[0] if proof is not None and proof.holds else None
+    return box if proof is not None and proof.holds else None
 
 
 def try_move_parts(plan: Plan, dimension: int, parts: Sequence[tuple[int, ...]]) -> tuple[int, list[Plan]] | None:

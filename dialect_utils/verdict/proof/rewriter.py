@@ -9,6 +9,7 @@ from dialect_utils.ir import Operation
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, Slice, Step
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.proof.loops import Reader, readings
+from dialect_utils.verdict.proof.normal_forms import try_box
 from dialect_utils.verdict.proof.parts import try_movement
 from dialect_utils.verdict.proof.symbols import Symbols
 from dialect_utils.verdict.proof.terms import MOVED, THROUGH, Array, GaveUpError, Moved, Term, Terms, Tree
@@ -177,13 +178,13 @@ class WholeArrays(Symbols):
     def _deeper(self, term: Term) -> Term:
         """Returns a slice of a part of a concatenation as one of the operands of the part."""
         chain, terms = self.terms.chain(term), self.terms
-        step = chain.plan.steps[0] if chain.plan.steps else None
         is_known = operand_cuts(chain.base.kind, chain.base.label, Cut(0, 1, 1, 0, 1)) is not None
-        if not isinstance(step, Slice) or not {*step.strides} <= {1} or not is_known or 0 in chain.plan.stages[1][1]:
+        plan = try_box(chain.plan) if is_known and chain.plan.drops_elements else None
+        if plan is None or not isinstance(plan.steps[0], Slice):
             return term
-        rest = chain.plan.part(1, len(chain.plan.steps))
-        terms.certify(MOVED, term, terms.moved_as_is(terms.moved_as_is(chain.base, chain.plan.part(0, 1)), rest))
-        return terms.term(terms.chain(self.sliced(chain.base, step)).then(rest))
+        rest = plan.part(1, len(plan.steps))
+        terms.certify(MOVED, term, terms.moved_as_is(terms.moved_as_is(chain.base, plan.part(0, 1)), rest))
+        return terms.term(terms.chain(self.sliced(chain.base, plan.steps[0])).then(rest))
 
     def _remade(self, term: Term) -> Term:
         """Returns the normal form of a dot, reduction or broadcast."""

@@ -57,6 +57,18 @@ def elements(rng: random.Random) -> Instance:
     return texts(ex.concatenate(rows[::-1], 0), ex.reverse(x, [0]), ex.concatenate(rows, 0))
 
 
+def constant_arrays(rng: random.Random) -> Instance:
+    """Returns even numbers, tested by their last bit and by a remainder."""
+    number = ex.iota("s32", (rng.randint(5, 9), 3), rng.randint(0, 1))
+    one, two, zeros = (ex.full("s32", value, number.dims) for value in (1, 2, 0))
+    rest = ex.binary("remainder", number, two)
+    return texts(
+        ex.compare("EQ", ex.binary("and", number, one), zeros),
+        ex.compare("EQ", rest, zeros),
+        ex.compare("EQ", rest, one),
+    )
+
+
 def one_sum(rng: random.Random) -> Instance:
     x, y = (ex.parameter(i, "f32", (4,)) for i in range(2))
     turned = ex.dot(ex.reverse(x, [0]), ex.reverse(y, [0]), ([0], [0]))
@@ -343,6 +355,7 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "convolution-padding": padded_convolution,
     "dot": dot,
     "convolution-precision": converted_arrays.products,
+    "constant-arrays": constant_arrays,
     "dot-as-sum": vector_dot,
     "chlo": chlo,
     "dynamic-slice": dynamic_slice,
