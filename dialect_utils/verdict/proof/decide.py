@@ -28,7 +28,7 @@ from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_
 from dialect_utils.verdict.differences import MovedElement, Place
 from dialect_utils.verdict.entry import EntryInterface, entry_interface
 from dialect_utils.verdict.outcome import OutputProof, RealEquality, RuleUse
-from dialect_utils.verdict.proof.algebra.numbers import are_nan
+from dialect_utils.verdict.proof.algebra.numbers import are_nan, is_rounded_function
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.combining import Combining
 from dialect_utils.verdict.proof.describe import where_apart
@@ -407,7 +407,7 @@ class _Comparison:
         return self.same[a, b]
 
     def _same_parts(self, a: Term, b: Term) -> bool:
-        if are_nan(self.terms, a, b) or self._same_constants(a, b):
+        if are_nan(self.terms, a, b) or self._same_constants(a, b) or is_rounded_function(self.terms, a, b):
             return True
         combining = self.terms.combining
         if "moved" in (a.kind, b.kind) and self._same_reads(self.terms.chain(a), self.terms.chain(b)):

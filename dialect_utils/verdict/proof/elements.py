@@ -21,7 +21,7 @@ from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.verdict.proof.algebra.numbers import are_nan
+from dialect_utils.verdict.proof.algebra.numbers import are_nan, is_rounded_function
 from dialect_utils.verdict.proof.algebra.sums import reduced, sum_of_products
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.dynamic_indices import DynamicIndices, Elements, array_of, mapped
@@ -79,7 +79,10 @@ class ElementProof(Interpretation[Term, Elements]):
         if isinstance(values[0], Term) or isinstance(values[1], Term):
             return values[0] is values[1] and values[0].is_specified
         pairs = zip(values[0].flat, values[1].flat, strict=True)
-        return all((a is b and a.is_specified) or are_nan(self.terms, a, b) or self._cases.same(a, b) for a, b in pairs)
+        return all((a is b and a.is_specified) or self._same_scalars(a, b) for a, b in pairs)
+
+    def _same_scalars(self, a: Term, b: Term) -> bool:
+        return are_nan(self.terms, a, b) or is_rounded_function(self.terms, a, b) or self._cases.same(a, b)
 
     def interpreted(self, term: Term) -> Value:
         """Returns the elements of a term; raises GaveUpError where there are too many."""

@@ -35,7 +35,7 @@ from dialect_utils.verdict.terms.combinations import (
     opcode_of_combination,
     try_combination,
 )
-from dialect_utils.verdict.terms.constants import ConstantArrays, keeps_exactly
+from dialect_utils.verdict.terms.constants import ConstantArrays, keeps_exactly, rounds_to
 from dialect_utils.verdict.terms.cuts import Cut, operand_cuts
 from dialect_utils.verdict.terms.primitives import Term
 from dialect_utils.verdict.terms.relations import try_prove_same_combination
@@ -335,6 +335,18 @@ def _constant_arrays(step: Step) -> Level:
     return Level.BITS
 
 
+def _constant_function(step: Step) -> Level:
+    """Checks that a function of constants may be rounded to a constant."""
+    kind, operands, bits = array_of(step.before).element_type, step.before.operands, constant_bits(step.after)
+    known = [each for each in map(constant_bits, operands) if each is not None]
+    demand(
+        step.before.kind == "each" and {array_of(each) for each in operands} == {array_of(step.before)}, "no function"
+    )
+    is_rounded = len(known) == len(operands) and bits is not None and rounds_to(step.before.label, kind, known, bits)
+    demand(is_rounded, "another constant")
+    return Level.ENGINE
+
+
 def _one_branch(step: Step) -> Level:
     demand(step.before.kind == "choice", "no choice")
     demand(all(branch is step.after for branch in step.before.operands[1:]), "branches differ")
@@ -357,6 +369,7 @@ CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "broadcast-moved": _broadcast_moved,
     "concatenate": _concatenate,
     "constant-arrays": _constant_arrays,
+    "constant-function": _constant_function,
     "iota": _iota,
     "joined-slices": _joined_slices,
     "masked": _masked,

@@ -31,6 +31,7 @@ from dialect_utils.verdict.terms.wellformed import RefusedError
 _NAN_BITS = "NaN bits"
 # Choices that the definition leaves to the engine, by the rules that use them.
 CHOICES = {
+    "constant-function": "function rounding",
     "convolution-padding": "convolution padding",
     "convolution-precision": "dot precision",
     "dot-as-sum": "dot precision",

@@ -69,6 +69,12 @@ def constant_arrays(rng: random.Random) -> Instance:
     )
 
 
+def constant_function(rng: random.Random) -> Instance:
+    opcode, value, result = rng.choice((("exponential", 0, 1), ("cosine", 0, 1), ("log", 1, 0), ("tanh", 0, 0)))
+    numbers = [ex.full("f32", each, (3,)) for each in (value, result, result + 1e-6)]
+    return texts(ex.unary(opcode, numbers[0]), *numbers[1:])
+
+
 def one_sum(rng: random.Random) -> Instance:
     x, y = (ex.parameter(i, "f32", (4,)) for i in range(2))
     turned = ex.dot(ex.reverse(x, [0]), ex.reverse(y, [0]), ([0], [0]))
@@ -356,6 +362,7 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "dot": dot,
     "convolution-precision": converted_arrays.products,
     "constant-arrays": constant_arrays,
+    "constant-function": constant_function,
     "dot-as-sum": vector_dot,
     "chlo": chlo,
     "dynamic-slice": dynamic_slice,
