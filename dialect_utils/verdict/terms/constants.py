@@ -104,7 +104,7 @@ _FUNCTIONS: Mapping[str, Callable[..., float]] = by_opcode(
 
 
 def rounds_to(label: Hashable, kind: ElementType, operands: Sequence[int], bits: int) -> bool:
-    """Is true where a function of constants of a float type is 0, or lies between both neighbours of a number."""
+    """Is true where a function of constants of a float type is 0, or is between both neighbours of a number."""
     function = _FUNCTIONS.get(str(label))
     *arguments, found = (value_of(kind, each) for each in (*operands, bits))
     exact_types = Fraction | int  # other values are infinities, NaN and -0.0
