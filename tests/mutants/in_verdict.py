@@ -686,4 +686,16 @@ MUTANTS = (
         "has(operation.opcode, Trait.CONTRACTS)",
         ("tests/verdict/test_expectation.py",),
     ),
+    Mutant(
+        "_matched_by_types",
+        "forward == [len(last) - 1 - each for each in backward[::-1]]",
+        "True",
+        ("tests/verdict/test_parameters.py",),
+    ),
+    Mutant(
+        "verdict:compare_stages",
+        "replace(found, certificate=None) if matched else found",
+        "found",
+        ("tests/verdict/test_parameters.py",),
+    ),
 )
