@@ -687,9 +687,9 @@ MUTANTS = (
         ("tests/verdict/test_expectation.py",),
     ),
     Mutant(
-        "_matched_by_types",
-        "forward == [len(last) - 1 - each for each in backward[::-1]]",
-        "True",
+        "parameters:_matched",
+        "ours and theirs and len(ours) != len(theirs)",
+        "False",
         ("tests/verdict/test_parameters.py",),
     ),
     Mutant(
