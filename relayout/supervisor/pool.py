@@ -186,6 +186,7 @@ class Pool:
                 may_compile=command.compiles or command.trial,
                 dump=command.compiled,
                 oracle=command.oracle,
+                tool=command.tool,
             ),
             reads_input=self._limits.reads_input,
         )
@@ -335,5 +336,5 @@ def _writable(command: Command) -> Writable:
     """Returns the names that the command line gives to files that are written."""
     values = values_of(command)
     named = [values.get(name) for name in ("output", "outputs", "dump_dir", "certificate", "trials")]
-    given = [str(name) for name in named if name]
+    given = [str(name) for name in (*named, command.compiled) if name]
     return Writable(tuple(name + ending for name in given for ending in command.endings), tuple(given))
