@@ -14,6 +14,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import dropwhile
 from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import decode, encode, parse_bytes
@@ -21,7 +22,7 @@ from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, Source
 from dialect_utils.tools.conversion import in_dialect_of
-from passes.framework.spec import parse_innermost, single_passes, split, without_braces
+from passes.framework.spec import PassText, parse_innermost, single_passes, split, without_braces
 from relayout.output import write_output
 from relayout.validation.steps import FAILED_PASS, Step
 
@@ -34,11 +35,13 @@ _TEXTS = ("mlir text", None)
 _SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
 _RUN = re.compile(r"^.*?\bRUN:(.*)$", re.MULTILINE)
 # Arguments of tools like mlir-opt that are no passes; of the first ones a case has nothing left to say.
-_DONE = re.compile(r"split-input-file|verify-diagnostics|o$|mlir-print|print-ir|debug|stats|time-passes")
+_DONE = re.compile(r"-*(?:split-input-file|verify-diagnostics|o$|mlir-print|print-ir|debug|stats|time-passes)")
 _NO_PASS = re.compile(
-    r"mlir-|allow-unregistered-dialect|verify-(?:each|roundtrip)|emit-bytecode|no-implicit-module|irdl-file|load-"
-    r"|show-dialects|strip-debuginfo-on|color|x$"
+    r"-*(?:mlir-|allow-unregistered-dialect|verify-(?:each|roundtrip)|emit-bytecode|no-implicit-module|irdl-file|load-"
+    r"|show-dialects|color|x$)"
 )
+# Words before the name of a tool.
+_ENVIRONMENT = re.compile(r"env|\w+=.*")
 _PIPELINES = ("pass-pipeline", "passes")
 # Those of lists in options.
 _SEPARATORS = (";", ",")
@@ -56,9 +59,9 @@ class ToolPass:
     flags: tuple[str, ...]
 
     @property
-    def name(self) -> str:
-        """Returns the name of the pass, without its options."""
-        return str(parse_innermost(self.text).name)
+    def parsed(self) -> PassText:
+        """Returns the pass without its anchors; raises DiagnosticError."""
+        return parse_innermost(self.text)
 
     @classmethod
     def of_pipeline(cls, pipeline: str, flags: Sequence[str] = ()) -> list[ToolPass]:
@@ -73,11 +76,12 @@ def _flag(single: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One module of a file, and the passes to run on it."""
+    """One module of a file, and the passes to run on it; or why the file has none."""
 
     name: str
     text: str
-    passes: Sequence[ToolPass]
+    passes: Sequence[ToolPass] = ()
+    failure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +95,13 @@ class _Stage:
 
 
 def cases_of(read: Input, pipeline: str | None) -> list[Case]:
-    """Returns the modules of a file with the passes of a pipeline, or with those of its RUN lines (None).
+    """Returns the modules of a file with the passes of a pipeline, or with those of each of its RUN lines (None).
 
-    Raises DiagnosticError for a file that cannot be read, and without passes.
+    Raises DiagnosticError for a file that cannot be read, and for a pipeline of another syntax.
     """
     is_text = read.kind in _TEXTS
     text = decode(read.data()) if is_text else in_dialect_of("stablehlo", read.module()).text()
     lists = [ToolPass.of_pipeline(pipeline)] if pipeline is not None else list(_passes_of_lines(text))
-    if not lists:
-        hint = "// RUN: my-opt %s --first --second | FileCheck %s, or --passes 'first,second'"
-        raise DiagnosticError(Diagnostic(f"{read.name} has no RUN line with passes", hint=hint))
     parts = [part for part in _SPLIT.split(text) if "func" in part or part == text]
     return [
         Case("-".join([read.stem, *([str(number)] if len(parts) > 1 else []), *line]), part, passes)
@@ -111,7 +112,7 @@ def cases_of(read: Input, pipeline: str | None) -> list[Case]:
 
 
 def _passes_of_lines(text: str) -> Iterator[list[ToolPass]]:
-    joined = ""
+    joined, known = "", list[list[ToolPass]]()
     for match in _RUN.finditer(text):
         joined += match[1].strip()
         if joined.endswith("\\"):
@@ -119,7 +120,8 @@ def _passes_of_lines(text: str) -> Iterator[list[ToolPass]]:
             continue
         found = _passes_of_line(joined)
         joined = ""
-        if found:
+        if found and found not in known:
+            known.append(found)
             yield found
 
 
@@ -137,7 +139,8 @@ def _passes_of_line(line: str) -> list[ToolPass]:
     except ValueError:
         return []
     found: list[ToolPass] = []
-    for tool, *arguments in filter(None, commands):
+    for command in commands:
+        tool, *arguments = [*dropwhile(_ENVIRONMENT.fullmatch, command)] or [""]
         if "opt" not in os.path.basename(tool).lower():
             break
         found += _passes_of_arguments(arguments)
@@ -145,21 +148,15 @@ def _passes_of_line(line: str) -> list[ToolPass]:
 
 
 def _passes_of_arguments(words: Sequence[str]) -> Iterator[ToolPass]:
-    rest: list[str] = []
-    asked: list[tuple[str, str, str]] = []
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    flags = [word for word in words if word.startswith("-") and not _DONE.match(word)]
+    rest = [word for word in flags if _NO_PASS.match(word)]
+    for word in (each for each in flags if each not in rest):
         name, _, value = word.lstrip("-").partition("=")
-        if not word.startswith("-") or not name or _DONE.match(name):
-            continue
-        if _NO_PASS.match(name):
-            rest.append(word)
-        else:
-            asked.append((name, value or (following if name in _PIPELINES else ""), word))
-    for name, value, word in asked:
         if name in _PIPELINES:
-            yield from ToolPass.of_pipeline(value, rest)
-        else:
-            yield ToolPass(f"{name}{{{value}}}" if value else name, (*rest, word))
+            yield from ToolPass.of_pipeline(value or "".join(words[words.index(word) + 1 :][:1]), rest)
+        elif name:
+            options = value if value.startswith("{") else f"{{{value}}}" if value else ""
+            yield ToolPass(name + options, (*rest, word))
 
 
 def run_pipelines(files: Sequence[str], pipeline: str | None, runner: PassRunner, folder: str) -> list[Diagnostic]:
@@ -174,8 +171,10 @@ def run_pipelines(files: Sequence[str], pipeline: str | None, runner: PassRunner
         try:
             cases = cases_of(read, pipeline)
         except DiagnosticError as error:
-            left_out += error.diagnostics
-            continue
+            # A row says so.
+            cases = [Case(read.stem, "", failure=error.diagnostics[0].message)]
+        if not cases:
+            left_out.append(Diagnostic(f"{read.name} has no RUN line with passes", severity="note"))
         for case in cases:
             stages = list(_stages(case, runner))
             for name in _entries(stages[0]):
@@ -185,7 +184,8 @@ def run_pipelines(files: Sequence[str], pipeline: str | None, runner: PassRunner
                     record[file] = [(each.text, each.flags) for each in stage.passes]
                     write_output(os.path.join(folder, file), encode(made))
     if not number:
-        raise DiagnosticError(*left_out[:1])
+        hint = "// RUN: my-opt %s --first --second | FileCheck %s, or --passes 'first,second'"
+        raise DiagnosticError(replace(left_out[0], severity="error", hint=hint))
     write_output(os.path.join(folder, _RECORD), encode(json.dumps(record)))
     return left_out
 
@@ -195,6 +195,9 @@ def _safe(name: str) -> str:
 
 
 def _stages(case: Case, runner: PassRunner) -> Iterator[_Stage]:
+    if case.failure:
+        yield from [_Stage((), "", failure=case.failure)] * 2
+        return
     module, reason = _read(case.text, case.name)
     yield _Stage((), case.text, module, reason)
     text, waiting, known = case.text, list[ToolPass](), _dialects(module)
@@ -203,11 +206,10 @@ def _stages(case: Case, runner: PassRunner) -> Iterator[_Stage]:
         try:
             text = runner.run(text, each.text, each.flags)
         except DiagnosticError as error:
-            left = len(case.passes) - number
-            later = f"; the {left} passes after it did not run" if left else ""
+            later = "; the passes after it did not run" if number < len(case.passes) else ""
             yield _Stage(waiting, "", failure=f"{each.text} failed: {error.diagnostics[0].message}{later}")
             return
-        module, reason = _read(text, f"after {each.name}")
+        module, reason = _read(text, f"after {each.text}")
         # VHLO, whose functions are no `func.func`, and others are judged once a later pass has made StableHLO of them.
         is_judged = module is not None and any(module.functions) and _dialects(module) <= known
         if is_judged or number == len(case.passes):
@@ -240,7 +242,7 @@ def _written(program: str, tool: str, entry: str | None, stages: Sequence[_Stage
         text, failure = each.text, each.failure
         stage = "before_optimizations"
         if number:
-            name = _safe("+".join(inner.name for inner in each.passes))
+            name = _safe("+".join(str(inner.parsed.name) for inner in each.passes) or "read")
             stage = f"{number:04}.{tool}.after_{name}.before_pipeline-end"
         yield f"{program}.{stage}.mlir", f"{FAILED_PASS}{failure}\n" if failure else text
         if failure and number:
@@ -264,7 +266,7 @@ class _Listed:
         found = [
             cls(passes, number, str(option.name), str(value), separator, elements)
             for number, each in enumerate(passes)
-            for option in parse_innermost(each.text).options
+            for option in each.parsed.options
             if option.value is not None
             for value in [without_braces(option.value)]
             for separator in _SEPARATORS

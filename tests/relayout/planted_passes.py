@@ -250,7 +250,9 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     ),
     "reshapes": (
         f"%a: {_F}) -> tensor<16xf32>",
-        _line("%t", "reshape %a", _F, "tensor<2x8xf32>") + "\n" + _line("%s", "reshape %t", "tensor<2x8xf32>", "tensor<16xf32>"),
+        _line("%t", "reshape %a", _F, "tensor<2x8xf32>")
+        + "\n"
+        + _line("%s", "reshape %t", "tensor<2x8xf32>", "tensor<16xf32>"),
         _line("%s", "reshape %a", _F, "tensor<16xf32>"),
     ),
 }
