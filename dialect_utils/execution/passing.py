@@ -59,7 +59,7 @@ def _jaxlib(memory: int) -> Run:
 
     def run(text: str, name: str, flags: Sequence[str]) -> str:
         try:
-            module = ir.Module.parse(text, context(allow_unregistered=True))
+            module = ir.Module.parse(text, context())
             run_passes(module, name)
         except (ValueError, ir.MLIRError) as error:
             raise PassError(reason_of(str(error))) from None

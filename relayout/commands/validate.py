@@ -33,7 +33,6 @@ from relayout.output import STANDARD_OUTPUT
 from relayout.validation.compilation import CompilationOptions
 from relayout.validation.gathering import LOST, Results, status_of
 from relayout.validation.judging import REDUCTION_SECONDS, Judge
-from relayout.validation.running import bisected, run_pipelines
 from relayout.validation.steps import Step, StepResult, chosen_steps, find_steps
 
 if TYPE_CHECKING:
@@ -109,6 +108,9 @@ class Validate(Command):
         if self.output is not None and not self.output.endswith(_PAGE):
             raise usage_error(f"-o {self.output} is no page", f"-o page{_PAGE}")
         if self.tool is not None and self.compiled is not None:
+            # Imported here: it loads MLIR.
+            from relayout.validation.running import run_pipelines
+
             with self._runner() as runner:
                 console.diagnose(run_pipelines(self.files, self.passes, runner, self.compiled))
         else:
@@ -178,6 +180,8 @@ class Validate(Command):
         """Returns the result with the element of a pass's list that makes a step different."""
         if result.verdict != "different" or self.tool is None:
             return result
+        # Imported here, as above.
+        from relayout.validation.running import bisected
 
         def is_different(made: Step) -> bool:
             return judge.judge(made, seconds).verdict == "different"

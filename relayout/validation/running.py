@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.io.files import decode, encode, parse_bytes
 from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.ir import Module
+from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.text import Diagnostic, DiagnosticError, Source
 from dialect_utils.tools.conversion import in_dialect_of
 from passes.framework.spec import PassText, parse_innermost, single_passes, split, without_braces
@@ -231,15 +232,20 @@ def _dialects(module: Module | None) -> set[str]:
 
 
 def _entries(first: _Stage) -> list[str | None]:
-    """Returns the functions to judge: the public ones, or all of a module without one; None: the whole module."""
-    del first
-    return [None]
+    """Returns the functions to judge, None for a module that cannot be read."""
+    return [*first.module.judged] if isinstance(first.module, StableHloModule) else [None]
 
 
 def _written(program: str, tool: str, entry: str | None, stages: Sequence[_Stage]) -> Iterator[tuple[str, str]]:
     """Yields the files of one function's modules, each with its text."""
     for number, each in enumerate(stages):
         text, failure = each.text, each.failure
+        if entry is not None and isinstance(each.module, StableHloModule):
+            found = each.module.try_entry()
+            if entry not in each.module.defined:
+                failure = f"the function @{entry} is not in the module"
+            elif found is None or found.name != entry:
+                text = each.module.with_entry(entry).text()
         stage = "before_optimizations"
         if number:
             name = _safe("+".join(str(inner.parsed.name) for inner in each.passes) or "read")

@@ -204,7 +204,25 @@ def test_the_arguments_of_a_run_line_ask_for_one_pass_at_a_time(tmp_path: Path) 
 def test_a_file_with_separators_is_several_cases(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = written(folder, f"// RUN: my-opt --chlo-legalize-to-stablehlo %s\n{ACOS}\n// -----\n\n{ACOS}")
     found = rows([file, "--with", "jaxlib", *PROOF], capsys, 0)
-    assert [each["program"] for each in found] == ["module_0000.case-1@module", "module_0001.case-2@module"]
+    assert [each["program"] for each in found] == ["module_0000.case-1@main", "module_0001.case-2@main"]
+
+
+def test_each_public_function_is_a_program(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = (program(name).partition("\n")[2].replace("@main", f"@{name}") for name in ("minimum", "reverse"))
+    helper = "func.func private @helper(%x: tensor<2xf32>) -> tensor<2xf32> {\n  return %x : tensor<2xf32>\n}\n"
+    file = written(folder, f"// RUN: my-opt %s --minimum\n{first}{helper}{second}")
+    (folder / "own.py").write_text("def run(text, name):\n    return text.replace('maximum', 'minimum')\n")
+    found = rows([file, "--with", "own:run", "--no-reduce", "--engines", "reference"], capsys, 1)
+    assert [(each["program"], each["verdict"]) for each in found] == [
+        ("module_0000.case@minimum", "different"),
+        ("module_0001.case@reverse", "equal"),
+    ]
+
+
+def test_a_function_that_a_pass_removes_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "own.py").write_text("def run(text, name):\n    return text.replace('@main', '@other')\n")
+    [found] = rows([written(folder), "--with", "own:run", "--passes", "a", *PROOF], capsys, 1)
+    assert found["said"] == ["the function @main is not in the module"]
 
 
 def test_a_file_without_passes_is_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
