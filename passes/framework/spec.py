@@ -98,7 +98,7 @@ def parse_spec(source: Source) -> list[PassText]:
 
 
 def single_passes(source: Source) -> list[str]:
-    """Returns each pass of a pipeline as a pipeline of its own, in the anchors of MLIR in which it stands.
+    """Returns each pass of a pipeline as a pipeline of its own, with the anchors of MLIR around it.
 
     `builtin.module(a,func.func(b{x=1},c))` -> `builtin.module(a)`, `builtin.module(func.func(b{x=1}))`, ... Raises
     DiagnosticError with a span.
