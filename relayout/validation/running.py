@@ -166,7 +166,7 @@ def run_pipelines(files: Sequence[str], pipeline: str | None, runner: PassRunner
     Each function is a program of its own, with this function as its entry. Raises DiagnosticError without any module.
     """
     record: dict[str, list[tuple[str, Sequence[str]]]] = {}
-    left_out: list[Diagnostic] = []
+    left_out: list[str] = []
     number, tool = 0, _safe(os.path.basename(runner.tool.split()[0]))
     for read in find_inputs(files).modules:
         try:
@@ -175,7 +175,7 @@ def run_pipelines(files: Sequence[str], pipeline: str | None, runner: PassRunner
             # A row says so.
             cases = [Case(read.stem, "", failure=error.diagnostics[0].message)]
         if not cases:
-            left_out.append(Diagnostic(f"{read.name} has no RUN line with passes", severity="note"))
+            left_out.append(read.name)
         for case in cases:
             stages = list(_stages(case, runner))
             for name in _entries(stages[0]):
@@ -184,11 +184,13 @@ def run_pipelines(files: Sequence[str], pipeline: str | None, runner: PassRunner
                 for (file, made), stage in zip(_written(program, tool, name, stages), stages, strict=False):
                     record[file] = [(each.text, each.flags) for each in stage.passes]
                     write_output(os.path.join(folder, file), encode(made))
+    others = f", and {len(left_out) - 1} other files" if left_out[1:] else ""
+    said = [Diagnostic(f"{name} has no RUN line with passes{others}", severity="note") for name in left_out[:1]]
     if not number:
         hint = "// RUN: my-opt %s --first --second | FileCheck %s, or --passes 'first,second'"
-        raise DiagnosticError(replace(left_out[0], severity="error", hint=hint))
+        raise DiagnosticError(*(replace(each, severity="error", hint=hint) for each in said))
     write_output(os.path.join(folder, _RECORD), encode(json.dumps(record)))
-    return left_out
+    return said
 
 
 def _safe(name: str) -> str:
