@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from relayout.cli import main as relayout
 from tests.paths import SHARED_DATA
@@ -45,7 +45,7 @@ PIPELINES = (
 _VERDICTS = ("text", "equal", "agrees", "close", "unknown", "different", "failed")
 
 
-def judged(files: Sequence[str], pipeline: str, seconds: int, jobs: int) -> list[dict[str, object]]:
+def judged(files: Sequence[str], pipeline: str, seconds: int, jobs: int) -> list[dict[str, Any]]:
     """Returns the rows of all steps of a pipeline on all programs."""
     with TemporaryDirectory() as folder:
         results = Path(folder, "rows.jsonl")
@@ -55,9 +55,9 @@ def judged(files: Sequence[str], pipeline: str, seconds: int, jobs: int) -> list
         return [found for line in lines for found in [json.loads(json.loads(line).get("output") or "{}")] if found]
 
 
-def answer(row: dict[str, object]) -> str:
+def answer(row: dict[str, Any]) -> str:
     """Returns the column of a row."""
-    return str(row["methods"][0]) if row["methods"] in (["text"], ["failed"]) else str(row["verdict"])  # type: ignore[index]
+    return str(row["methods"][0]) if row["methods"] in (["text"], ["failed"]) else str(row["verdict"])
 
 
 def main() -> None:
@@ -80,4 +80,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

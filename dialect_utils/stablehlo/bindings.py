@@ -164,6 +164,13 @@ def deserialize_kernel(module: ir.Module) -> None:
     _run(module, "builtin.module(mosaic-serde{serialize=false})")
 
 
+def run_passes_on_text(text: str, pipeline: str) -> str:
+    """Returns the text of a module after passes; raises MLIRError, and ValueError for a pass that jaxlib lacks."""
+    module = ir.Module.parse(text, context())
+    run_passes(module, pipeline)
+    return str(module)
+
+
 def run_passes(module: ir.Module, pipeline: str) -> None:
     """Runs passes of StableHLO and MHLO on a module, in place; raises MLIRError where one fails.
 

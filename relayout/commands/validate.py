@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
-from dialect_utils.text import DiagnosticError
 from relayout.batch.unit import Unit, Work
 from relayout.command import BatchOptions, CiOptions, Command, LimitOptions
 from relayout.comparison import (
@@ -33,10 +32,10 @@ from relayout.output import STANDARD_OUTPUT
 from relayout.validation.compilation import CompilationOptions
 from relayout.validation.gathering import LOST, Results, status_of
 from relayout.validation.judging import REDUCTION_SECONDS, Judge
-from relayout.validation.steps import Step, StepResult, chosen_steps, find_steps
+from relayout.validation.steps import Step, chosen_steps, find_steps
 
 if TYPE_CHECKING:
-    from dialect_utils.execution.pass_runner import PassRunner
+    from dialect_utils.execution.passing import PassRunner
 
 _PAGE = ".html"
 
@@ -111,7 +110,7 @@ class Validate(Command):
             # Imported here: it loads MLIR.
             from relayout.validation.running import run_pipelines
 
-            with self._runner() as runner:
+            with self._runner(self.tool) as runner:
                 console.diagnose(run_pipelines(self.files, self.passes, runner, self.compiled))
         else:
             self.compilation.compile(self.files, self.compiled, console)
@@ -128,12 +127,11 @@ class Validate(Command):
         prefix = "" if is_alone else os.path.basename(os.path.abspath(folder))
         return find_steps([replace(each, prefix=prefix) for each in found], folder)
 
-    def _runner(self) -> PassRunner:
+    def _runner(self, tool: str) -> PassRunner:
         # Imported here, as below.
-        from dialect_utils.execution.pass_runner import SECONDS, PassRunner
+        from dialect_utils.execution.passing import SECONDS, PassRunner
 
-        assert self.tool is not None  # checked by the caller
-        return PassRunner(self.tool, self.limits.memory or DEFAULT_MEMORY_BYTES, self.limits.timeout or SECONDS)
+        return PassRunner(tool, self.limits.memory or DEFAULT_MEMORY_BYTES, self.limits.timeout or SECONDS)
 
     @property
     def _own_seconds(self) -> float:
@@ -170,28 +168,16 @@ class Validate(Command):
         result = judge.judge(step, seconds)
         print_json(result.as_json())
         if own:
-            result = self._bisected(judge, step, result, seconds)
+            if self.tool is not None and result.verdict == "different":
+                # Imported here, as above.
+                from relayout.validation.running import with_element
+
+                with self._runner(self.tool) as runner:
+                    result = with_element(step, result, runner, judge, own)
             reduced = judge.reduced(step, result, own)
             if reduced != result:
                 print_json(reduced.as_json())
         return status_of(result, self.comparison)
-
-    def _bisected(self, judge: Judge, step: Step, result: StepResult, seconds: float) -> StepResult:
-        """Returns the result with the element of a pass's list that makes a step different."""
-        if result.verdict != "different" or self.tool is None:
-            return result
-        # Imported here, as above.
-        from relayout.validation.running import bisected
-
-        def is_different(made: Step) -> bool:
-            return judge.judge(made, seconds).verdict == "different"
-
-        try:
-            with self._runner() as runner:
-                found = bisected(step, runner, is_different, self.reduction_seconds)
-        except DiagnosticError as error:
-            found = f"not bisected: {error.diagnostics[0].message}"
-        return replace(result, said=(*result.said, *filter(None, [found])))
 
     def lost(self, unit: Unit, reason: str) -> str:
         return "\n" + json.dumps({LOST: reason}) + "\n"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from dialect_utils.execution.pass_runner import PassRunner
+from dialect_utils.execution.passing import PassRunner
 from dialect_utils.io.inputs import named_input
 from dialect_utils.text import DiagnosticError, Source
 from passes.framework.spec import parse_innermost, single_passes
@@ -98,7 +98,7 @@ def test_the_passes_of_jaxlib_run_one_by_one(folder: Path, capsys: pytest.Captur
         ("sh -c 'echo \"x.mlir:1:2: error: no such op\" >&2; exit 3'", "sh ended with exit code 3: no such op"),
         ("sh -c 'kill -SEGV $$'", "sh was ended by SIGSEGV: it says no reason"),
         ("true {in} {out}", "true wrote no module"),
-        ("no-such-program {in}", "no-such-program: No such file or directory"),
+        ("no-such-program {in}", "No such file or directory: 'no-such-program'"),
         ("tests.relayout.planted_passes:run", "KeyError: 'nope'"),
         ("os:abort", "abort() takes no arguments (2 given)"),
         ("os:no_such_function", "has no attribute 'no_such_function'"),
@@ -316,7 +316,7 @@ def test_junit_has_a_case_a_step(folder: Path) -> None:
 def test_the_supervisor_of_a_tool_ends_with_its_parent(tmp_path: Path) -> None:
     marker = f"7{os.getpid()}"
     code = (
-        "from dialect_utils.execution.pass_runner import PassRunner\n"
+        "from dialect_utils.execution.passing import PassRunner\n"
         f"PassRunner('sh -c \"setsid sleep {marker} & sleep {marker}\"').run('', 'any')\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code], cwd=Path(planted_passes.__file__).parents[2])
