@@ -52,7 +52,7 @@ def judged(files: Sequence[str], pipeline: str, seconds: int, jobs: int) -> list
         options = ["--timeout", str(seconds), "--jobs", str(jobs), "--no-reduce", "--results", str(results)]
         relayout(["validate", *files, "--with", "jaxlib", "--passes", pipeline, *options])
         lines = results.read_text("utf-8").splitlines() if results.exists() else []
-        return [found for line in lines for found in [json.loads(json.loads(line).get("output") or "{}")] if found]
+        return [json.loads(line)["figures"] for line in lines]
 
 
 def answer(row: dict[str, Any]) -> str:

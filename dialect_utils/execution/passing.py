@@ -1,8 +1,8 @@
 """Runs passes of jaxlib, of a program of the user's, or of a Python function of the user's, in a process with limits.
 
 That process is `python -m dialect_utils.execution.passing PARENT MEMORY_BYTES TOOL`. Its child serves the requests,
-each a module and a pass. Once standard input closes, the process ends all processes that the tool has left, and removes its
-files. The passes of jaxlib have the limits of a worker; another tool may use files, programs and the network.
+each a module and a pass. Once standard input closes, the process ends all processes that the tool has left, and
+removes its files. The passes of jaxlib have the limits of a worker; another tool may use files, programs and the network.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 SECONDS = 120.0
 _END_SECONDS = 5.0
 _LOOK_MILLISECONDS = 50
+_LONGEST_REASON = 500
 # In bytes.
 _LARGEST_FILE, _LARGEST_TEXT = 2_000_000_000, 1_000_000_000
 _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -144,7 +145,9 @@ def _serve(memory: int, tool: str, folder: str) -> None:
                 raise DiagnosticError(Diagnostic(f"{tool} returns {type(made).__name__}, not the text of a module"))
             write_message(answers, Message({}, [made.encode()]))
         except Exception as error:  # the user's function may raise anything
-            write_message(answers, Message({"error": _reason(f"{type(error).__name__}: {error}")}))
+            said = f"{type(error).__name__}: {error}"
+            reason = _reason(said) if re.search(_REASONS[0], said) else " ".join(said.split())[:_LONGEST_REASON]
+            write_message(answers, Message({"error": reason}))
 
 
 def _main(memory: int, tool: str) -> int:

@@ -174,8 +174,8 @@ def _stages(case: Case, runner: PassRunner) -> Iterator[_Stage]:
         yield from [_Stage((), "", failure=case.failure)] * 2
         return
     text, waiting = case.text, list[ToolPass]()
-    module, reason = _read(text, case.name)
-    yield _Stage((), text, module, reason)
+    module = _try_read(text)
+    yield _Stage((), text, module)
     known = _dialects(module)
     for number, each in enumerate(case.passes, 1):
         waiting.append(each)
@@ -185,19 +185,20 @@ def _stages(case: Case, runner: PassRunner) -> Iterator[_Stage]:
             later = "; the passes after it did not run" if number < len(case.passes) else ""
             yield _Stage(waiting, "", failure=f"{each.text} failed: {error.diagnostics[0].message}{later}")
             return
-        module, reason = _read(text, f"after {each.text}")
+        module = _try_read(text)
         # VHLO, whose functions are no `func.func`, and others are judged once a later pass has made StableHLO of them.
         is_judged = module is not None and any(module.functions) and _dialects(module) <= known
         if is_judged or number == len(case.passes):
-            yield _Stage(waiting, text, module, "" if module else f"the module after {each.text}: {reason}")
+            yield _Stage(waiting, text, module)
             waiting, known = [], _dialects(module)
 
 
-def _read(text: str, name: str) -> tuple[Module | None, str]:
+def _try_read(text: str) -> Module | None:
     try:
-        return parse_bytes(encode(text), name), ""
-    except DiagnosticError as error:
-        return None, error.diagnostics[0].message
+        return parse_bytes(encode(text), "<module>")
+    except DiagnosticError:
+        # The judge says so, at the location.
+        return None
 
 
 def _dialects(module: Module | None) -> set[str]:
