@@ -2,7 +2,8 @@
 
 That process is `python -m dialect_utils.execution.passing PARENT MEMORY_BYTES TOOL`. Its child serves the requests,
 each a module and a pass. Once standard input closes, the process ends all processes that the tool has left, and
-removes its files. The passes of jaxlib have the limits of a worker; another tool may use files, programs and the network.
+removes its files. The passes of jaxlib have the limits of a worker; another tool may use files, programs and the
+network.
 """
 
 from __future__ import annotations
