@@ -68,6 +68,8 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     files = [str(file) for folder in arguments.folder for file in sorted(Path(folder).glob("*.mlir"))]
+    if not files:
+        parser.error(f"no programs in {', '.join(arguments.folder)}")
     table: dict[str, Counter[str]] = {}
     for pipeline in PIPELINES:
         for row in judged(files, pipeline, arguments.timeout, arguments.jobs):
