@@ -17,6 +17,7 @@ from dataclasses import replace
 from itertools import dropwhile, groupby
 from typing import NamedTuple
 
+from dialect_utils.execution import mlir_to_text
 from dialect_utils.execution.passing import PassRunner
 from dialect_utils.io.files import decode, encode, parse_bytes
 from dialect_utils.io.inputs import Input, find_inputs
@@ -195,6 +196,8 @@ def _stages(case: Case, runner: PassRunner) -> Iterator[_Stage]:
 
 def _try_read(text: str) -> Module | None:
     try:
+        # MLIR may crash on a module: that costs a worker, not all other files.
+        mlir_to_text(encode(text), "<module>")
         return parse_bytes(encode(text), "<module>")
     except DiagnosticError:
         # The judge says so, at the location.
