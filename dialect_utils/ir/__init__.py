@@ -220,6 +220,9 @@ class Function(Protocol):
     def drop_parameter(self, parameter: Value) -> None:
         """Removes a parameter without uses from a function without callers; raises ValueError for others."""
 
+    def set_parameters(self, order: Sequence[int | Shape]) -> None:
+        """Gives a function without callers its own parameters in another order, by number, and new ones of shapes."""
+
     def set_results(self, values: Sequence[Value]) -> None:
         """Changes the yielded values, and with them the signature and, for the entry, the entry layout."""
 

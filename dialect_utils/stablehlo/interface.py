@@ -26,7 +26,7 @@ from dialect_utils.stablehlo.annotations import (
     with_sharding,
 )
 from dialect_utils.stablehlo.bindings import attribute_of, integer_list, ir
-from dialect_utils.stablehlo.types import shape_of_type
+from dialect_utils.stablehlo.types import shape_of_type, type_of_shape
 
 ENTRY_NAME = "main"
 ARGUMENTS, RESULTS = "arg_attrs", "res_attrs"
@@ -117,6 +117,17 @@ class Interface:
         entries, types = self._attributes(ARGUMENTS), self._types_of(ARGUMENTS)
         del entries[index], types[index]
         self._changed |= {_TYPE, ARGUMENTS}
+
+    def set_arguments(self, order: Sequence[int | Shape]) -> list[ir.Type]:
+        """Gives the signature its own arguments in another order, and new ones of shapes; returns all types."""
+        self._own_layouts()
+        types, entries, context = self._types_of(ARGUMENTS), self._attributes(ARGUMENTS), self._func.context
+        made = [types[each] if isinstance(each, int) else type_of_shape(each, context) for each in order]
+        nothing = ir.DictAttr.get({}, context)
+        self._entries[ARGUMENTS] = [entries[each] if isinstance(each, int) else nothing for each in order]
+        types[:] = made
+        self._changed |= {_TYPE, ARGUMENTS}
+        return made
 
     def set_result(self, index: int, shape: Shape, mlir_type: ir.Type) -> None:
         """Changes type and layout of a result in the signature."""

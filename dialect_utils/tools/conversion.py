@@ -46,6 +46,14 @@ def convert(module: Module, form: Form, *, locations: bool = False) -> bytes:
     return write(in_dialect_of(form, module), form, locations=locations)
 
 
+def check_known(module: Module) -> None:
+    """Raises DiagnosticError for an operation of a dialect that jaxlib lacks, which has no HLO form."""
+    unknown = next((each for each in module.operations() if each.is_unknown), None)
+    if unknown is not None:
+        message = f"{unknown.opcode} is of a dialect that is not known here, so it has no HLO form"
+        raise DiagnosticError(Diagnostic(message, unknown.location))
+
+
 def in_dialect_of(form: Form, module: Module) -> Module:
     """Returns a module in the dialect of a form, itself if it is; the entry's layouts and the counts of devices stay.
 
@@ -119,10 +127,7 @@ def _from_stablehlo(module: StableHloModule) -> Module:
     from dialect_utils import execution
     from dialect_utils.stablehlo.foreign import for_xla
 
-    unknown = next((each for each in module.operations() if each.is_unknown), None)
-    if unknown is not None:
-        message = f"{unknown.opcode} is of a dialect that is not known here, so it has no HLO form"
-        raise DiagnosticError(Diagnostic(message, unknown.location))
+    check_known(module)
     read, _ = for_xla(module)
     made = cast("HloModule", _parsed(execution.stablehlo_to_hlo(read.bytecode())))
     for operation in made.operations():

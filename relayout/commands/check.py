@@ -137,7 +137,8 @@ class Check(Command):
         """Returns the inputs of each pair of functions of one name, where modules have no entry or with --functions."""
         if not any(each.functions(always=self.functions) for each in inputs):
             if self.functions:
-                raise usage_error(f"--functions is about StableHLO in files, not {inputs[0].name}")
+                message = f"{inputs[0].name}: no functions of StableHLO in a file, so the entry is judged"
+                console.diagnose([Diagnostic(message, severity="note")])
             return [inputs]
         listed = [each.functions(always=True) for each in inputs]
         common = [name for name in listed[0] if name in listed[-1]]
@@ -258,7 +259,8 @@ class _Check:
         from dialect_utils.verdict.outcome import PROOF
 
         if verdict.certificate is None or PROOF not in verdict.methods or verdict.verdict != "equal":
-            message = f"{file} is not written: the modules are not proved equal"
+            reason = "a proof assumes how parameters match" if verdict.matched else "the modules are not proved equal"
+            message = f"{file} is not written: {reason}"
             self.console.diagnose([Diagnostic(message, severity="warning")])
             return
         write_output(file, certificate_text(verdict.certificate).encode())

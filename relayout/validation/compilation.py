@@ -26,9 +26,10 @@ def dump_module(module: Module, target: str, folder: str) -> None:
     """Compiles a module for a target: the modules of all passes are then in a folder. Raises DiagnosticError."""
     # Imported here: the modules of a directory are compiled already.
     from dialect_utils.execution.compilers import dump_passes
-    from dialect_utils.tools.conversion import in_dialect_of
+    from dialect_utils.tools.conversion import check_known, in_dialect_of
 
     verify(module)
+    check_known(module)
     dump_passes(in_dialect_of("stablehlo", module).text(), target, folder)
 
 

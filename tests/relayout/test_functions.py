@@ -113,10 +113,11 @@ def test_every_command_takes_a_function(capsys: pytest.CaptureFixture[str]) -> N
     ("options", "code", "said"),
     [
         (["check", "h.hlo", "h.hlo", "--function", "e"], 2, "h is HLO, which has computations and no functions"),
-        (["check", "h.hlo", "h.hlo", "--functions"], 2, "--functions is about StableHLO in files, not h.hlo"),
+        (["check", "h.hlo", "h.hlo", "--functions"], 0, "h.hlo: no functions of StableHLO in a file"),
         (["check", "a.mlir", "b.mlir", "--functions", "--function", "sign"], 2, "--function"),
         (["opt", "a.mlir", "--split-input-file", "--function", "sign"], 2, "--function chooses a function of a.mlir"),
         (["opt", "a.mlir", "--function", "sing"], 1, "did you mean @sign?"),
+        (["validate", "o.mlir", "--target", "cpu"], 1, "o.mlir:2:1: error: o.p is of a dialect that is not known here"),
         (["check", "a.mlir", "c.mlir"], 3, "c.mlir: without a partner, and not compared: @other"),
     ],
 )
@@ -124,6 +125,7 @@ def test_a_function_that_cannot_be_chosen_is_an_error(
     options: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("h.hlo").write_text("HloModule h\nENTRY e {\n  ROOT p = f32[] parameter(0)\n}\n")
+    Path("o.mlir").write_text('func.func @main() {\n"o.p"() : () -> ()\nreturn\n}')
     Path("c.mlir").write_text(FIRST[: FIRST.index("  func.func private")].replace("@twice", "@other") + "}")
     assert main(options) == code
     assert said in capsys.readouterr().err
