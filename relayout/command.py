@@ -147,7 +147,6 @@ class Command:
     oracle: str | None = None
     pairs: str | None = None
     trial: bool = False
-    tool: str | None = None
     # Facts, which the process of the command finds out: the command has several units; the folder of the modules that
     # it has compiled.
     has_several: bool = False

@@ -21,7 +21,7 @@ from dialect_utils.text import Diagnostic, render
 from relayout.batch.unit import Unit
 from relayout.command import Command, Job, Result
 from relayout.console import colour
-from relayout.options import written
+from relayout.options import values_of, written
 from relayout.supervisor.child import Limits, format_unit, parse_plan, serve
 from relayout.supervisor.host import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
 from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable
@@ -188,7 +188,7 @@ class Pool:
                 may_compile=command.compiles or command.trial,
                 dump=command.compiled,
                 oracle=command.oracle,
-                tool=command.tool,
+                tool=values_of(command).get("tool"),
             ),
             reads_input=self._limits.reads_input,
         )
