@@ -8,6 +8,7 @@ from itertools import count, repeat
 from typing import Any, Literal
 
 from dialect_utils.ir import Builder, Function, Module, Operation, Value
+from dialect_utils.ir.assignments import Guarded, assign
 from dialect_utils.layout import Shape
 from dialect_utils.stablehlo.annotations import set_or_delete, string_attribute, text_of
 from dialect_utils.stablehlo.bindings import (
@@ -31,7 +32,7 @@ _NAMED = 8
 _CALLING = ("func.call", "stablehlo.composite", "stablehlo.custom_call", "mhlo.custom_call")
 
 
-class StableHloModule(Module):
+class StableHloModule(Guarded, Module):
     """A module and the one object of each operation, function and value in it.
 
     `source` is the text that was read; `has_locations` is true where it gave locations, which are then printed again.
@@ -39,6 +40,7 @@ class StableHloModule(Module):
     """
 
     dialect: Literal["stablehlo"] = "stablehlo"
+    SETTINGS = frozenset(("has_locations",))
 
     def __init__(
         self,
@@ -333,11 +335,11 @@ class StableHloModule(Module):
         for mine, other in zip(walk(self.root), walk(root), strict=True):
             operation = self._operations.get(address(mine))
             if operation is not None and operation.origin is not None:
-                copy.operation(other).origin = operation.origin
+                assign(copy.operation(other), "origin", operation.origin)
             for block, copied in zip(blocks_of(mine), blocks_of(other), strict=True):
                 function = self._functions.get(hash(block))
                 for index, parameter in enumerate(function.parameters if function else ()):
-                    copy.function(copied).parameters[index].origin = parameter.origin
+                    assign(copy.function(copied).parameters[index], "origin", parameter.origin)
         return copy
 
     def text(self) -> str:

@@ -141,6 +141,9 @@ class Check(Command):
                 console.diagnose([Diagnostic(message, severity="note")])
             return [inputs]
         listed = [each.functions(always=True) for each in inputs]
+        if not all(listed):
+            # Standard input, HLO, or a file that cannot be read.
+            return [inputs]
         common = [name for name in listed[0] if name in listed[-1]]
         for read, defined in zip(inputs, listed, strict=True):
             alone = ", ".join(f"@{name}" for name in defined if name not in common)
