@@ -53,8 +53,7 @@ def inline_fusions(module: HloModule, report: Report, *, into: Into = "body") ->
             _make_call(fusion)
         else:
             ops = Ops(fusion)
-            result = ops.finish(inline_body(ops, body, fusion.operands))
-            use_elements(result)
+            use_elements(ops.finish(inline_body(ops, body, fusion.operands)))
     erase_unused(module, bodies)
 
 

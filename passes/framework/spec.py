@@ -30,7 +30,6 @@ class Text:
     span: Span
 
     def __str__(self) -> str:
-        """Returns the text itself."""
         return self.source.text[self.span.start : self.span.end]
 
     def part(self, start: int, end: int) -> Text:

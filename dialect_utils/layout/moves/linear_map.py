@@ -230,8 +230,7 @@ def _add(a: Resize, b: Resize) -> Resize | None:
         return None
     low = tuple(map(int.__add__, a.low, b.low))
     high = tuple(map(int.__add__, a.high, b.high))
-    rest = _remainder(a, b)
-    paddings = {m.padding for m in (rest, b) if m is not None and m.grows and m.padding is not None}
+    paddings = {m.padding for m in (_remainder(a, b), b) if m is not None and m.grows and m.padding is not None}
     if len(paddings) > 1:
         return None
     added = Resize(a.sizes, low, high, next(iter(paddings), None))

@@ -60,8 +60,7 @@ def deduce_transpose_dimensions_for_bitcast(source: ArrayShape, result: ArraySha
     pairs = zip(source.effective_layout.minor_to_major, result.effective_layout.minor_to_major, strict=True)
     for theirs, ours in pairs:
         permutation[ours] = theirs
-    moved = tuple(source.dimensions[i] for i in permutation)
-    return tuple(permutation) if moved == result.dimensions else None
+    return tuple(permutation) if tuple(source.dimensions[i] for i in permutation) == result.dimensions else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +86,7 @@ def decompose_bitcast(source: ArrayShape, result: ArrayShape) -> BitcastDecompos
     dimensions = deduce_transpose_dimensions_for_bitcast(source, result)
     if dimensions is not None:
         return BitcastDecomposition("transpose", dimensions)
-    last = result.effective_layout.major_to_minor
-    back = inverse_permutation(last)
+    back = inverse_permutation(result.effective_layout.major_to_minor)
     first = source.effective_layout.major_to_minor
     return BitcastDecomposition("trt", first, _descending(source), _descending(result), back)
 

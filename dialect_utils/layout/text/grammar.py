@@ -231,8 +231,7 @@ class ShapeParser(Scanner):
             done = rank
             if self.value == "P":
                 self._fail("P(...) belonged to sparse arrays, which XLA removed", hint="drop it")
-            reader = readers.get(self.value, self._single)
-            reader(fields, spans)
+            readers.get(self.value, self._single)(fields, spans)
 
     def _fail_in_layout(self) -> NoReturn:
         if self.kind == "end":

@@ -65,7 +65,6 @@ def _name(call: KernelCall) -> str:
 
 
 def _aliases(call: Instruction) -> tuple[tuple[int, int], ...]:
-    """Returns (result, operand) numbers of the aliases."""
     text = call.attribute("output_to_operand_aliasing") or ""
     return tuple((int(result or 0), int(operand)) for result, operand in _ALIAS.findall(text))
 
