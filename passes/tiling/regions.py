@@ -79,9 +79,7 @@ class Region:
 
     def move(self, module: Module) -> set[Operation]:
         """Builds the physical arrays and removes ops without users; returns the removed ops."""
-        made = dict(self.sources)
-        for value in self.splats:
-            made[value] = self._make_splat(module, value)
+        made = self.sources | {value: self._make_splat(module, value) for value in self.splats}
         for value in self.entering:
             plan = self.plan.retyped(array_shape(value).element_type)
             made[value] = emit_chain(module.after(value), plan, value, base=value.name, like=value)

@@ -79,9 +79,7 @@ class Bitcast:
     @property
     def kind(self) -> str | None:
         """Returns the opcodes of the decomposition, e.g. `transpose-reshape`, or None without a decomposition."""
-        if self.decomposition is None:
-            return None
-        return "-".join(self.decomposition.opcodes) or "identity"
+        return None if self.decomposition is None else "-".join(self.decomposition.opcodes) or "identity"
 
 
 @lru_cache(maxsize=4096)

@@ -20,9 +20,8 @@ from dialect_utils.layout.shape import ArrayShape
 
 def reshape_is_bitcast(source: ArrayShape, result: ArrayShape, *, ignore_element_type: bool = False) -> bool:
     """Is true where ShapeUtil::ReshapeIsBitcast is: a reshape moves no element, by minor_to_major alone."""
-    if not ignore_element_type and source.element_type != result.element_type:
-        return False
-    if source.element_count != result.element_count:
+    has_type = ignore_element_type or source.element_type == result.element_type
+    if not has_type or source.element_count != result.element_count:
         return False
     return source.element_count == 0 or (_keeps_unit_indices(source, result) and _keeps_unit_indices(result, source))
 

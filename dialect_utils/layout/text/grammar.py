@@ -167,11 +167,7 @@ class ShapeParser(Scanner):
 
     def _try_layout(self, rank: int) -> tuple[Layout | None, _Spans]:
         """Reads a layout if the text has one here: `{` followed by an int or `:`."""
-        if not self._at("{"):
-            return None, {}
-        if self._following() not in ("int", ":"):
-            return None, {}
-        return self._layout(rank)
+        return self._layout(rank) if self._at("{") and self._following() in ("int", ":") else (None, {})
 
     def layout(self) -> Layout:
         """Reads one layout; minor_to_major gives the rank."""

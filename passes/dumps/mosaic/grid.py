@@ -243,10 +243,7 @@ class _Lowerer:
         for argument, each in zip(arguments, indices, strict=False):
             frame.values[argument.number] = each
         cut = {id(operand): self._start(frame, operand, indices) for operand in operands if operand.is_cut}
-        blocks: dict[int, Buffer] = {}
-        for operand in operands:
-            if operand.is_cut:
-                blocks[id(operand)] = self._cut(frame, operand, cut[id(operand)])
+        blocks = {id(each): self._cut(frame, each, cut[id(each)]) for each in operands if each.is_cut}
         frame.run(self.kernel.main.body, [frame.values[argument.number] for argument in arguments])
         for operand in operands:
             if operand.is_cut and operand.is_result:

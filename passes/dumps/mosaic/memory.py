@@ -262,9 +262,7 @@ def unwritten(kind: ElementType, dims: Sequence[int], how: Unwritten) -> Val:
 
 def poison(kind: ElementType) -> Number:
     """Returns NaN for a floating-point type, else an odd bit pattern."""
-    if kind.is_floating:
-        return float("nan")
-    return kind.poison_bits
+    return float("nan") if kind.is_floating else kind.poison_bits
 
 
 def sliced(ref: Ref, starts: Sequence[Val], sizes: Sequence[int]) -> SlicedRef:
