@@ -74,7 +74,7 @@ def run_on_xla(executable: Any, types: Sequence[ElementType], devices: int) -> R
 
 def signature(program: str | bytes) -> tuple[list[ArrayShape], list[ArrayShape]]:
     """Returns the shapes of main's arguments and results; raises UnsupportedError for tokens and dynamic shapes."""
-    with context(allow_unregistered=False):
+    with context():
         # A function does not keep its module alive in these bindings.
         module = ir.Module.parse(program)
         return _signature(editing.main_function(module))
@@ -100,7 +100,7 @@ def prepare_interpreter(program: str | bytes, _options: dict[str, Any], devices:
     """
     if devices > 1:
         raise UnsupportedError("the interpreter runs modules on one device only")
-    with context(allow_unregistered=False):
+    with context():
         module = ir.Module.parse(program)
         # The interpreter supports neither CHLO nor the legacy forms of XLA's importer.
         editing.legalize(module)
@@ -116,7 +116,7 @@ def prepare_interpreter(program: str | bytes, _options: dict[str, Any], devices:
         module.operation.verify()
 
     def run(arguments: Sequence[Array]) -> list[tuple[ElementType, Array]]:
-        with context(allow_unregistered=False):
+        with context():
             attributes = [
                 _attribute(array, shape.element_type, kind)
                 for array, shape, kind in zip(arguments, parameters, types, strict=True)

@@ -332,7 +332,14 @@ class Computation(Guarded, Function):
         if parameter.users or self._callers or parameter is self.root:
             raise ValueError(f"%{parameter.name} is still used, or given a value")
         self.remove(parameter)
-        assign(self, "parameters", tuple(each for each in self.parameters if each is not parameter))
+        self._number([each for each in self.parameters if each is not parameter])
+
+    def set_parameters(self, order: Sequence[int | Shape]) -> None:
+        own = self.parameters
+        self._number([own[each] if isinstance(each, int) else self.add_parameter("unused", each) for each in order])
+
+    def _number(self, parameters: Sequence[Instruction]) -> None:
+        assign(self, "parameters", tuple(parameters))
         for number, each in enumerate(self.parameters):
             assign(each, "contents", str(number))
             self.mark_edited(each)

@@ -145,7 +145,8 @@ class _Work:
         data = read.data()
         if read.wanted and (self.options.verify_diagnostics or self.options.split_input_file):
             option = "--verify-diagnostics" if self.options.verify_diagnostics else "--split-input-file"
-            raise usage_error(f"--module chooses one module of {read.name}, and {option} reads all of it")
+            chosen = "--function chooses a function" if read.function else "--module chooses one module"
+            raise usage_error(f"{chosen} of {read.name}, and {option} reads all of it")
         if self.options.verify_diagnostics:
             return self._run_expecting(read, data)
         if not self.options.split_input_file:
