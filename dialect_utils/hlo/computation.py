@@ -20,7 +20,7 @@ from dialect_utils.ir import Function, Value
 from dialect_utils.ir.assignments import Guarded, assign
 from dialect_utils.layout import Shape
 from dialect_utils.ops import Trait, has
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, meant
 
 if TYPE_CHECKING:
     from dialect_utils.hlo.module import HloModule
@@ -411,8 +411,7 @@ class Computation(Guarded, Function):
         found = self.find(name)
         if found is not None:
             return found
-        known = nearest(name, self.by_name)
-        hint = f"did you mean %{known}?" if known else None
+        hint = meant(name, self.by_name, sign="%")
         message = f"unknown control predecessor %{name} of %{item.name}"
         raise DiagnosticError(Diagnostic(message, item.locate_name(CONTROL, name), hint=hint))
 

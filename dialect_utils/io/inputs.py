@@ -23,7 +23,7 @@ from dialect_utils.io.files import (
 )
 from dialect_utils.io.remote import matching_urls
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError, MissingFileError, leaves_directory, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, MissingFileError, leaves_directory, meant
 from dialect_utils.text.input_file import located
 
 if TYPE_CHECKING:
@@ -340,8 +340,7 @@ def _chosen(
     for each in wanted:
         if not any(matches(member.dump, each) for member in members):
             known = list(dict.fromkeys(name(member.dump) for member in members))
-            close = nearest(each, known)
             listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-            hint = f"did you mean {close}?" if close else f"there are {listed}"
+            hint = meant(each, known, f"there are {listed}")
             raise SelectionError(Diagnostic(f"{problem} {each}", hint=hint))
     return [member for member in members if not wanted or any(matches(member.dump, each) for each in wanted)]

@@ -244,6 +244,11 @@ class StableHloModule(Guarded, Module):
         root = self._nested[prefix].clone().operation
         return StableHloModule(root, self.source, self._make_builder, has_locations=self.has_locations)
 
+    @property
+    def judged(self) -> Sequence[str]:
+        """Returns the public functions with a body, or all functions with one if none of them is public."""
+        return [name for name in self.defined if is_public(self._named[name])] or self.defined
+
     def with_entry(self, name: str) -> StableHloModule:
         """Returns a module whose @main is a function of this one, with the functions that it names.
 

@@ -21,7 +21,7 @@ from dialect_utils.text import Diagnostic, render
 from relayout.batch.unit import Unit
 from relayout.command import Command, Job, Result
 from relayout.console import colour
-from relayout.options import written
+from relayout.options import values_of, written
 from relayout.supervisor.child import Limits, format_unit, parse_plan, serve
 from relayout.supervisor.host import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
 from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable
@@ -91,16 +91,11 @@ class _Task:
 
 
 def _print(kind: bytes, data: bytes | bytearray) -> None:
-    if not data:
-        return
-    if kind == OUTPUT:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return
-    sys.stderr.flush()
-    sys.stderr.buffer.write(data)
-    sys.stderr.buffer.flush()
+    if data:
+        stream = sys.stdout if kind == OUTPUT else sys.stderr
+        stream.flush()
+        stream.buffer.write(data)
+        stream.buffer.flush()
 
 
 class Pool:
@@ -190,6 +185,7 @@ class Pool:
                 may_compile=command.compiles or command.trial,
                 dump=command.compiled,
                 oracle=command.oracle,
+                tool=values_of(command).get("tool"),
             ),
             reads_input=self._limits.reads_input,
         )
@@ -322,4 +318,5 @@ def _fields(kind: bytes, data: bytearray) -> dict[str, Any]:
 def _writable(command: Command) -> Writable:
     """Returns the names that the command line gives to files that are written."""
     given = [str(name) for option, name in written(command).items() if option not in _OWN]
+    given += [] if command.compiled is None else [command.compiled]
     return Writable(tuple(name + ending for name in given for ending in command.endings), tuple(given))
