@@ -223,8 +223,7 @@ class StableHloModule(Guarded, Module):
             return found
         names = self.defined
         location = Location(self.source, Span(0, 1)) if self.source.text else None
-        if self._named and names:
-            location = self.operation(self._named[names[0]]).location
+        location = self.operation(self._named[names[0]]).location if self._named and names else location
         listed = ", ".join(f"@{name}" for name in names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
         message = f"the module has no public function @{ENTRY_NAME}, nor exactly one public function"
         hint = f"--function chooses one of {listed}" if names else f"the entry is a func.func called @{ENTRY_NAME}"
@@ -265,15 +264,14 @@ class StableHloModule(Guarded, Module):
 
     def make_entry(self, name: str) -> None:
         """Makes a function with a body the public @main, and removes the functions that it does not name."""
-        kept: dict[str, None] = {}
-        waiting = [name]
+        kept, waiting = set[str](), [name]
         while waiting:
             each = waiting.pop()
             if each in self._named and each not in kept:
-                kept[each] = None
+                kept.add(each)
                 text = str(self._named[each].get_asm(large_elements_limit=1))
                 waiting += [plain or quoted for plain, quoted in SYMBOL.findall(text)]
-        for each in self._named.keys() - kept.keys():
+        for each in self._named.keys() - kept:
             self._erase(self.function_named(each))
         if name != self._entry_name:
             disown(self.root)
