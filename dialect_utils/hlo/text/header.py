@@ -48,6 +48,8 @@ def parse_signature(source: Source, span: Span) -> Signature:
     while not scanner.take(")"):
         if names:
             scanner.expect(",", "between parameters")
+        if scanner.token.kind != "word":
+            scanner.fail(f"expected the name of a parameter, found {scanner.found()}")
         names.append(scanner.next().text)
         scanner.take(":")  # XLA's lexer skips it
         shapes.append(_shape(scanner))
