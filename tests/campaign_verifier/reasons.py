@@ -48,7 +48,7 @@ ACCEPTED = (
 REFUSED = (
     Reason(
         r": (tuple|get-tuple-element|all-gather|add-dependency) gives |takes element \d+ of a tuple",
-        "jaxlib's conversion drops written shapes of tuples and dependencies; XLA's verifier (HandleTuple) compares them",
+        "jaxlib's conversion drops shapes of tuples and dependencies; XLA's verifier (HandleTuple) compares them",
     ),
     Reason(r"in the header of ", "XLA's parser skips the parameters in the header of a computation"),
     Reason(
@@ -71,7 +71,7 @@ REFUSED = (
     ),
     Reason(
         r"of the fusion computation .* must have users|ROOT of a fusion may not have users",
-        "jaxlib's conversion drops unused instructions of fusions; CheckFusionInstruction of XLA's verifier rejects them",
+        "jaxlib's conversion drops unused instructions of fusions; CheckFusionInstruction rejects them",
     ),
     Reason(
         r"mismatched tuple structure in the origin", "jaxlib's conversion drops origins; VerifyOriginalValue reads them"
