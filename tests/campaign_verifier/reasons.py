@@ -50,6 +50,7 @@ REFUSED = (
         r": (tuple|get-tuple-element|all-gather|add-dependency) gives |takes element \d+ of a tuple",
         "jaxlib's conversion drops shapes of tuples and dependencies; XLA's verifier (HandleTuple) compares them",
     ),
+    Reason(r": (?:dot|convolution|ragged-dot|scaled-dot) gives ", "XLA's shape inference takes any type for a product"),
     Reason(r"in the header of ", "XLA's parser skips the parameters in the header of a computation"),
     Reason(
         r"entry layout",

@@ -47,6 +47,8 @@ REJECTED = [
     _module("p = f32[4,4]{1,0:#(u32)} parameter(0)"),
     _module("p = f32[4,\x0b4] parameter(0)"),
     _module(_P).replace("ENTRY e {", "ENTRY e (: f32[4,4]) -> f32[4,4] {"),
+    _module(_P).replace("ENTRY e {", "ENTRY e (p: f32[4,4]) -> f32[4,4]] {"),
+    _module("p = f32[4,4]{1,0} constant(...})"),
 ]
 
 

@@ -54,7 +54,10 @@ def parse_signature(source: Source, span: Span) -> Signature:
         scanner.take(":")  # XLA's lexer skips it
         shapes.append(_shape(scanner))
     scanner.expect("->", "after the parameters")
-    return Signature(tuple(names), tuple(shapes), _shape(scanner))
+    result = _shape(scanner)
+    if scanner.token.start < span.end:
+        scanner.fail(f"expected '{{' after the result's shape, found {scanner.found()}")
+    return Signature(tuple(names), tuple(shapes), result)
 
 
 def parse_entry_layout(source: Source, span: Span) -> tuple[tuple[Shape, ...], Shape]:
