@@ -20,7 +20,7 @@ from dialect_utils.ir import Function, Value
 from dialect_utils.ir.assignments import Guarded, assign
 from dialect_utils.layout import Shape
 from dialect_utils.ops import Trait, has
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, meant
 
 if TYPE_CHECKING:
     from dialect_utils.hlo.module import HloModule
@@ -297,7 +297,11 @@ class Computation(Guarded, Function):
         """Removes an unused instruction; a comment before it stays."""
         self.uses.drop(item, item.operands)
         if self.written.has_comments:
-            self._keep_comment(item)
+            lead, following = text_before(item, self.written, self.edits), self.order.after(item)
+            if "/" in lead:
+                # A `//` comment keeps its line break.
+                kept = lead.rstrip(" \t") if "//" in lead else lead.rstrip()
+                self.edits.leads[following] = kept + text_before(following, self.written, self.edits)
         if item.opcode == "parameter":
             self._row = None
         self.order.remove(item)
@@ -311,14 +315,6 @@ class Computation(Guarded, Function):
             kept_predecessors = [p for p in found if p is not item]
             self._write_control(user, kept_predecessors + [p for p in inherited if p not in kept_predecessors])
         self.mark_edited(item)
-
-    def _keep_comment(self, item: Instruction) -> None:
-        """Moves a comment before an instruction to the next instruction."""
-        lead, following = text_before(item, self.written, self.edits), self.order.after(item)
-        if "/" in lead:
-            # A `//` comment keeps its line break.
-            kept = lead.rstrip(" \t") if "//" in lead else lead.rstrip()
-            self.edits.leads[following] = kept + text_before(following, self.written, self.edits)
 
     def add_parameter(self, name: str, shape: Shape) -> Instruction:
         """Makes one more parameter under a fresh name like `name`; raises ValueError if the computation has callers."""
@@ -336,7 +332,14 @@ class Computation(Guarded, Function):
         if parameter.users or self._callers or parameter is self.root:
             raise ValueError(f"%{parameter.name} is still used, or given a value")
         self.remove(parameter)
-        assign(self, "parameters", tuple(each for each in self.parameters if each is not parameter))
+        self._number([each for each in self.parameters if each is not parameter])
+
+    def set_parameters(self, order: Sequence[int | Shape]) -> None:
+        own = self.parameters
+        self._number([own[each] if isinstance(each, int) else self.add_parameter("unused", each) for each in order])
+
+    def _number(self, parameters: Sequence[Instruction]) -> None:
+        assign(self, "parameters", tuple(parameters))
         for number, each in enumerate(self.parameters):
             assign(each, "contents", str(number))
             self.mark_edited(each)
@@ -408,8 +411,7 @@ class Computation(Guarded, Function):
         found = self.find(name)
         if found is not None:
             return found
-        known = nearest(name, self.by_name)
-        hint = f"did you mean %{known}?" if known else None
+        hint = meant(name, self.by_name, sign="%")
         message = f"unknown control predecessor %{name} of %{item.name}"
         raise DiagnosticError(Diagnostic(message, item.locate_name(CONTROL, name), hint=hint))
 

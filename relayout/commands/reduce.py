@@ -19,9 +19,9 @@ from dialect_utils.io.inputs import named_input
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Pass
-from passes.framework.pipeline import Pipeline, verify
+from passes.framework.pipeline import SUFFIX, Pipeline, verify
 from relayout.batch.unit import Unit
-from relayout.command import Command, LimitOptions
+from relayout.command import Command, LimitOptions, function_of, function_option
 from relayout.console import DONE, Console, print_json
 from relayout.findings import Crash, Find, Finder, is_kept, reduce_finding
 from relayout.options import argument, choice, count, excludes, group, needs, option, usage_error
@@ -38,7 +38,6 @@ _FINDINGS = {"different": "difference", "crash": "crash"}
 _SECONDS = 3600.0
 # The compilation and the run of a module of ordinary size, by a program that starts JAX.
 _RUN_SECONDS = 120
-_SUFFIX = {"hlo": ".hlo", "stablehlo": ".mlir"}
 _LETTERS = (".a", ".b")
 
 
@@ -60,7 +59,7 @@ exit codes:
   0  reduced, and the files show the cause that the line `kept:` names
   1  nothing to reduce: no difference, no crash, or no exit code 0 of the command; or the input is wrong
   2  the command is wrong, or a file is missing"""
-    endings = tuple(letter + suffix for letter in ("", *_LETTERS) for suffix in _SUFFIX.values())
+    endings = tuple(f"{letter}.{suffix}" for letter in ("", *_LETTERS) for suffix in SUFFIX.values())
     rules = (
         needs(("repeat", "run_timeout"), "oracle", reason="without --oracle COMMAND"),
         excludes(
@@ -72,6 +71,7 @@ exit codes:
     )
 
     files: tuple[str, ...] = argument("FILE", "two modules; one with -p, --keep crash or --oracle", "+")
+    function: str | None = function_option()
     pipeline: PipelineOptions = group(PipelineOptions)
     keep: str = option("KEEP", "what stays: different (default) or crash", choice(*_FINDINGS), default="different")
     output: str = option("PREFIX", "begin of the files' names (reduced)", str, "-o", "--output", default="reduced")
@@ -113,7 +113,7 @@ exit codes:
             raise usage_error(f"expected {' or '.join(map(str, sorted(wanted)))} FILEs", hint)
         from dialect_utils.execution import Worker
 
-        modules = [read_module(file) for file in self.files]
+        modules = [read_module(file, function_of(self.function)) for file in self.files]
         for module in modules:
             verify(module)
         with Worker() as worker:
@@ -126,7 +126,7 @@ exit codes:
         """Reduces a module for which the command of --oracle exits with 0; the output holds the smallest one so far."""
         deadline = time.monotonic() + (self.limits.timeout or _SECONDS)
         oracle = Oracle(command, self.repeat, self.run_timeout, deadline)
-        module = read_module(self.files[0])
+        module = read_module(self.files[0], function_of(self.function))
         verify(module)
         files: list[str] = []
 
@@ -203,7 +203,7 @@ def _first_pass(module: Module, pipeline: Pipeline, finder: Finder) -> tuple[Pas
 
 def _write(prefix: str, letters: Sequence[str], modules: Sequence[Module]) -> list[str]:
     """Writes `PREFIX.hlo`, or `PREFIX.a.hlo` and `PREFIX.b.hlo`; returns the names."""
-    files = [prefix + letter + _SUFFIX[module.dialect] for letter, module in zip(letters, modules, strict=True)]
+    files = [f"{prefix}{letter}.{SUFFIX[module.dialect]}" for letter, module in zip(letters, modules, strict=True)]
     for file, module in zip(files, modules, strict=True):
         write_output(file, module.text().encode())
     return files

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from dialect_utils.memory.messages import MessageAllocation, OutOfMemory
+from dialect_utils.memory.rows import origin_text
 from dialect_utils.text import format_bytes
 from relayout.report.terminal import clip, format_table
 
@@ -70,7 +71,14 @@ def _message(message: OutOfMemory) -> Iterator[str]:
     yield first_sentence(message)
     yield from _largest(message)
     yield from _table(message)
-    yield from _totals(message)
+    section = None
+    for heading, name, size in message.totals:
+        if heading != section:
+            section = heading
+            yield f"\n{heading or 'sums'}"
+        yield f"  {format_bytes(size):>9}  {name}"
+    if message.unpadded_temporaries is not None:
+        yield f"  {format_bytes(message.unpadded_temporaries):>9}  elements of the temporaries, without padding"
     yield ""
 
 
@@ -95,20 +103,15 @@ def _named(each: MessageAllocation) -> str:
     instruction = each.label.split(" = ")[0].lstrip("%")
     name = " ".join(filter(None, (instruction, each.shape))) or each.kind
     tag = f" ({each.tag})" if each.tag else ""
-    origin = _origin(each)
+    origin = origin_text(each)
     return f"{name}{tag}" + (f", from {origin}" if origin else "")
-
-
-def _origin(each: MessageAllocation) -> str:
-    line = f"{each.source_file}:{each.source_line}" if each.source_file else ""
-    return f"{each.op_name} {line}".strip()
 
 
 def _table(message: OutOfMemory) -> Iterator[str]:
     """Yields the allocations with the most bytes; those of one shape and origin are one row."""
     groups: dict[tuple[str, str, str, int], list[MessageAllocation]] = {}
     for each in message.allocations:
-        groups.setdefault((each.shape or each.label, each.tag, _origin(each), each.size), []).append(each)
+        groups.setdefault((each.shape or each.label, each.tag, origin_text(each), each.size), []).append(each)
     least = (message.needed or 0) * _LEAST_SHARE
     order = sorted(groups.values(), key=lambda group: -sum(each.size for each in group))
     # The message may list the least of the allocations only.
@@ -132,19 +135,8 @@ def _row(group: Sequence[MessageAllocation]) -> tuple[str, ...]:
         f"{len(group)}x",
         first.shape or first.label,
         "; ".join(map(str, first.padded)) or first.tag,
-        _origin(first),
+        origin_text(first),
     )
-
-
-def _totals(message: OutOfMemory) -> Iterator[str]:
-    section = None
-    for heading, name, size in message.totals:
-        if heading != section:
-            section = heading
-            yield f"\n{heading or 'sums'}"
-        yield f"  {format_bytes(size):>9}  {name}"
-    if message.unpadded_temporaries is not None:
-        yield f"  {format_bytes(message.unpadded_temporaries):>9}  elements of the temporaries, without padding"
 
 
 def _how_to_dump(is_tpu: bool) -> Iterator[str]:
