@@ -11,6 +11,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
@@ -21,7 +22,10 @@ T = TypeVar("T")
 Name = TypeVar("Name", bound=str)
 
 # The values that every command has.
-SHARED = ("files", "color", "json", "traceback")
+SHARED = ("files", "color", "json", "traceback", "force")
+# The options that name files to write, and directories.
+FOLDERS = ("dump", "dump_dir", "reduced_dir")
+WRITTEN = ("output", "outputs", "certificate", "trials", "results", "junit", "sarif", *FOLDERS)
 _MOST_GIGABYTES = 1e6
 _SEED_DIGITS = 32
 _OPTIONS, _GROUP = "options", "group"
@@ -141,6 +145,8 @@ def declared(kind: type[Any]) -> list[Declared]:
         elif _GROUP in each.metadata:
             texts = each.metadata["texts"]
             found += [_declared(inner, each.name, texts.get(inner.name)) for inner in fields(each.metadata[_GROUP])]
+    if not any(each.name in WRITTEN and not each.options[0].is_positional for each in found):
+        found[:] = [each for each in found if each.name != "force"]
     return found
 
 
@@ -167,6 +173,14 @@ def values_of(command: object) -> dict[str, Any]:
         each.name: (own if each.group is None else own[each.group].__dict__)[each.name]
         for each in declared(type(command))
     }
+
+
+def written(command: object) -> dict[str, Any]:
+    """Returns the values of options that name files to write, and directories, by the names of the fields."""
+    values = values_of(command)
+    options = (each.name for each in declared(type(command)) if not each.options[0].is_positional)
+    # `--trials` of some commands is a number.
+    return {name: values[name] for name in options if name in WRITTEN and isinstance(values[name] or None, str | Path)}
 
 
 def given(command: object) -> dict[str, str]:

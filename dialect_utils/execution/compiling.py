@@ -80,9 +80,10 @@ def compile_module(text: str, target: Target | None, overrides: Mapping[str, Any
 
     from dialect_utils.stablehlo import parse_module as parse_mlir
     from dialect_utils.stablehlo.bindings import context, ir
+    from dialect_utils.stablehlo.foreign import for_xla
 
-    found = devices_of(parse_mlir(text))
-    module = ir.Module.parse(text, context(allow_unregistered=False))
+    program, _ = for_xla(parse_mlir(text))
+    found, module = devices_of(program), ir.Module.parse(program.text(), context())
     replicas, partitions, count = found.replicas, found.partitions, found.count
     devices = _host_devices(count) if target is None else topology_devices(target, count)
     options = xla_client.CompileOptions()
@@ -125,7 +126,7 @@ def _answer(request: Message, folder: str) -> Message:
         "results": tuple(map(str, compiled.get_output_layouts())),
     }
     # jaxlib cannot print some modules of TPUs.
-    return Message(found, [_text(compiled) if request.header["dump"] else b""])
+    return Message(found, [adapter.text_of(compiled.hlo_modules()[0]).encode() if request.header["dump"] else b""])
 
 
 def _printed_by_gpu_compiler(text: str, target: Target) -> Message:
@@ -165,16 +166,6 @@ def _allocated(buffers: str) -> dict[str, int]:
         found["alias"] += size * (is_argument and is_output)
         found["temp"] += size * ("preallocated-temp" in kinds)
     return {**found, "peak": sum(found.values()) - 2 * found["alias"]}
-
-
-def _text(compiled: Any) -> bytes:
-    """Returns the optimized module with all constants."""
-    from jaxlib._hlo import HloPrintOptions
-
-    options = HloPrintOptions()
-    options.print_large_constants = True
-    text: str = compiled.hlo_modules()[0].to_string(options)
-    return text.encode()
 
 
 def _serve(memory: int, platform: str, folder: str) -> None:

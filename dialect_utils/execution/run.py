@@ -9,26 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import nullcontext
+from typing import TYPE_CHECKING, cast
 
 from dialect_utils.engine_names import DEFAULT_ENGINE, ENGINES, Engine
+from dialect_utils.execution import requirements
 from dialect_utils.execution.arrays import Array, SavedArray, from_plain_all
 from dialect_utils.execution.custom_calls import check_calls, is_column_major_call
 from dialect_utils.execution.errors import RefusedError
 from dialect_utils.execution.messages import Program
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Worker
-from dialect_utils.execution.requirements import (
-    check_devices,
-    check_emulated,
-    check_sizes,
-    check_work,
-    partitions_of,
-)
-from dialect_utils.ir import Module, Operation, Value
+from dialect_utils.ir import Module, Operation
 from dialect_utils.ir.control_flow import recursive_call
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, has
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
+
+if TYPE_CHECKING:
+    from dialect_utils.stablehlo.module import StableHloModule
 
 # XLA silently fills elided constants with arbitrary bytes.
 _ELIDED = re.compile(r"constant\(\{\.\.\.\}\)|__elided__")
@@ -62,13 +60,19 @@ def prepare(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYTES, engin
 
 def program_of(module: Module, name: str) -> Program:
     """Returns `prepare` of a module that `check_executable` has accepted."""
-    text = _SHARDY_ATTRIBUTE.sub("unread.", without_layouts(module).text())
+    bare = without_layouts(module)
+    if bare.dialect == "stablehlo":
+        # Imported here: work on HLO text must not load MLIR.
+        from dialect_utils.stablehlo.foreign import for_xla
+
+        bare, _ = for_xla(cast("StableHloModule", bare))
+    text = _SHARDY_ATTRIBUTE.sub("unread.", bare.text())
     if module.dialect == "hlo":
         text = _TUPLE_PARAMETER_ATTRIBUTES.sub(r"\1", _with_negative_zeros(text))
     if module.dialect == "hlo" and not module.name:
         # jaxlib does not read a computation without a module.
         return Program(f"HloModule fragment\n\n{text}", module.dialect, f"{name} (as a module)")
-    partitions = partitions_of(module)
+    partitions = requirements.partitions_of(module)
     # Columns may change: the excerpt under an error must show the text that jaxlib read.
     name = name if text == module.text() else f"{name} (without layouts)"
     return Program(text, module.dialect, name, partitions)
@@ -107,9 +111,9 @@ def check_executable(
     recursive = recursive_call(module)
     if recursive is not None:
         raise RefusedError(Diagnostic(f"{recursive.function.name} calls itself", recursive.location))
-    check_work(module)
-    check_emulated(module)
-    check_sizes(module, memory)
+    requirements.check_work(module)
+    requirements.check_emulated(module)
+    requirements.check_sizes(module, memory)
     check_calls(module)
     without_body = list(filter(None, map(_call_without_body, module.operations())))
     if without_body:
@@ -127,18 +131,13 @@ def without_layouts(module: Module) -> Module:
         operations = [operation for operation in function.operations if not is_column_major_call(operation)]
         values = [*function.parameters, *(value for operation in operations for value in operation.results)]
         for value in values:
-            _drop_layout(value)
+            if (bare_shape := value.shape.without_layout) != value.shape:
+                value.set_shape(bare_shape)
     written = clone.entry_layout
     bare = [[shape.without_layout for shape in shapes] for shapes in written]
     if bare != [list(shapes) for shapes in written]:
         clone.set_entry_layout(*bare)
     return clone
-
-
-def _drop_layout(value: Value) -> None:
-    bare = value.shape.without_layout
-    if bare != value.shape:
-        value.set_shape(bare)
 
 
 def _elided_constants(module: Module, name: str) -> list[Diagnostic]:
@@ -164,6 +163,8 @@ def _problem(operation: Operation) -> Diagnostic | None:
     if not _MANUAL.isdisjoint((opcode, operation.callee)):
         message = f"{opcode} computes on parts of arrays, and the module is not partitioned yet"
         return Diagnostic(message, location, hint=_PARTITION_HINT)
+    if operation.is_unknown:
+        return Diagnostic(f"{opcode} is of a dialect that is not known here, so nothing can execute it", location)
     if opcode == "bitcast":
         # It depends on layouts, which are dropped; XLA rejects it, too.
         hint = "rewrite bitcasts with the pass expand-bitcasts"
@@ -229,7 +230,7 @@ def run_module(
     if engine not in ENGINES:
         known = " or ".join(ENGINES)
         raise DiagnosticError(Diagnostic(f"unknown engine {engine!r}", hint=f"it is {known}, on this machine's CPU"))
-    check_devices(module, devices)
+    requirements.check_devices(module, devices)
     parameters, _ = entry_arrays(module, devices)
     arrays = from_plain_all(inputs, parameters)
     program = prepare(module, name, memory, engine)

@@ -9,6 +9,7 @@ from functools import cached_property
 from dialect_utils.ir import Function, Module, Operand, Operation, Value
 from dialect_utils.ir.control_flow import joins_of
 from dialect_utils.memory.relayouts import Origin, find_origins
+from dialect_utils.memory.sharing import elements
 from dialect_utils.ops import DONE, SHARDINGS, UPDATE, Trait, by_opcode, has, named, split_asynchronous, with_trait
 
 # Operations whose called function runs once, in their place.
@@ -57,10 +58,7 @@ class FlatGraph:
     @cached_property
     def results(self) -> Sequence[Value]:
         """Returns the nodes of the entry's results, the elements of a tuple one by one."""
-        [root] = self.module.entry.results
-        operation = self.source(root).operation
-        elements = operation.operands if operation is not None and operation.opcode == "tuple" else [root]
-        return [self.source(each) for each in elements]
+        return [self.source(each) for each in elements([self.source(each) for each in self.module.entry.results])]
 
     @cached_property
     def _users(self) -> dict[Value, list[Value]]:
@@ -157,12 +155,8 @@ class FlatGraph:
 
     def readers(self, node: Value) -> Sequence[Value]:
         """Returns the users of a node, each once; moves, tuples and get-tuple-elements are passed over."""
-        known = self._readers.get(node)
-        if known is None:
-            known = self._readers[node] = self._find_readers(node)
-        return known
-
-    def _find_readers(self, node: Value) -> Sequence[Value]:
+        if node in self._readers:
+            return self._readers[node]
         found: dict[Value, None] = {}
         waiting, seen = [node], {node}
         while waiting:
@@ -175,7 +169,7 @@ class FlatGraph:
                     waiting.append(user)
                 else:
                     found[user] = None
-        return list(found)
+        return self._readers.setdefault(node, list(found))
 
 
 def first_known(

@@ -17,15 +17,11 @@ from dialect_utils.hlo.graph import CONTROL, NameTable
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule, callees_first
 from dialect_utils.hlo.reading import ReadingContext
-from dialect_utils.hlo.text.grammar import (
-    FOOTER_LINE,
-    HEADER_LINE,
-    scan_attributes,
-    scan_shape,
-)
+from dialect_utils.hlo.text import grammar
 from dialect_utils.hlo.text.header import Header, end_of_tables
 from dialect_utils.hlo.text.provenance import BodyText, Frame
 from dialect_utils.hlo.text.tokens import RESERVED, Scanner, check_characters
+from dialect_utils.ir.assignments import assign
 from dialect_utils.text import DiagnosticError, Source, Span
 from dialect_utils.text.input_file import collector_paused
 
@@ -39,7 +35,24 @@ def parse_module(text: str, name: str = "<hlo>", *, first_line: int = 1) -> HloM
     Reads whole modules, computations without a header, and bare instruction lines whose
     operands are defined or carry their shapes. Raises DiagnosticError.
     """
-    return _Parser(Source(name, text, first_line)).module()
+    return _Parser(Source(name, _with_names(text, name), first_line)).module()
+
+
+def _with_names(text: str, name: str) -> str:
+    """Returns a text; one instruction in canonical form, `f32[2] add(f32[2], f32[2])`, gets names."""
+    scanner = Scanner(Source(name, text))
+    if grammar.scan_shape(scanner) is None or scanner.token.kind != "word" or scanner.peek().text != "(":
+        return text
+    opcode = scanner.next()
+    group = scanner.group()
+    scanner.seek(group.start + 1)
+    parts, done = list[str](), 0
+    while scanner.token.start < group.end - 1:
+        if grammar.scan_shape(scanner) is not None and not scanner.token.is_name:
+            parts += [text[done : scanner.last_end], f" %operand.{len(parts)}"]
+            done = scanner.last_end
+        scanner.next()
+    return "".join([f"ROOT %{opcode.text} = ", *parts, text[done:]])
 
 
 class _Maker:
@@ -87,10 +100,10 @@ class _Parser:
         position = end_of_tables(self.source, self.scanner.last_end)
         if self._at_bare_instructions(position):
             position = self._bare(module, position)
-        header = HEADER_LINE.match(self.source.text, position)
+        header = grammar.HEADER_LINE.match(self.source.text, position)
         while header is not None or not self._at_end(position):
             position = self.computation(module, position, header)
-            header = HEADER_LINE.match(self.source.text, position)
+            header = grammar.HEADER_LINE.match(self.source.text, position)
         if not self.found:
             self.scanner.seek(position)
             self.scanner.fail("no HLO computation in this text", hint=_BEGINNING)
@@ -114,7 +127,7 @@ class _Parser:
         names = NameTable([*(computation.name for computation in (*module.computations, *self.found))])
         for inline in self.context.inline:
             computation = inline.computation
-            computation.name = names.fresh(f"{inline.owner.name}.{inline.attribute}")
+            assign(computation, "name", names.fresh(f"{inline.owner.name}.{inline.attribute}"))
             owners.setdefault(inline.owner, []).append(computation)
         for owner, computations in owners.items():
             end = owner.computation.written.extent(owner.number).end
@@ -124,7 +137,7 @@ class _Parser:
                 frame = computation.written.frame
                 parts += [self.source.text[start : frame.begin], f"{computation.sigil}{computation.name}"]
                 start = frame.end
-            owner.attribute_text = "".join([*parts, self.source.text[start:end]])
+            assign(owner, "attribute_text", "".join([*parts, self.source.text[start:end]]))
 
     def link(self, module: HloModule, computations: Sequence[Computation]) -> None:
         """Resolves the computations and control predecessors that attributes name."""
@@ -152,7 +165,7 @@ class _Parser:
         if scanner.at(":"):
             # XLA's lexer reads `name:` as a name (xla/hlo/parser/hlo_lexer.cc, LexIdentifier).
             scanner.next()
-        scan_attributes(scanner, atoms=True)
+        grammar.scan_attributes(scanner, atoms=True)
         return HloModule(self.source, name, Header(self.source, Span(start, scanner.last_end)), _Maker())
 
     def _at_bare_instructions(self, position: int) -> bool:
@@ -188,7 +201,7 @@ class _Parser:
         frame = computation.written.frame
         reader = BodyReader(self.context, computation)
         frame.tail = reader.body(frame.body)
-        footer = FOOTER_LINE.match(text, frame.tail)
+        footer = grammar.FOOTER_LINE.match(text, frame.tail)
         frame.end = footer.end() if footer else self._scan_footer(frame.tail)
         reader.finish()
         self._found(computation)
@@ -200,7 +213,7 @@ class _Parser:
         if not scanner.at("}"):
             scanner.fail(f"expected an instruction or '}}', found {scanner.found()}")
         scanner.next()
-        scan_attributes(scanner, atoms=True)
+        grammar.scan_attributes(scanner, atoms=True)
         return scanner.last_end
 
     def _fast_header(self, module: HloModule, begin: int, match: re.Match[str]) -> Computation:
@@ -235,7 +248,7 @@ class _Parser:
             start = scanner.token.start
             scanner.group()
             scanner.expect("->", "after the parameters")
-            if scan_shape(scanner) is None:
+            if grammar.scan_shape(scanner) is None:
                 scanner.fail(f"expected the result's shape, found {scanner.found()}")
             signature = Span(start, scanner.last_end)
         if not scanner.at("{") and not module.name and not self.found:

@@ -6,7 +6,7 @@ Sources: xla/service/hlo_verifier.cc, xla/hlo/parser/hlo_parser.cc.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import chain
 from math import prod
@@ -15,17 +15,11 @@ from dialect_utils.hlo.computation import MAIN_THREAD, Computation
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule, callees_first
 from dialect_utils.hlo.reading import interface_of
-from dialect_utils.hlo.verification.attributes import (
-    Signature,
-    Signatures,
-    check_sharding,
-    find_inconsistent_shardings,
-    shapes_of,
-    value_problem,
-)
+from dialect_utils.hlo.verification import attributes
 from dialect_utils.hlo.verification.entry import find_entry_problems, find_header_problems
 from dialect_utils.hlo.verification.literals import literal_problem
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.hlo.verification.shardings import check_leaves, check_sharding, find_inconsistent_shardings
+from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.index.index_map import physical_element_count
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.ops import (
@@ -43,7 +37,7 @@ from dialect_utils.ops import (
 from dialect_utils.ops.checking import check_operation
 from dialect_utils.ops.device_counts import written_counts
 from dialect_utils.ops.inference import Instance, ShapeError
-from dialect_utils.text import Diagnostic, DiagnosticError, Severity, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, Severity, meant, nearest
 
 _COMPILED = with_trait(Trait.COMPILED)
 _TRANSFERS = with_trait(Trait.CHANNELED)
@@ -69,7 +63,13 @@ def _has_marks_of_compiler(module: HloModule) -> bool:
 
 
 def find_problems(
-    module: HloModule, *, is_lenient: bool | None = None, is_layout_sensitive: bool = False
+    module: HloModule,
+    *,
+    is_lenient: bool | None = None,
+    is_layout_sensitive: bool = False,
+    is_mixed: bool = True,
+    is_unbounded: bool = True,
+    also: Collection[str] = (),
 ) -> Iterator[Diagnostic]:
     """Yields everything that is wrong with a module, warnings among them.
 
@@ -78,12 +78,20 @@ def find_problems(
     * Element types are not compared but at calls, loops and tuples: the TPU compiler mixes them inside instructions.
     * An unknown attribute is a warning: the compiler that wrote it may be newer.
 
-    `is_layout_sensitive` compares layouts at calls and with the entry layout, as XLA does after layout assignment.
+    The rest are XLA's options (HloVerifierOpts in xla/service/hlo_verifier.h):
+
+    * `is_layout_sensitive` compares layouts at calls and with the entry layout, as XLA does after layout assignment.
+    * `is_mixed` accepts floats of several precisions in one instruction, `is_unbounded` dimensions of any size, `?`.
+    * `also` names rules that XLA has for single passes: the keys of `dialect_utils.hlo.verification.optional.RULES`.
     """
     lenient = is_written_by_compiler(module) if is_lenient is None else is_lenient
-    verifier = _Verifier(module, is_lenient=lenient, is_layout_sensitive=is_layout_sensitive)
+    verifier = _Verifier(module, lenient, is_layout_sensitive, is_mixed, is_unbounded)
     broken = list(verifier.problems())
     yield from broken
+    if also:
+        from dialect_utils.hlo.verification.optional import find_optional_problems
+
+        yield from find_optional_problems(module, also)
     try:
         callees_first(module.computations)
     except DiagnosticError as error:
@@ -129,14 +137,15 @@ def _constraint_problem(instruction: Instruction) -> str | None:
 class _Verifier:
     """One verification of one module."""
 
-    def __init__(self, module: HloModule, *, is_lenient: bool, is_layout_sensitive: bool) -> None:
+    def __init__(self, module: HloModule, *options: bool) -> None:
         self.module = module
-        self.is_lenient = is_lenient
-        self.is_layout_sensitive = is_layout_sensitive
+        self.is_lenient, self.is_layout_sensitive, self.is_mixed, self.is_unbounded = options
         self.replicas, self.partitions = written_counts(module)
         self.may_be_unbounded = "?" in module.source.text
+        # The answers of a verification hold for the same options.
+        self.options = (*options, self.replicas, self.partitions, self.may_be_unbounded)
         # The opcodes and attributes that are known to be sound.
-        self.sound_texts: set[Signature] = set()
+        self.sound_texts: set[attributes.Signature] = set()
         # The shapes of the module whose sizes fit into 64 bits, by identity.
         self._fitting: set[int] = set()
         # Instructions that are verified with others: asynchronous starts and dones, and joins of values.
@@ -149,8 +158,7 @@ class _Verifier:
         Identical instructions are verified once; only after a failure again, to locate each. A clone is verified where
         it differs from the module that was verified before.
         """
-        options = self.is_lenient, self.is_layout_sensitive, self.replicas, self.partitions, self.may_be_unbounded
-        sound, signatures = self.module.sound.by_options.setdefault(options, set()), Signatures()
+        sound, signatures = self.module.sound.by_options.setdefault(self.options, set()), attributes.Signatures()
         kinds: dict[str, list[Instruction] | None] = {}
         for computation in self.module.computations:
             for instruction in computation.instructions:
@@ -164,22 +172,20 @@ class _Verifier:
                 if signature not in sound:
                     problems = list(self._instruction_problems(instruction, signature[:2]))
                     yield from problems
-                    # The users of an imitated state decide about it, too; they are not in the signature.
-                    if not problems and not _is_imitated_state(instruction):
+                    if not problems:
                         sound.add(signature)
-                        self.module.sound.shapes.append(shapes_of(instruction))
+                        self.module.sound.shapes.append(attributes.shapes_of(instruction))
 
     def _list_for(self, opcode: str) -> list[Instruction] | None:
         if opcode in _TRANSFERS or split_asynchronous(opcode)[1]:
             return self.asynchronous
         return self.joining if opcode in _JOINING else None
 
-    def _instruction_problems(self, instruction: Instruction, written: Signature) -> Iterator[Diagnostic]:
+    def _instruction_problems(self, instruction: Instruction, written: attributes.Signature) -> Iterator[Diagnostic]:
         """Yields the problems of one instruction; `written` is the part of its signature that is about its text."""
         name = instruction.opcode
         if not is_opcode(name):
-            close = nearest(name, HLO_NAMES)
-            hint = f"did you mean {close}?" if close else None
+            hint = meant(name, HLO_NAMES)
             yield Diagnostic(f"unknown opcode {name}", instruction.locate("opcode"), hint=hint)
             return
         opcode = opcode_of(name)
@@ -209,10 +215,11 @@ class _Verifier:
         """Raises ShapeError at the first mistake of an instruction."""
         shape = instruction.shape
         if self.may_be_unbounded:
-            if _is_unbounded(shape):
+            is_unbounded = _is_unbounded(shape)
+            if is_unbounded and not self.is_unbounded:
                 raise ShapeError(f"unbounded dynamism is disabled, but the shape is {shape}", "shape")
-            if any(_is_unbounded(operand.shape) for operand in instruction.operands):
-                # The operand is reported.
+            if is_unbounded or any(_is_unbounded(operand.shape) for operand in instruction.operands):
+                # The shapes follow from sizes that are not known, or the operand is reported.
                 return
         if id(shape) not in self._fitting:
             if any(map(_is_too_large, shape.arrays())):
@@ -231,14 +238,15 @@ class _Verifier:
             self.is_layout_sensitive,
             self.replicas,
             self.partitions,
+            self.is_mixed,
         )
-        if not _is_imitated_state(instruction):
-            check_operation(instance, opcode)
+        check_operation(instance, opcode)
         if opcode.name == "constant":
             problem = literal_problem(instruction.contents, shape)
             if problem is not None:
                 raise ShapeError(problem, "operands")
         check_sharding(instruction, self.partitions)
+        check_leaves(instruction)
 
     def joint_problems(self) -> Iterator[Diagnostic]:
         """Yields an error for each contradiction between instructions and computations that are sound by themselves."""
@@ -257,7 +265,12 @@ class _Verifier:
         if self.asynchronous:
             from dialect_utils.hlo.verification.asynchronous import find_asynchronous_problems
 
-            yield from find_asynchronous_problems(self.module, self.asynchronous, is_lenient=self.is_lenient)
+            yield from find_asynchronous_problems(
+                self.module,
+                self.asynchronous,
+                is_lenient=self.is_lenient,
+                is_layout_sensitive=self.is_layout_sensitive,
+            )
         if "b(" in text:
             from dialect_utils.hlo.verification.entry import find_buffer_problems
 
@@ -317,18 +330,6 @@ def _check_computations(instruction: Instruction, opcode: Opcode) -> None:
         raise ShapeError(f"{opcode.name} names {' and '.join(needed)}, found {', '.join(instruction.roles)}")
 
 
-def _is_imitated_state(instruction: Instruction) -> bool:
-    """Is true for a tuple that stands for the state or result of an asynchronous operation: XLA does not compare it."""
-    if instruction.opcode != "tuple":
-        return False
-    shape = instruction.shape
-    is_state = isinstance(shape, TupleShape) and bool(shape.elements) and isinstance(shape.elements[0], TupleShape)
-    if is_state and any(split_asynchronous(user.opcode)[1] for user in instruction.users):
-        return True
-    callers = instruction.computation.callers if instruction.is_root else ()
-    return bool(callers) and all(split_asynchronous(caller.opcode)[1] for caller in callers)
-
-
 @cache
 def _allowed(opcode: str) -> frozenset[str]:
     return frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *opcode_of(opcode).attributes))
@@ -347,7 +348,7 @@ def _check_values(instruction: Instruction) -> None:
     if not instruction.attribute_text:
         return
     for name, text in instruction.attributes.items():
-        problem = value_problem(name, text)
+        problem = attributes.value_problem(name, text)
         if problem is not None:
             raise ShapeError(problem, name)
 

@@ -29,8 +29,13 @@ def is_unrolled(body: Function) -> bool:
 
 def is_closed(function: Function) -> bool:
     """Is true for a function that uses no value from outside, as each computation of HLO."""
+    return not any(True for _ in outside_values(function))
+
+
+def outside_values(function: Function) -> Iterator[Value]:
+    """Yields the values from outside that a function uses."""
     used = (value for each in function.operations for value in (*each.operands, *each.captured))
-    return all(value.function == function for value in (*used, *function.results))
+    return (value for value in (*used, *function.results) if value.function != function)
 
 
 def call_roles(opcode: str, attributes: Sequence[str]) -> tuple[str, ...]:
@@ -39,13 +44,8 @@ def call_roles(opcode: str, attributes: Sequence[str]) -> tuple[str, ...]:
     A role is the attribute's name, or `branch 0`, `branch 1`, ... for the branches of a conditional.
     """
     if opcode == "conditional":
-        return tuple(branch_role(number) for number in range(len(attributes)))
+        return tuple(f"branch {number}" for number in range(len(attributes)))
     return tuple(attributes)
-
-
-def branch_role(number: int) -> str:
-    """Returns the role of one branch of a conditional."""
-    return f"branch {number}"
 
 
 def default_roles(opcode: str, count: int) -> tuple[str, ...]:

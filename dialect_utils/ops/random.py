@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Generic
 
-from dialect_utils.layout import ELEMENT_TYPES, ElementType, Shape, TupleShape, parse_shape
+from dialect_utils.layout import ELEMENT_TYPES, ElementType, TupleShape, parse_shape
 from dialect_utils.ops.declaration import (
     ANY,
     FLOATS,
@@ -42,7 +42,7 @@ def check_distribution(instance: Instance) -> None:
         return
     kind, given = instance.array(0).element_type, instance.result_array().element_type
     other = instance.array(1).element_type
-    if kind != other or not is_same_kind(kind, given):
+    if kind != other or not (is_same_kind(kind, given) if instance.is_mixed else kind == given):
         raise ShapeError(f"rng of {kind} and {other} cannot give {given}", "operands")
     name = instance.attribute("distribution")
     taken = FLOATS if name == "rng_normal" else REAL_NUMBERS
@@ -60,11 +60,6 @@ def check_bits(instance: Instance) -> None:
         raise ShapeError(message, "shape")
     if not instance.is_lenient and not all(REAL_NUMBERS.includes(leaf.element_type) for leaf in shape.arrays()):
         raise ShapeError(f"rng-bit-generator gives real numbers, but the shape is {shape}", "shape")
-
-
-def state(instance: Instance) -> Shape:
-    """Returns u64[2]."""
-    return _STATE
 
 
 _U32, _U64 = ELEMENT_TYPES["u32"], ELEMENT_TYPES["u64"]
@@ -116,8 +111,7 @@ class _Words(Generic[V]):
 
     def threefry(self, words: tuple[V, V], key: tuple[V, V]) -> tuple[V, V]:
         """Returns the words after 20 rounds of Threefry2x32."""
-        parity = self.xor(self.xor(key[0], key[1]), self.number(key[0], _PARITY, _U32))
-        keys = (*key, parity)
+        keys = (*key, self.xor(self.xor(key[0], key[1]), self.number(key[0], _PARITY, _U32)))
         first, second = self.add(words[0], keys[0]), self.add(words[1], keys[1])
         for i in range(5):
             for rotation in _ROTATIONS[i % 2]:
@@ -153,8 +147,7 @@ def define_rng_bit_generator(domain: Domain[V], operation: Operation, operands: 
         raise UndefinedError(f"rng-bit-generator of a state of {domain.element_type(state)}")
     draw = _threefry if "three" in algorithm else _philox
     counted, bits = draw(words, state, shape.dimensions, shape.element_type.bits == _LONG)
-    found = reshaped(domain, bits, shape.dimensions)
-    return [counted, domain.each("convert", shape.element_type, [found])]
+    return [counted, domain.each("convert", shape.element_type, [reshaped(domain, bits, shape.dimensions)])]
 
 
 def _threefry(words: _Words[V], state: V, sizes: tuple[int, ...], is_long: bool) -> tuple[V, V]:
@@ -235,7 +228,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         NO_TRAITS,
         integers("delta", needed=True),
         mlir="",
-        result=state,
+        result=lambda instance: _STATE,
         define=define_chosen,
         factors=_NUMBERED,
     ),

@@ -106,8 +106,7 @@ def check_sort(instance: Instance) -> None:
     found = instance.arrays()
     if len({each.dimensions for each in found}) > 1:
         raise ShapeError(f"sort of arrays whose dimensions differ: {', '.join(map(str, found))}", "operands")
-    kinds = [each.element_type for each in found for _ in range(2)]
-    check_applied(instance, 0, kinds, [PRED])
+    check_applied(instance, 0, [each.element_type for each in found for _ in range(2)], [PRED])
 
 
 def check_scan(instance: Instance) -> None:
@@ -148,11 +147,6 @@ def _check_scanned(instance: Instance, called: Called, count: int) -> None:
             raise ShapeError(f"scan applies %{called.name} with {want} {what}, but it has {have}", "to_apply")
 
 
-def define_map(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
-    """Returns the computation's results at every index."""
-    return domain.map(operation, only_function(operation), operands)
-
-
 def define_reduce(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns the combined elements, computed on arrays [kept, reduced]; source: StableHLO's specification."""
     arrays, initial = operands[: len(operands) // 2], operands[len(operands) // 2 :]
@@ -183,8 +177,7 @@ def define_scan(domain: Domain[V], operation: Operation, operands: Sequence[V]) 
     """
     (dimension,), (carried,) = required_ints(operation, "dimensions"), required_ints(operation, "num_carries")
     inputs, carries = list(operands[: len(operands) - carried]), list(operands[len(operands) - carried :])
-    sizes = domain.dimensions(inputs[0])
-    count, rows = sizes[dimension], []
+    count, rows = domain.dimensions(inputs[0])[dimension], []
     numbers = range(count)[::-1] if operation.attribute("is_reverse") == "true" else range(count)
     for i in numbers:
         cut = [section(domain, array, dimension, 1, i) for array in inputs]
@@ -202,7 +195,6 @@ def _without(sizes: Sequence[int], dimension: int) -> tuple[int, ...]:
 
 
 def _stacked(domain: Domain[V], arrays: Sequence[V], dimension: int) -> V:
-    """Returns arrays joined along a new dimension."""
     sizes = domain.dimensions(arrays[0])
     longer = (*sizes[:dimension], 1, *sizes[dimension:])
     return domain.concatenate([reshaped(domain, array, longer) for array in arrays], dimension)
@@ -236,7 +228,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         *TO_APPLY,
         result=map_elements,
         check=check_map,
-        define=define_map,
+        define=lambda domain, operation, operands: domain.map(operation, only_function(operation), operands),
         factors=of_equal_arrays,
     ),
     op(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Generic
 
@@ -54,8 +55,7 @@ def fft(instance: Instance) -> Shape:
         _check_lengths(instance, operand, lengths)
         return _with_last(whole(instance), half)
     if kind == "IRFFT":
-        last = operand.dimensions[-1]
-        if last != half:
+        if operand.dimensions[-1] != half:
             message = f"fft back to {lengths[-1]} real numbers needs {half} complex ones, found {operand}"
             raise ShapeError(message, "fft_length")
         _check_lengths(instance, _with_last(operand, lengths[-1]), lengths)
@@ -151,8 +151,7 @@ class _Norm(Generic[V]):
         return prod(self.sizes) // self.sizes[self.feature]
 
     def sum(self, array: V) -> V:
-        rest = [i for i in range(len(self.sizes)) if i != self.feature]
-        rows = grouped(self.domain, array, [self.feature], rest)
+        rows = grouped(self.domain, array, [self.feature], [i for i in range(len(self.sizes)) if i != self.feature])
         return self.domain.sum_of(self.operation, rows)
 
     def mean(self, array: V) -> V:
@@ -170,7 +169,6 @@ class _Norm(Generic[V]):
 
 
 def _norm(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> _Norm[V]:
-    """Returns an operation's arithmetic; raises UndefinedError where the operands have several element types."""
     epsilon = operation.attribute("epsilon")
     types = {domain.element_type(operand) for operand in operands}
     if epsilon is None or len(types) > 1:
@@ -179,16 +177,10 @@ def _norm(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> _No
 
 
 def _feature(operation: Operation) -> int:
-    """Returns the dimension of features; raises UndefinedError where it is not named."""
     text = operation.attribute("feature_index")
     if text is None:
         raise UndefinedError(f"{operation.opcode} has no feature_index")
     return int(text.split(" : ")[0])
-
-
-def define_batch_norm_inference(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
-    """Returns the operand normalized by the given mean and variance; source: StableHLO's specification."""
-    return [_norm(domain, operation, operands).inferred(*operands)]
 
 
 def define_batch_norm_training(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
@@ -252,11 +244,9 @@ def define_triangular_solve(domain: Domain[V], operation: Operation, operands: S
     if not is_lower:
         # In the reverse order of rows and columns an upper triangle is a lower one.
         matrix, right = domain.reverse(matrix, (1, 2)), domain.reverse(right, (1,))
-    has_unit_diagonal = operation.attribute("unit_diagonal") == "true"
-    found = domain.solve_lower(matrix, right, has_unit_diagonal=has_unit_diagonal)
+    found = domain.solve_lower(matrix, right, has_unit_diagonal=operation.attribute("unit_diagonal") == "true")
     found = found if is_lower else domain.reverse(found, (1,))
-    turned = sizes if is_left else (*sizes[:-2], sizes[-1], sizes[-2])
-    whole = domain.move(found, Reshape(turned))
+    whole = domain.move(found, Reshape(sizes if is_left else (*sizes[:-2], sizes[-1], sizes[-2])))
     return [whole if is_left else _swapped(domain, whole)]
 
 
@@ -292,16 +282,6 @@ def normalization_factors(operation: Operation) -> Iterator[Factor]:
             yield shared(operation, {position: dimension for position, own in ranks.items() if own == rank}, kind)
 
 
-def fft_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions, of which the transformed ones are needed as a whole."""
-    return of_matrices(operation, len(operation.ints("fft_length") or ()))
-
-
-def cholesky_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions, of which those of the matrices are needed as a whole."""
-    return of_matrices(operation, 2)
-
-
 def triangular_solve_factors(operation: Operation) -> Iterator[Factor]:
     """Yields the batch, the rows or columns of the right side, which are solved one by one, and the matrix's own."""
     batch = len(sizes_at(operation, 0)) - 2
@@ -334,7 +314,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         takes=FLOATS,
         result=first_array,
         check=check_features,
-        define=define_batch_norm_inference,
+        define=lambda domain, operation, operands: [_norm(domain, operation, operands).inferred(*operands)],
         factors=normalization_factors,
     ),
     op(
@@ -357,7 +337,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=first_array,
         check=check_square,
         define=define_cholesky,
-        factors=cholesky_factors,
+        factors=partial(of_matrices, count=2),
     ),
     op(
         "fft",
@@ -368,7 +348,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         takes=TRANSFORMED,
         result=fft,
         define=define_fft,
-        factors=fft_factors,
+        factors=lambda operation: of_matrices(operation, len(operation.ints("fft_length") or ())),
     ),
     op(
         "triangular-solve",

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 _SUPPORTED = "0.10 to 0.12"
+_ANCHOR = "builtin.module("
 
 
 def _missing(error: Exception) -> DiagnosticError:
@@ -51,7 +52,7 @@ try:
     serialize_portable_artifact = stablehlo.serialize_portable_artifact
     deserialize_portable_artifact = stablehlo.deserialize_portable_artifact
     current_version = stablehlo.get_current_version
-    _register_passes = stablehlo.register_stablehlo_passes
+    _register_passes = stablehlo.register_stablehlo_passes, _mlirHlo.register_mhlo_passes
     _DIMENSION_NUMBERS: dict[str, Any] = {
         "dimension_numbers": stablehlo.GatherDimensionNumbers,
         "dot_dimension_numbers": stablehlo.DotDimensionNumbers,
@@ -100,17 +101,34 @@ def operation_names() -> list[str]:
     return [name for name in found if name is not None]
 
 
-@lru_cache(maxsize=2)
-def context(*, allow_unregistered: bool) -> ir.Context:
+@lru_cache(maxsize=1)
+def context() -> ir.Context:
     """Returns the process's context, with every dialect of jaxlib.
 
-    A second context also accepts operations of unknown dialects in generic form.
+    It keeps attributes, types and operations (in generic form) of unknown dialects as they are.
     """
     made = _new_context()
     for register in (*_REGISTER, *_optional_dialects()):
         register(made)
-    made.allow_unregistered_dialects = allow_unregistered
+    # Dialects on which others depend, such as affine, are not read before they are loaded.
+    made.load_all_available_dialects()
+    made.allow_unregistered_dialects = True
     return made
+
+
+@cache
+def is_known_operation(name: str) -> bool:
+    """Is true for an operation of a dialect of jaxlib."""
+    return bool(context().is_registered_operation(name))
+
+
+@cache
+def is_known_dialect(name: str) -> bool:
+    """Is true for a dialect of jaxlib."""
+    try:
+        return context().get_dialect_descriptor(name) is not None
+    except ValueError:
+        return False
 
 
 def _new_context() -> ir.Context:
@@ -146,16 +164,37 @@ def deserialize_kernel(module: ir.Module) -> None:
     _run(module, "builtin.module(mosaic-serde{serialize=false})")
 
 
+def run_passes_on_text(text: str, pipeline: str) -> str:
+    """Returns the text of a module after passes; raises MLIRError, and ValueError for a pass that jaxlib lacks."""
+    module = ir.Module.parse(text, context())
+    run_passes(module, pipeline)
+    return str(module)
+
+
 def run_passes(module: ir.Module, pipeline: str) -> None:
-    """Runs passes of StableHLO on a module, in place; raises MLIRError where one fails."""
-    _register_passes()
+    """Runs passes of StableHLO and MHLO on a module, in place; raises MLIRError where one fails.
+
+    Passes outside of `builtin.module(...)` run on the module, or if they cannot on each function.
+    """
+    for register in _register_passes:
+        register()
     _run(module, pipeline)
 
 
 def _run(module: ir.Module, pipeline: str) -> None:
     from jaxlib.mlir.passmanager import PassManager
 
-    PassManager.parse(pipeline, module.context).run(module.operation)
+    def manager(text: str) -> PassManager:
+        return PassManager.parse(text, module.context)
+
+    if pipeline.startswith(_ANCHOR):
+        manager(pipeline).run(module.operation)
+        return
+    try:
+        found = manager(f"{_ANCHOR}{pipeline})")
+    except ValueError:
+        found = manager(f"{_ANCHOR}func.func({pipeline}))")
+    found.run(module.operation)
 
 
 def _optional_dialects() -> list[Callable[[ir.Context], None]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Function, Value
+from dialect_utils.ir.assignments import Guarded
 from dialect_utils.layout import Shape
 from dialect_utils.ops import Trait, has, hlo_opcode
 from dialect_utils.stablehlo.annotations import operation_shapes, text_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 FUNCTION = "func.func"
 
 
-class StableHloFunction(Function):
+class StableHloFunction(Guarded, Function):
     """A function or a region's block, one object for each.
 
     `holder` is the `func.func`, or the operation that holds the region; `block` is None for a declaration.
@@ -134,6 +135,18 @@ class StableHloFunction(Function):
         self.interface.drop_argument(index)
         self.module.forget_values(self.body.arguments)
         self.body.erase_argument(index)
+        self._parameters = None
+
+    def set_parameters(self, order: Sequence[int | Shape]) -> None:
+        before = list(self.body.arguments)
+        self.module.forget_values(before)
+        for mlir_type, each in zip(self.interface.set_arguments(order), order, strict=True):
+            if isinstance(each, int):
+                before[each].replace_all_uses_with(self.body.add_argument(mlir_type, before[each].location))
+            else:
+                self.body.add_argument(mlir_type, ir.Location.unknown(self.module.context))
+        for _ in before:
+            self.body.erase_argument(0)
         self._parameters = None
 
     def set_results(self, values: Sequence[Value]) -> None:

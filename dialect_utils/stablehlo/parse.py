@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from dialect_utils.ir.assignments import assign
 from dialect_utils.stablehlo.annotations import text_of
 from dialect_utils.stablehlo.bindings import context, deserialize_portable_artifact, ir, run_passes
 from dialect_utils.stablehlo.builder import StableHloBuilder
@@ -23,7 +24,8 @@ from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, Source
 BYTECODE_MAGIC = b"ML\xefR"
 # MLIR's parser overflows its stack at some thousands of nested brackets.
 _MAX_NESTING = 500
-_BRACKETS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"?|//[^\n]*|->|>=|[^()\[\]{}<>]+')
+# Everything but brackets: strings, comments, arrows and comparisons, whose `>` closes nothing, other characters.
+_NO_BRACKETS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"?|//[^\n]*+|->|>=|[^()\[\]{}<>"/\-]++|[/\-]')
 
 # A byte of a string beyond ASCII, and strings that are names: of symbols, operations and attributes. The
 # target of a custom call may be any bytes.
@@ -94,17 +96,10 @@ def _parse_text(source: Source) -> StableHloModule:
 
 def _parse(text: str, blanked: str | None, source: Source) -> tuple[ir.Operation, ir.Operation | None]:
     try:
-        return _parse_twice(text, blanked, context(allow_unregistered=False))
-    except ir.MLIRError as strict:
-        try:
-            return _parse_twice(text, blanked, context(allow_unregistered=True))
-        except ir.MLIRError:
-            raise DiagnosticError(_best_diagnostics(strict, blanked, source)) from None
-
-
-def _parse_twice(text: str, blanked: str | None, target: ir.Context) -> tuple[ir.Operation, ir.Operation | None]:
-    root = ir.Module.parse(text, target).operation
-    return root, None if blanked is None else ir.Module.parse(blanked, target).operation
+        root = ir.Module.parse(text, context()).operation
+        return root, None if blanked is None else ir.Module.parse(blanked, context()).operation
+    except ir.MLIRError as error:
+        raise DiagnosticError(_best_diagnostics(error, blanked, source)) from None
 
 
 def _best_diagnostics(error: ir.MLIRError, blanked: str | None, source: Source) -> tuple[Diagnostic, ...]:
@@ -114,7 +109,7 @@ def _best_diagnostics(error: ir.MLIRError, blanked: str | None, source: Source) 
     """
     if blanked is not None:
         try:
-            ir.Module.parse(blanked, context(allow_unregistered=False))
+            ir.Module.parse(blanked, context())
         except ir.MLIRError as plain:
             return diagnostics_of(plain, source)
     return diagnostics_of(error, source)
@@ -125,13 +120,13 @@ def _keep_origins(module: StableHloModule, placed: ir.Operation) -> None:
     unknown = ir.Location.unknown(module.root.context)
     for mlir, other in zip(walk(module.root), walk(placed), strict=True):
         operation = module.operation(mlir)
-        operation.origin = origin_of(other.location)
+        assign(operation, "origin", origin_of(other.location))
         if _is_implicit(mlir.location, operation.origin):
             mlir.location = unknown
         for block, other_block in zip(blocks_of(mlir), blocks_of(other), strict=True):
             parameters = module.function(block).parameters
             for parameter, argument in zip(parameters, other_block.arguments, strict=True):
-                parameter.origin = origin_of(argument.location)
+                assign(parameter, "origin", origin_of(argument.location))
                 if _is_implicit(argument.location, origin_of(parameter.mlir.location)):
                     ir.BlockArgument(parameter.mlir).set_location(unknown)
 
@@ -162,7 +157,7 @@ def _is_utf8(written: str) -> bool:
 
 def _check_nesting(source: Source) -> None:
     """Raises DiagnosticError where brackets nest deeper than MLIR's parser can follow."""
-    brackets = _BRACKETS.sub("", source.text)
+    brackets = _NO_BRACKETS.sub("", source.text)
     for _ in range(_MAX_NESTING):
         shorter = brackets.replace("()", "").replace("[]", "").replace("{}", "").replace("<>", "")
         if len(shorter) == len(brackets):
@@ -195,11 +190,8 @@ def _check_aliases(source: Source) -> None:
 def _bytecode_text(data: bytes) -> str:
     """Returns the text of bytecode or a portable artifact; raises MLIRError or ValueError for damaged data."""
     if _PORTABLE_PRODUCER in data[:_PRODUCER_END]:
-        return _printed(deserialize_portable_artifact(context(allow_unregistered=False), data))
-    try:
-        return _printed(ir.Module.parse(data, context(allow_unregistered=False)))
-    except (ir.MLIRError, ValueError):
-        return _printed(ir.Module.parse(data, context(allow_unregistered=True)))
+        return _printed(deserialize_portable_artifact(context(), data))
+    return _printed(ir.Module.parse(data, context()))
 
 
 def _printed(module: ir.Module) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TextIO
 
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 # Smaller sizes than this round to less than 100.
 _LEAST_OF_100 = 99.95
 _LINE_BREAK = re.compile(r"\n")
@@ -203,6 +203,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
         return None
     closest = all_nearest(name, known)
     return closest[0] if len(closest) == 1 else None
+
+
+def meant(name: str, known: Iterable[str], otherwise: str | None = None, sign: str = "") -> str | None:
+    """Returns a hint that asks for the known name most like `name`, or `otherwise` where none is."""
+    close = nearest(name, known)
+    return otherwise if close is None else f"did you mean {sign}{close}?"
 
 
 def all_nearest(name: str, known: Iterable[str]) -> list[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,8 +13,10 @@ from dialect_utils.ir import Module, Value
 from dialect_utils.ir.control_flow import merged
 from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape, parse_element_type, parse_layout
 from dialect_utils.layout.targets.known import TargetName, default_layout
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, nearest, read_input
+from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_at, nearest
 from passes.framework.base import Report, module_pass
+from passes.framework.pipeline import read_toml
+from passes.layouts.constraints import values_in_memory
 
 Target = Literal["row-major", TargetName]
 Scope = Literal["all", "interface"]
@@ -75,7 +75,7 @@ def annotate_layouts(
     if like is not None:
         choice.imitate(module, read_module(str(like)))
     parameters, results = choice.entry_layout(module)
-    for value in _all_values(module) if scope == "all" else _interface_values(module):
+    for value in values_in_memory(module) if scope == "all" else _interface_values(module):
         shape = choice.shape(value, value.shape)
         if shape != value.shape:
             value.set_shape(shape)
@@ -115,34 +115,19 @@ class _Choice:
         arrays = [_first_choice(leaves) for leaves in zip(*known, strict=True)]
         for value in values:
             self.kept[value] = arrays
-            self._follow_elements(value)
-
-    def _follow_elements(self, value: Value) -> None:
-        """Records the layouts of a tuple's elements for the operands of the tuple op."""
-        if value.operation is None or value.operation.opcode != "tuple":
-            return
-        arrays = iter(self.kept[value])
-        for operand in value.operation.operands:
-            self.kept.setdefault(operand, [next(arrays) for _ in operand.shape.arrays()])
+            _record_elements(value, self.kept)
 
     def imitate(self, module: Module, like: Module) -> None:
         """Records the layouts of `like`; raises DiagnosticError if the entry has other parameters or results."""
         if module.dialect == like.dialect == "hlo":
-            self.named = {value.name: list(value.shape.arrays()) for value in _all_values(like)}
+            self.named = {value.name: list(value.shape.arrays()) for value in values_in_memory(like)}
         (parameters, results), (like_parameters, like_results) = module.entry_layout, like.entry_layout
         received = _regrouped("parameters", parameters, like_parameters)
         returned = _regrouped("results", results, like_results)
         for value, arrays in zip(module.entry.results, returned, strict=True):
             self.interface[value] = arrays
-            self._imitate_elements(value, iter(arrays))
+            _record_elements(value, self.interface)
         self.interface.update(zip(module.entry.parameters, received, strict=True))
-
-    def _imitate_elements(self, value: Value, arrays: Iterator[ArrayShape]) -> None:
-        """Records the layouts of a returned tuple's elements for the operands of the tuple op."""
-        if value.operation is None or value.operation.opcode != "tuple":
-            return
-        for operand in value.operation.operands:
-            self.interface.setdefault(operand, [next(arrays) for _ in operand.shape.arrays()])
 
     def shape(self, value: Value, shape: Shape) -> Shape:
         """Returns a value's shape with the chosen layouts."""
@@ -184,6 +169,14 @@ class _Choice:
         return shape.with_layout(default_layout(shape.element_type, shape.dimensions, self.target))
 
 
+def _record_elements(value: Value, known: dict[Value, list[ArrayShape]]) -> None:
+    """Records the layouts of a tuple's elements for the operands of the tuple op."""
+    if value.operation is not None and value.operation.opcode == "tuple":
+        arrays = iter(known[value])
+        for operand in value.operation.operands:
+            known.setdefault(operand, [next(arrays) for _ in operand.shape.arrays()])
+
+
 def _first_choice(leaves: Sequence[ArrayShape]) -> ArrayShape:
     """Returns the first array whose layout has more than the descending order, or else the first array."""
     return next((leaf for leaf in leaves if leaf.is_static and not leaf.effective_layout.is_default), leaves[0])
@@ -205,7 +198,7 @@ def _regrouped(what: str, ours: Sequence[Shape], theirs: Sequence[Shape]) -> lis
 
 def _note_left_alone(module: Module, report: Report) -> None:
     """Reports the values that can have no layout, in one note for each reason (rule 4)."""
-    values = [(value, value.shape) for value in _all_values(module)]
+    values = [(value, value.shape) for value in values_in_memory(module)]
     shapes = {shape for _, shape in values}
     of_tokens = {shape for shape in shapes if isinstance(shape, TokenShape)}
     not_static = {shape for shape in shapes if any(not array.is_static for array in shape.arrays())}
@@ -215,10 +208,6 @@ def _note_left_alone(module: Module, report: Report) -> None:
         if found:
             more = f" and {len(found) - 1} more" if len(found) > 1 else ""
             report.note(f"left alone: {found[0].name}{more}, {why}", found[0].location)
-
-
-def _all_values(module: Module) -> list[Value]:
-    return [value for function in module.functions if not function.is_embedded for value in function.values()]
 
 
 def _interface_values(module: Module) -> list[Value]:
@@ -266,18 +255,7 @@ class LayoutRule:
 
 def read_layout_rules(path: Path) -> tuple[LayoutRule, ...]:
     """Reads a rules file, whose first matching rule decides; raises DiagnosticError at the first error in the file."""
-    try:
-        text = read_input(str(path)).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DiagnosticError(Diagnostic(f"{path}: byte {error.start} is no UTF-8")) from None
-    source = Source(str(path), text)
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise _toml_error(source, error) from None
-    except (ValueError, RecursionError):
-        # tomllib passes on the errors of int() and of the stack.
-        raise DiagnosticError(Diagnostic(f"{path}: holds a number that is too long, or nests too deep")) from None
+    source, document = read_toml(path)
     unknown = [key for key in document if key != "rule"]
     rules = document.get("rule", [])
     if unknown or not isinstance(rules, list) or not all(isinstance(each, dict) for each in rules):
@@ -311,17 +289,9 @@ def _within(source: Source, table: dict[str, Any], error: DiagnosticError) -> Di
     text = table["layout"] if found.location is not None else table.get("type", "")
     start = source.text.find(text)
     span = found.location.span.shifted(start) if found.location is not None else Span(start, start + len(text))
-    return DiagnosticError(Diagnostic(found.message, Location(source, span), hint=found.hint))
+    return error_at(source, span, found.message, found.hint)
 
 
 def _error(source: Source, word: str, message: str, hint: str | None = None) -> DiagnosticError:
     start = max(0, source.text.find(word))
-    return DiagnosticError(Diagnostic(message, Location(source, Span(start, start + len(word))), hint=hint))
-
-
-def _toml_error(source: Source, error: tomllib.TOMLDecodeError) -> DiagnosticError:
-    # On Python 3.11 to 3.13 only the message of tomllib's error holds the location.
-    found = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
-    message = str(error)[: found.start()] if found else str(error).removesuffix(" (at end of document)")
-    offset = source.offset(int(found.group(1)), int(found.group(2))) if found else len(source.text)
-    return DiagnosticError(Diagnostic(message[:1].lower() + message[1:], Location(source, Span(offset, offset + 1))))
+    return error_at(source, Span(start, start + len(word)), message, hint)

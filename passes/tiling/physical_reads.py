@@ -34,15 +34,13 @@ class FoundBitcast:
 
     def make(self, module: Module, source: Value) -> set[Operation]:
         """Replaces the ops by the bitcast of `source`; returns the removed ops."""
-        made = self.insert(module, source)
-        self.end.replace_uses(made)
+        self.end.replace_uses(self.insert(module, source))
         return erase_dead([self.end], keep=source)
 
     def insert(self, module: Module, source: Value) -> Value:
         """Inserts the bitcast of `source` before the ops."""
         first, last = self.operations[0], self.operations[-1]
-        builder = module.before(first)
-        made = builder.bitcast(source, self.shape, name=self.mark.name, like=first.results[0])
+        made = module.before(first).bitcast(source, self.shape, name=self.mark.name, like=first.results[0])
         operation = made.operation
         assert operation is not None  # the bitcast
         for name, text in unmarked_attributes(last).items():
@@ -138,7 +136,9 @@ def try_reads(chain: Chain, shape: ArrayShape | None = None) -> Reads | None:
             if not moves(user, value) or len(part.operations) >= _LONGEST_ROUND_TRIP:
                 return None
             longer = part.longer(user)
-            if user not in claimed and _gives_back(longer, shape):
+            plan = longer.plan()
+            ends_in_value = is_identity(plan) if shape is None else inverts(plan, physical_plan(shape))
+            if user not in claimed and ends_in_value:
                 reads.logical.append(longer.value)
             elif user in ends:
                 reads.bitcasts.append(ends[user])
@@ -146,13 +146,6 @@ def try_reads(chain: Chain, shape: ArrayShape | None = None) -> Reads | None:
                 pending.append(longer)
     is_read = bool(reads.logical or reads.bitcasts or reads.returned)
     return reads if is_read and _order_bitcasts(reads) else None
-
-
-def _gives_back(chain: Chain, shape: ArrayShape | None) -> bool:
-    """Is true if a chain ends in the logical value."""
-    if shape is None:
-        return is_identity(chain.plan())
-    return inverts(chain.plan(), physical_plan(shape))
 
 
 def inverts(plan: Plan, other: Plan) -> bool:

@@ -6,7 +6,6 @@ relayout/supervisor/programs.py. `Oracle` is the side of the sandboxed child.
 
 from __future__ import annotations
 
-import os
 import shlex
 import time
 from collections.abc import Callable, Sequence
@@ -15,14 +14,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils import processes
-from dialect_utils.io.files import STANDARD_INPUT, encode, is_url, read_module
+from dialect_utils.io.files import encode, read_module
 from dialect_utils.io.inputs import named_input
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Pass
-from passes.framework.pipeline import Pipeline, verify
+from passes.framework.pipeline import SUFFIX, Pipeline, verify
 from relayout.batch.unit import Unit
-from relayout.command import Command, LimitOptions
+from relayout.command import Command, LimitOptions, function_of, function_option
 from relayout.console import DONE, Console, print_json
 from relayout.findings import Crash, Find, Finder, is_kept, reduce_finding
 from relayout.options import argument, choice, count, excludes, group, needs, option, usage_error
@@ -39,7 +38,6 @@ _FINDINGS = {"different": "difference", "crash": "crash"}
 _SECONDS = 3600.0
 # The compilation and the run of a module of ordinary size, by a program that starts JAX.
 _RUN_SECONDS = 120
-_SUFFIX = {"hlo": ".hlo", "stablehlo": ".mlir"}
 _LETTERS = (".a", ".b")
 
 
@@ -61,7 +59,7 @@ exit codes:
   0  reduced, and the files show the cause that the line `kept:` names
   1  nothing to reduce: no difference, no crash, or no exit code 0 of the command; or the input is wrong
   2  the command is wrong, or a file is missing"""
-    endings = tuple(letter + suffix for letter in ("", *_LETTERS) for suffix in _SUFFIX.values())
+    endings = tuple(f"{letter}.{suffix}" for letter in ("", *_LETTERS) for suffix in SUFFIX.values())
     rules = (
         needs(("repeat", "run_timeout"), "oracle", reason="without --oracle COMMAND"),
         excludes(
@@ -73,6 +71,7 @@ exit codes:
     )
 
     files: tuple[str, ...] = argument("FILE", "two modules; one with -p, --keep crash or --oracle", "+")
+    function: str | None = function_option()
     pipeline: PipelineOptions = group(PipelineOptions)
     keep: str = option("KEEP", "what stays: different (default) or crash", choice(*_FINDINGS), default="different")
     output: str = option("PREFIX", "begin of the files' names (reduced)", str, "-o", "--output", default="reduced")
@@ -90,7 +89,6 @@ exit codes:
 
     def plan(self, console: Console) -> Sequence[Unit]:
         self._check_oracle()
-        self._check_outputs()
         return [Unit(tuple(map(named_input, self.files)), seconds=self.limits.timeout or _SECONDS)]
 
     def _check_oracle(self) -> None:
@@ -102,14 +100,6 @@ exit codes:
         if PLACEHOLDER not in self.oracle:
             hint = f"write it where the command takes a path: --oracle './shows_bug {PLACEHOLDER}'"
             raise usage_error(f"the command of --oracle has no {PLACEHOLDER}, so it would not see the module", hint)
-
-    def _check_outputs(self) -> None:
-        """Raises UsageError where a reduced module would overwrite a FILE."""
-        named = {os.path.realpath(file) for file in self.files if file != STANDARD_INPUT and not is_url(file)}
-        for ending in self.endings:
-            if os.path.realpath(self.output + ending) in named:
-                message = f"{self.output}{ending} is a FILE that is read, and would be overwritten"
-                raise usage_error(message, "-o PREFIX gives the reduced modules another name")
 
     def work(self, unit: Unit, console: Console) -> int:
         if self.oracle is not None:
@@ -123,7 +113,7 @@ exit codes:
             raise usage_error(f"expected {' or '.join(map(str, sorted(wanted)))} FILEs", hint)
         from dialect_utils.execution import Worker
 
-        modules = [read_module(file) for file in self.files]
+        modules = [read_module(file, function_of(self.function)) for file in self.files]
         for module in modules:
             verify(module)
         with Worker() as worker:
@@ -136,7 +126,7 @@ exit codes:
         """Reduces a module for which the command of --oracle exits with 0; the output holds the smallest one so far."""
         deadline = time.monotonic() + (self.limits.timeout or _SECONDS)
         oracle = Oracle(command, self.repeat, self.run_timeout, deadline)
-        module = read_module(self.files[0])
+        module = read_module(self.files[0], function_of(self.function))
         verify(module)
         files: list[str] = []
 
@@ -213,7 +203,7 @@ def _first_pass(module: Module, pipeline: Pipeline, finder: Finder) -> tuple[Pas
 
 def _write(prefix: str, letters: Sequence[str], modules: Sequence[Module]) -> list[str]:
     """Writes `PREFIX.hlo`, or `PREFIX.a.hlo` and `PREFIX.b.hlo`; returns the names."""
-    files = [prefix + letter + _SUFFIX[module.dialect] for letter, module in zip(letters, modules, strict=True)]
+    files = [f"{prefix}{letter}.{SUFFIX[module.dialect]}" for letter, module in zip(letters, modules, strict=True)]
     for file, module in zip(files, modules, strict=True):
         write_output(file, module.text().encode())
     return files

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dialect_utils.memory.collectives import KINDS
-from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes, meant
 
 if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
@@ -39,7 +39,7 @@ def _figures(report: MemoryReport) -> dict[str, float]:
         "outputs": totals["output_bytes"],
         "temporaries": totals["temporary_bytes"],
         "padding": totals["padding_bytes"],
-        "relayout bytes": sum((row.bytes_read + row.bytes_written) * (row.trips or 1) for row in relayouts),
+        "relayout bytes": sum(row.total_bytes for row in relayouts),
         "relayouts": len(relayouts),
         "copies": sum(row.opcode.startswith("copy") for row in report.relayouts),
         "collectives": len(report.collectives),
@@ -78,11 +78,8 @@ class Condition:
             limit, against = self.factor * before, f", and {self._written(before)} in the old report"
         if not _COMPARISONS[self.comparison](figure, limit):
             return None
-        return f"{self.text}: {self.figure} {'are' if self._is_plural else 'is'} {self._written(figure)}{against}"
-
-    @property
-    def _is_plural(self) -> bool:
-        return self.figure.endswith("s")
+        verb = "are" if self.figure.endswith("s") else "is"
+        return f"{self.text}: {self.figure} {verb} {self._written(figure)}{against}"
 
     def _written(self, figure: float) -> str:
         return str(figure) if self.figure in _COUNTS else f"{format_bytes(round(figure))} ({figure:.0f} bytes)"
@@ -98,8 +95,7 @@ def parse_condition(text: str) -> Condition:
         raise DiagnosticError(Diagnostic(f"{text!r} is no condition", hint=f'a condition is "{EXAMPLE}"'))
     figure, comparison, limit = found["figure"], found["comparison"], found["limit"]
     if figure not in FIGURES:
-        near = nearest(figure, FIGURES)
-        hint = f"did you mean {near}?" if near else f"the figures are {', '.join(FIGURES)}"
+        hint = meant(figure, FIGURES, f"the figures are {', '.join(FIGURES)}")
         raise DiagnosticError(Diagnostic(f"{figure!r} is no figure of a report", hint=hint))
     if (factor := _FACTOR.fullmatch(limit)) is not None:
         return Condition(text, figure, comparison, float(factor["factor"] or 1))

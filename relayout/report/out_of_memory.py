@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from dialect_utils.memory.messages import MessageAllocation, OutOfMemory
+from dialect_utils.memory.rows import origin_text
 from dialect_utils.text import format_bytes
 from relayout.report.terminal import clip, format_table
 
@@ -59,8 +60,10 @@ def first_sentence(message: OutOfMemory) -> str:
     if message.available is None:
         return f"{program} does not fit into {memory}: {needs}"
     has = f"{format_bytes(message.available)} {'are free' if message.what in ('reserve', 'allocate') else 'are there'}"
-    over = message.needed - message.available
+    over = message.needed - message.available if message.excess is None else message.excess
     more = f", {format_bytes(over)} too much" if over > 0 else ", with what the rest of the program holds too much"
+    if message.piece is not None:
+        more = f", {format_bytes(message.piece)} of them in one piece: the memory is fragmented"
     return f"{program} does not fit into {memory}: {needs}, and {has}{more}"
 
 
@@ -68,7 +71,14 @@ def _message(message: OutOfMemory) -> Iterator[str]:
     yield first_sentence(message)
     yield from _largest(message)
     yield from _table(message)
-    yield from _totals(message)
+    section = None
+    for heading, name, size in message.totals:
+        if heading != section:
+            section = heading
+            yield f"\n{heading or 'sums'}"
+        yield f"  {format_bytes(size):>9}  {name}"
+    if message.unpadded_temporaries is not None:
+        yield f"  {format_bytes(message.unpadded_temporaries):>9}  elements of the temporaries, without padding"
     yield ""
 
 
@@ -93,23 +103,19 @@ def _named(each: MessageAllocation) -> str:
     instruction = each.label.split(" = ")[0].lstrip("%")
     name = " ".join(filter(None, (instruction, each.shape))) or each.kind
     tag = f" ({each.tag})" if each.tag else ""
-    origin = _origin(each)
+    origin = origin_text(each)
     return f"{name}{tag}" + (f", from {origin}" if origin else "")
-
-
-def _origin(each: MessageAllocation) -> str:
-    line = f"{each.source_file}:{each.source_line}" if each.source_file else ""
-    return f"{each.op_name} {line}".strip()
 
 
 def _table(message: OutOfMemory) -> Iterator[str]:
     """Yields the allocations with the most bytes; those of one shape and origin are one row."""
     groups: dict[tuple[str, str, str, int], list[MessageAllocation]] = {}
     for each in message.allocations:
-        groups.setdefault((each.shape or each.label, each.tag, _origin(each), each.size), []).append(each)
+        groups.setdefault((each.shape or each.label, each.tag, origin_text(each), each.size), []).append(each)
     least = (message.needed or 0) * _LEAST_SHARE
     order = sorted(groups.values(), key=lambda group: -sum(each.size for each in group))
-    shown = [group for group in order if sum(each.size for each in group) >= least][:_ROWS]
+    # The message may list the least of the allocations only.
+    shown = [group for group in order if sum(each.size for each in group) >= least][:_ROWS] or order[:_ROWS]
     if len(message.allocations) < 2 or not shown:
         return
     total = sum(each.size for each in message.allocations)
@@ -129,19 +135,8 @@ def _row(group: Sequence[MessageAllocation]) -> tuple[str, ...]:
         f"{len(group)}x",
         first.shape or first.label,
         "; ".join(map(str, first.padded)) or first.tag,
-        _origin(first),
+        origin_text(first),
     )
-
-
-def _totals(message: OutOfMemory) -> Iterator[str]:
-    section = None
-    for heading, name, size in message.totals:
-        if heading != section:
-            section = heading
-            yield f"\n{heading or 'sums'}"
-        yield f"  {format_bytes(size):>9}  {name}"
-    if message.unpadded_temporaries is not None:
-        yield f"  {format_bytes(message.unpadded_temporaries):>9}  elements of the temporaries, without padding"
 
 
 def _how_to_dump(is_tpu: bool) -> Iterator[str]:

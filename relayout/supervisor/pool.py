@@ -21,7 +21,7 @@ from dialect_utils.text import Diagnostic, render
 from relayout.batch.unit import Unit
 from relayout.command import Command, Job, Result
 from relayout.console import colour
-from relayout.options import values_of
+from relayout.options import values_of, written
 from relayout.supervisor.child import Limits, format_unit, parse_plan, serve
 from relayout.supervisor.host import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
 from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable
@@ -47,6 +47,8 @@ _LOOK_SECONDS = 0.5
 # The fields of a result, and the exit codes of a unit.
 _RESULT = {name: type(value) for name, value in Result(0).header.items()}
 _STATUSES = range(128)
+# The options whose files this process makes, not a child or a compiler.
+_OWN = ("results", "junit", "sarif", "dump", "reduced_dir")
 _MORE_OUTPUT = "--max-output GB allows more"
 
 
@@ -89,16 +91,11 @@ class _Task:
 
 
 def _print(kind: bytes, data: bytes | bytearray) -> None:
-    if not data:
-        return
-    if kind == OUTPUT:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return
-    sys.stderr.flush()
-    sys.stderr.buffer.write(data)
-    sys.stderr.buffer.flush()
+    if data:
+        stream = sys.stdout if kind == OUTPUT else sys.stderr
+        stream.flush()
+        stream.buffer.write(data)
+        stream.buffer.flush()
 
 
 class Pool:
@@ -163,7 +160,9 @@ class Pool:
                 ahead = number + (_AHEAD if kept < _MOST_KEPT else 1)
                 while waiting and waiting[0][0] < ahead and len(self._busy) < count:
                     self._begin(*waiting.popleft())
-                self._print_first(number)
+                for task in self._busy.values():
+                    if self._is_direct and task.number == number:
+                        task.print_directly()
                 for event in self._events():
                     finished[event.task.number] = self._result(event)
             yield finished.pop(number)
@@ -186,6 +185,7 @@ class Pool:
                 may_compile=command.may_compile,
                 dump=command.compiled,
                 oracle=command.oracle,
+                tool=values_of(command).get("tool"),
             ),
             reads_input=self._limits.reads_input,
         )
@@ -213,13 +213,6 @@ class Pool:
         from relayout.supervisor.cache import Entry
 
         return Entry.of(self._cache, selected)
-
-    def _print_first(self, number: int) -> None:
-        """Prints the output of the first unit that has no result as it comes."""
-        if self._is_direct:
-            for task in self._busy.values():
-                if task.number == number:
-                    task.print_directly()
 
     def _events(self) -> Iterator[_Event]:
         """Waits for children; yields those that have answered or are lost, which are busy no longer."""
@@ -278,7 +271,8 @@ class Pool:
 
     def _lost(self, task: _Task, child: Child, lost: Lost) -> Result:
         """Reports a unit whose child is lost: one line, and the result that the command prints for it."""
-        diagnostic = _diagnostic_of(task.unit, child.item, lost)
+        names = [name for name in (None if task.unit is None else task.unit.name, child.item) if name]
+        diagnostic = Diagnostic(": ".join([*names, lost.reason]), hint=lost.hint)
         text = render(diagnostic) + "\n"
         task.write(ERRORS, (colour(text) if self.job.colour == "always" else text).encode(errors="backslashreplace"))
         command = self.job.command
@@ -294,18 +288,8 @@ def _cause(child: Child, limits: Limits) -> Lost:
         return Lost(f"more than {_gigabytes(limits.memory)} of memory are needed", _MORE_MEMORY)
     if code == -signal.SIGXCPU:
         return Lost("no result after all the processor time that it may have", _MORE_TIME)
-    return Lost(f"the process that worked on it {describe_exit(code)}{_last_line(said)}")
-
-
-def _diagnostic_of(unit: Unit | None, item: str | None, lost: Lost) -> Diagnostic:
-    """Returns the one line about an input whose process was lost."""
-    names = [name for name in (None if unit is None else unit.name, item) if name]
-    return Diagnostic(": ".join([*names, lost.reason]), hint=lost.hint)
-
-
-def _last_line(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return f" ({lines[-1]})" if lines else ""
+    return Lost(f"the process that worked on it {describe_exit(code)}{f' ({lines[-1]})' if lines else ''}")
 
 
 def _gigabytes(size: int) -> str:
@@ -333,7 +317,6 @@ def _fields(kind: bytes, data: bytearray) -> dict[str, Any]:
 
 def _writable(command: Command) -> Writable:
     """Returns the names that the command line gives to files that are written."""
-    values = values_of(command)
-    named = [values.get(name) for name in ("output", "outputs", "dump_dir", "certificate", "trials")]
-    given = [str(name) for name in named if name]
+    given = [str(name) for option, name in written(command).items() if option not in _OWN]
+    given += [] if command.compiled is None else [command.compiled]
     return Writable(tuple(name + ending for name in given for ending in command.endings), tuple(given))

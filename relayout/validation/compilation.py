@@ -15,20 +15,21 @@ from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
-from relayout.command import InputOptions
+from relayout.command import InputOptions, function_of, function_option
 from relayout.console import Console
 from relayout.options import needs, option, parsed, repeated, usage_error
 
-NEEDS_TARGET = needs(("dump",), "target", reason="without --target")
+NEEDS_TARGET = needs(("dump", "function"), "target", reason="without --target")
 
 
 def dump_module(module: Module, target: str, folder: str) -> None:
     """Compiles a module for a target: the modules of all passes are then in a folder. Raises DiagnosticError."""
     # Imported here: the modules of a directory are compiled already.
     from dialect_utils.execution.compilers import dump_passes
-    from dialect_utils.tools.conversion import in_dialect_of
+    from dialect_utils.tools.conversion import check_known, in_dialect_of
 
     verify(module)
+    check_known(module)
     dump_passes(in_dialect_of("stablehlo", module).text(), target, folder)
 
 
@@ -54,14 +55,15 @@ class CompilationOptions:
     )
     dump: str | None = option("DIR", "with --target: keep the modules that the compiler writes")
     module: tuple[str, ...] = repeated("NAME", "only these programs: jit_f, module_0003")
+    function: str | None = function_option()
 
     @contextmanager
-    def folder(self) -> Iterator[str | None]:
-        """Returns a directory for the modules of a compilation, None without --target.
+    def folder(self, *, is_made: bool) -> Iterator[str | None]:
+        """Returns a directory for the modules that this command makes, None where it makes none.
 
         Raises UsageError for --dump with files in it. Without --dump the directory is removed in the end.
         """
-        if self.target is None:
+        if not is_made:
             yield None
         elif self.dump is None:
             with TemporaryDirectory(prefix="relayout-dump-") as made:
@@ -82,17 +84,17 @@ class CompilationOptions:
         # Imported here: --help loads nothing of the execution.
         from dialect_utils.execution.compilers import check_target
 
-        module, target = read_module(files[0]), parsed(check_target, self.target)
+        module, target = read_module(files[0], function_of(self.function)), parsed(check_target, self.target)
         console.diagnose(devices_of(module).notes_of_compilation)
         dump_module(module, target, folder)
 
-    def find(self, folder: str, console: Console, parts: str) -> list[Input]:
+    def find(self, folder: str, console: Console | None, parts: str) -> list[Input]:
         """Returns the modules of a directory; raises UsageError for a file that is one of them.
 
-        `parts` are what the command finds between the modules.
+        `parts` are what the command finds between the modules. Skipped files are noted in the user's own directory,
+        not in one that this command made (`console` of None).
         """
-        # Skipped files are noted only in the user's own directory, not in one that this command made.
-        found = InputOptions(module=self.module).find([folder], console if self.target is None else None)
+        found = InputOptions(module=self.module).find([folder], console)
         if [each.path for each in found] == [folder]:
             # It raises MissingFileError.
             found[0].data()

@@ -17,7 +17,7 @@ from dialect_utils.hlo.text.header import parse_signature
 from dialect_utils.hlo.verification.attributes import value_problem
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
-from dialect_utils.ops import START, Trait, with_trait
+from dialect_utils.ops import START, Trait, split_asynchronous, with_trait
 from dialect_utils.ops.control import BUFFER_CALLS, aliases_of, subshape
 from dialect_utils.ops.devices import numbers_in
 from dialect_utils.ops.inference import Instance, ShapeError, integer, is_compatible
@@ -128,9 +128,9 @@ def _signature_problems(computation: Computation, texts: _Texts) -> Iterator[Dia
 
 def find_entry_problems(module: Module, *, is_layout_sensitive: bool = False) -> Iterator[Diagnostic]:
     """Yields the differences between the entry's layout and the entry itself, and aliases of missing values."""
-    if isinstance(module, HloModule) and module.try_entry() is None:
+    entry = module.try_entry()
+    if entry is None:
         return
-    entry = module.entry
     parameters, results = module.entry_layout
     if len(parameters) != len(entry.parameters):
         message = f"the entry layout has {len(parameters)} parameters, but the entry has {len(entry.parameters)}"
@@ -157,17 +157,21 @@ def find_entry_problems(module: Module, *, is_layout_sensitive: bool = False) ->
 def _alias_problems(module: Module, parameters: Sequence[Shape], results: Sequence[Shape]) -> Iterator[Diagnostic]:
     returned = results[0] if module.dialect == "hlo" and results else TupleShape(tuple(results))
     seen: set[object] = set()
+    header = Location(module.source, _span_of(module, "input_output_alias")) if isinstance(module, HloModule) else None
     for result_path, number, parameter_path in module.aliases:
+        where = header or module.entry.parameters[number].location
         source = parameters[number] if 0 <= number < len(parameters) else None
         parameter, result = subshape(source, parameter_path), subshape(returned, result_path)
         if parameter is None or result is None:
-            yield Diagnostic(f"an alias joins result {list(result_path)} and parameter {number}, which do not exist")
+            message = f"an alias joins result {list(result_path)} and parameter {number}, which do not exist"
+            yield Diagnostic(message, where)
         elif not (is_compatible(parameter, result) or _has_same_size(parameter, result)):
-            yield Diagnostic(f"an alias joins result {result} and parameter {number}, which is {parameter}")
+            message = f"an alias joins result {result} and parameter {number}, which is {parameter}"
+            yield Diagnostic(message, where)
         for place in (("result", result_path), (number, parameter_path)):
             if place in seen:
                 what = f"result {list(result_path)}" if place[0] == "result" else f"parameter {number}"
-                yield Diagnostic(f"{what} is already aliased by another entry of input_output_alias")
+                yield Diagnostic(f"{what} is already aliased by another entry of input_output_alias", where)
             seen.add(place)
     if isinstance(module, HloModule):
         yield from _memory_problems(module, parameters, returned)
@@ -213,12 +217,13 @@ def _has_same_size(first: Shape, second: Shape) -> bool:
 
 
 _Place = tuple[int, tuple[int, ...]]
-# Opcodes that pass buffers on without writing them.
-_FORWARDING = with_trait(Trait.TUPLES) | {"parameter", "opt-barrier"}
+# Opcodes that pass buffers on without writing them, and those that may have buffers.
+_FORWARDING = with_trait(Trait.TUPLES) | {"parameter"}
+_BUFFERED = _FORWARDING | {"custom-call", "while"}
 
 
 def find_buffer_problems(module: HloModule) -> Iterator[Diagnostic]:
-    """Yields buffers that several instructions write, or that a call takes and does not return."""
+    """Yields buffers where none may be, that several instructions write, or that a call takes and does not return."""
     for computation in module.computations:
         writers: dict[tuple[Instruction, tuple[int, ...]], Instruction] = {}
         for instruction in computation.instructions:
@@ -226,7 +231,10 @@ def find_buffer_problems(module: HloModule) -> Iterator[Diagnostic]:
             taken = [(number, path) for number, operand in operands for path in _buffers_in(operand.shape)]
             if not taken and not any(True for _ in _buffers_in(instruction.shape)):
                 continue
+            is_allowed = instruction.opcode in _BUFFERED or bool(split_asynchronous(instruction.opcode)[1])
             try:
+                if not is_allowed or (instruction.opcode == "parameter" and computation.is_entry):
+                    raise ShapeError(f"seen buffers while buffers aren't allowed in this context: {instruction.opcode}")
                 _check_returned(instruction, taken)
                 _check_writers(instruction, taken, writers)
             except ShapeError as error:
@@ -263,8 +271,12 @@ def _check_returned(instruction: Instruction, taken: list[_Place]) -> None:
 def _check_writers(
     instruction: Instruction, taken: list[_Place], writers: dict[tuple[Instruction, tuple[int, ...]], Instruction]
 ) -> None:
-    """Raises ShapeError where an instruction writes, or unpins, a buffer that another one has written."""
-    if instruction.opcode in _FORWARDING:
+    """Raises ShapeError where an instruction writes, or unpins, a buffer that another one has written.
+
+    The next iteration of a loop writes the buffers that the body returns.
+    """
+    is_returned = instruction.is_root and any(each.opcode == "while" for each in instruction.computation.callers)
+    if instruction.opcode in _FORWARDING and not is_returned:
         return
     for number, path in taken:
         value = _origin(instruction.operands[number], path)

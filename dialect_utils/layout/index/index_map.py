@@ -187,7 +187,7 @@ def linear_indices(shape: ArrayShape) -> NDArray[np.int64]:
     import numpy as np
 
     _int64_count(shape)
-    axes = [_axis(np.arange(size), i, shape.rank) for i, size in enumerate(shape.dimensions)]
+    axes = np.ix_(*map(np.arange, shape.dimensions))
     strides = _strides(final_dimensions(shape.dimensions, shape.effective_layout))
     terms = [e * s for e, s in zip(physical_index(shape, axes), strides, strict=True)]
     return _broadcast_sum(terms, shape.dimensions)
@@ -231,7 +231,6 @@ def elements_at(shape: ArrayShape, linear: NDArray[np.int64]) -> NDArray[np.int6
 
 
 def _int64_count(shape: ArrayShape) -> int:
-    """Returns the number of element slots; raises ValueError where linear indices do not fit int64."""
     count = physical_element_count(shape)
     if count > INT64_MAX:
         raise ValueError(f"linear indices of {shape} do not fit 64 bits")
@@ -250,11 +249,6 @@ def _undo(
     for coordinate, dim in zip(position, layout.major_to_minor, strict=True):
         index[dim] = coordinate
     return index, inside + [e < size for e, size in zip(index, dimensions, strict=True)]
-
-
-def _axis(values: NDArray[np.int64], axis: int, rank: int) -> NDArray[np.int64]:
-    """Returns the values along one of `rank` axes; all other axes have size 1."""
-    return values.reshape([-1 if i == axis else 1 for i in range(rank)])
 
 
 def _broadcast_sum(terms: list[Coordinate], dimensions: tuple[int, ...]) -> NDArray[np.int64]:
@@ -291,8 +285,7 @@ _BYTE = 8
 
 def allocated_elements(shape: ArrayShape) -> int:
     """Returns the element slots that a layout allocates, padded to `L(n)`; raises ValueError if unbounded."""
-    alignment = shape.effective_layout.tail_padding_alignment_in_elements
-    return round_up(physical_element_count(shape), alignment)
+    return round_up(physical_element_count(shape), shape.effective_layout.tail_padding_alignment_in_elements)
 
 
 def byte_size(shape: ArrayShape) -> int:
@@ -343,8 +336,7 @@ def max_split_size(shape: ArrayShape, dim: int) -> int:
     size = shape.dimensions[dim]
     for split in layout.split_configs:
         if layout.major_to_minor[split.dimension] == dim:
-            bounds = (0, *split.split_indices, size)
-            return max(b - a for a, b in pairwise(bounds))
+            return max(b - a for a, b in pairwise((0, *split.split_indices, size)))
     return size
 
 

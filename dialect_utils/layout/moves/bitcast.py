@@ -32,7 +32,7 @@ from dialect_utils.layout.moves.pad_slice import Pad, Slice
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.relabel import try_relabel
-from dialect_utils.layout.moves.steps import BitcastConvert, Reshape
+from dialect_utils.layout.moves.steps import BitcastConvert, Reshape, Step
 from dialect_utils.layout.shape import ArrayShape
 
 Verdict = Literal["relabel", "reorder", "reads-padding", "size-mismatch"]
@@ -79,9 +79,7 @@ class Bitcast:
     @property
     def kind(self) -> str | None:
         """Returns the opcodes of the decomposition, e.g. `transpose-reshape`, or None without a decomposition."""
-        if self.decomposition is None:
-            return None
-        return "-".join(self.decomposition.opcodes) or "identity"
+        return None if self.decomposition is None else "-".join(self.decomposition.opcodes) or "identity"
 
 
 @lru_cache(maxsize=4096)
@@ -156,8 +154,7 @@ def _keeps_positions(source: ArrayShape, plan: Plan, destination: ArrayShape) ->
 
 def source_index(source: ArrayShape, destination: ArrayShape, index: tuple[int, ...]) -> tuple[int, ...] | None:
     """Returns the source element with the first bit of a destination element, None for padding; raises IndexError."""
-    bit = linear_index(destination, index) * element_slot_bits(destination)
-    linear = bit // element_slot_bits(source)
+    linear = linear_index(destination, index) * element_slot_bits(destination) // element_slot_bits(source)
     return logical_index(source, linear) if linear < physical_element_count(source) else None
 
 
@@ -201,7 +198,15 @@ def _through_physical(source: ArrayShape, destination: ArrayShape) -> Plan | Non
         return None
     there = _unit_plan(source, narrow, wide // unit if source.element_type.bits == wide else 1)
     back = _unit_plan(destination, narrow, wide // unit if destination.element_type.bits == wide else 1).inverse()
-    return _joined(_start(source, destination, narrow), there, back, _end(source, destination, narrow))
+    units, wanted = prod(there.result[1]), prod(back.dimensions)
+    steps = [*_converted(source, narrow, narrow), *there.steps, Reshape((units,))]
+    # A tail of bits that fills no byte is padded or cut off.
+    if units < wanted:
+        steps.append(Pad((0,), (wanted - units,)))
+    elif units > wanted:
+        steps.append(Slice((0,), (wanted,)))
+    steps += [Reshape(back.dimensions), *back.steps, *_converted(destination, narrow, destination.element_type)]
+    return Plan(source.element_type, source.dimensions, tuple(steps))
 
 
 def without_pred(source: ArrayShape, destination: ArrayShape) -> tuple[ArrayShape, ArrayShape]:
@@ -215,37 +220,14 @@ def without_pred(source: ArrayShape, destination: ArrayShape) -> tuple[ArrayShap
 
 def _unit_plan(shape: ArrayShape, unit: ElementType, count: int) -> Plan:
     """Returns the physical plan of a shape whose elements are `count` units each, the units most minor."""
-    layout = shape.effective_layout.replace(element_size_in_bits=0)
-    plan = physical_plan(ArrayShape(unit, shape.dimensions, layout))
+    plan = physical_plan(ArrayShape(unit, shape.dimensions, shape.effective_layout.replace(element_size_in_bits=0)))
     if count == 1:
         return plan
     return Plan(unit, (*shape.dimensions, count), tuple(step.with_minor_dimension(count) for step in plan.steps))
 
 
-def _start(source: ArrayShape, destination: ArrayShape, unit: ElementType) -> Plan:
-    """Returns the bitcast-convert of source elements into units."""
-    same = source.element_type == unit
-    return Plan(source.element_type, source.dimensions, () if same else (BitcastConvert(unit),))
-
-
-def _end(source: ArrayShape, destination: ArrayShape, unit: ElementType) -> Plan:
-    """Returns the bitcast-convert of units into destination elements."""
-    factor = max(1, destination.element_type.bits // unit.bits)
-    dims = destination.dimensions if factor == 1 else (*destination.dimensions, factor)
-    same = destination.element_type == unit
-    return Plan(unit, dims, () if same else (BitcastConvert(destination.element_type),))
-
-
-def _joined(start: Plan, there: Plan, back: Plan, end: Plan) -> Plan:
-    """Returns the four plans as one; a tail of bits that fills no byte is padded or cut off."""
-    units, wanted = prod(there.result[1]), prod(back.dimensions)
-    steps = [*start.steps, *there.steps, Reshape((units,))]
-    if units < wanted:
-        steps.append(Pad((0,), (wanted - units,)))
-    elif units > wanted:
-        steps.append(Slice((0,), (wanted,)))
-    steps += [Reshape(back.dimensions), *back.steps, *end.steps]
-    return Plan(start.element_type, start.dimensions, tuple(steps))
+def _converted(shape: ArrayShape, unit: ElementType, to: ElementType) -> tuple[Step, ...]:
+    return () if shape.element_type == unit else (BitcastConvert(to),)
 
 
 def _hidden_bits(source: ArrayShape, destination: ArrayShape) -> Bitcast:
@@ -253,8 +235,7 @@ def _hidden_bits(source: ArrayShape, destination: ArrayShape) -> Bitcast:
     if destination.element_count == 0:
         empty = Plan(source.element_type, source.dimensions)
         return Bitcast(source, destination, "relabel", empty if empty.result[1] == destination.dimensions else None)
-    first = (0,) * destination.rank
-    return Bitcast(source, destination, "reads-padding", counterexample=BitcastWitness(first, None))
+    return Bitcast(source, destination, "reads-padding", counterexample=BitcastWitness((0,) * destination.rank, None))
 
 
 def _moved_element(source: ArrayShape, destination: ArrayShape) -> BitcastWitness | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 
-from dialect_utils.layout import ELEMENT_TYPES, ElementType
+from dialect_utils.layout import ElementType
 from dialect_utils.ops import by_opcode
 from dialect_utils.ops.domain import DIRECTIONS
 from passes.dumps.emitter.code import PRED, S32, Code, Number, Update, Val, constant, index, wrapped
@@ -158,8 +158,7 @@ def stretched(code: Code, a: Val, dims: Sequence[int]) -> Val:
         return constant(a.kind, a.known, dims)
     first = len(dims) - len(a.dims)
     kept = [i for i, size in enumerate(a.dims) if size != 1 or dims[first + i] == 1]
-    squeezed = reshape(code, a, [a.dims[i] for i in kept])
-    return broadcast(code, squeezed, dims, [first + i for i in kept])
+    return broadcast(code, reshape(code, a, [a.dims[i] for i in kept]), dims, [first + i for i in kept])
 
 
 def reshape(code: Code, a: Val, dims: Sequence[int]) -> Val:
@@ -207,8 +206,7 @@ def slice_dynamic(code: Code, a: Val, starts: Sequence[Val], sizes: Sequence[int
         limits = [size - part for size, part in zip(a.dims, sizes, strict=True)]
         clamped = [min(max(int(value or 0), 0), limit) for value, limit in zip(known, limits, strict=True)]
         return slice_static(code, a, clamped, sizes)
-    attributes = f", dynamic_slice_sizes={{{_list(sizes)}}}"
-    return code.emit("dynamic-slice", a.kind, sizes, [a, *starts], attributes)
+    return code.emit("dynamic-slice", a.kind, sizes, [a, *starts], f", dynamic_slice_sizes={{{_list(sizes)}}}")
 
 
 def update(code: Code, a: Val, part: Val, starts: Sequence[Val]) -> Val:
@@ -301,11 +299,6 @@ def modulo(code: Code, a: Val, n: int) -> Val:
 def zeros(count: int) -> list[Val]:
     """Returns `count` start indices of 0."""
     return [index(0)] * count
-
-
-def as_unsigned(code: Code, a: Val) -> Val:
-    """Returns the same bits as an unsigned integer."""
-    return bitcast_convert(code, a, ELEMENT_TYPES[f"u{a.kind.bits}"]) if a.kind.is_signed else a
 
 
 def _list(values: Sequence[int] | range) -> str:
