@@ -44,6 +44,11 @@ ROOT = str(Path(__file__).parents[1])
 NO_MEMORY = re.compile(r"std::bad_alloc|[Oo]ut of memory|Cannot allocate memory|MemoryError|RESOURCE_EXHAUSTED")
 
 
+def python_command() -> list[str]:
+    """Returns the command of a new interpreter, which imports nothing from the working directory."""
+    return [sys.executable, "-P"]
+
+
 def describe_exit(code: int | None) -> str:
     """Returns how a process ended, from its exit code (negative for a signal); None: it only closed its pipes."""
     if code is None:
@@ -86,7 +91,7 @@ class LocalProcess(Process):
         # In the main thread the child may ask to be killed with this process.
         parent = os.getpid() if threading.current_thread() is threading.main_thread() else 0
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", PROGRAMS[program], str(parent), *arguments],
+            [*python_command(), "-m", PROGRAMS[program], str(parent), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

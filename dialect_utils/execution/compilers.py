@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from dialect_utils import processes
+from dialect_utils import processes, sandbox
 from dialect_utils.execution.messages import Channel, MalformedMessageError, Message
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.layout.targets.target import Target
@@ -150,8 +150,8 @@ def dump_passes(text: str, target: str, directory: str) -> None:
 def _compiled_by(worker: _Worker, text: str) -> tuple[Figures, str]:
     """Returns the figures and the dump of one program."""
     try:
+        worker.begin(text)
         with processes.waiting(SECONDS):
-            worker.begin(text)
             return worker.finish()
     finally:
         worker.close()
@@ -186,6 +186,8 @@ class _Worker:
         if self.channel is None:
             self._process = processes.start(processes.COMPILER, *self._arguments)
             self.channel = Channel(self._process.stdin, self._process.stdout, self._process.stderr)
+        if self._process is not None:
+            sandbox.limit_cpu_seconds(SECONDS, self._process.pid)
         request = Message(self._header, [text.encode(), self._description.encode()])
         # `finish` reports a process that has ended.
         with suppress(TimeoutError, OSError):
