@@ -34,6 +34,8 @@ _NO_FUSED_MULTIPLY_ADD = "--xla_cpu_max_isa=AVX"
 COMPILER_FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 # libtpu asks no metadata server of a cloud, and runs beside other processes that use it.
 TPU_ENVIRONMENT = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
+# The time for a program that is compiled, in seconds; a child has that of its command line.
+compiler_seconds = 900.0
 # The memory of a process beyond what it needs to start, in bytes.
 DEFAULT_MEMORY_BYTES = 4_000_000_000
 # The directory of this project's packages.

@@ -20,9 +20,9 @@ from collections.abc import Iterable
 
 # A user or a system sends these to end a program.
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-# System calls that are allowed with any arguments: to compute, to read files, to use threads and open pipes. Those that
-# stand in no list, later kernels' among them, are missing, as on an earlier kernel; so are clone3 and openat2, whose
-# flags no filter sees.
+# System calls that are allowed with any arguments: to compute, to read files, to use threads and open pipes. All that
+# no list names, those of later kernels among them, are missing, as on an earlier kernel; so are clone3 and openat2, as
+# no filter sees their flags.
 _ALLOWED = (
     "read readv pread64 preadv preadv2 write writev pwrite64 pwritev pwritev2 close close_range dup dup2 dup3 lseek "
     "access faccessat faccessat2 stat lstat fstat newfstatat fstatat64 statx statfs fstatfs readlink readlinkat "

@@ -23,7 +23,7 @@ from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, Source
 BYTECODE_MAGIC = b"ML\xefR"
 # MLIR's parser overflows its stack at some thousands of nested brackets.
 _MAX_NESTING = 500
-_BRACKETS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"?|//[^\n]*|->|>=|[^()\[\]{}<>]+')
+_BRACKETS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"?|//[^\n]*|->|>=|[^()\[\]{}<>"/\-]++|[-/]')
 
 # A byte of a string beyond ASCII, and strings that are names: of symbols, operations and attributes. The
 # target of a custom call may be any bytes.

@@ -7,11 +7,11 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from dialect_utils.io.files import decode, display_name, read_bytes
 from dialect_utils.io.inputs import Input, named_input, pair_inputs
+from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of, with_devices
 from dialect_utils.text import Diagnostic
@@ -91,7 +91,7 @@ class Check(Command):
         if not self.sharded or len(self.files) != 1:
             yield self
             return
-        with TemporaryDirectory(prefix="relayout-dump-") as folder:
+        with temporary_directory() as folder:
             yield replace(self, compiled=folder)
 
     def plan(self, console: Console) -> Sequence[Unit]:
@@ -165,10 +165,17 @@ class Check(Command):
         return json.dumps({"file": files[0], **against, **described})
 
 
+# Two paths are shorter on every system.
+_LONGEST_LINE = 1 << 14
+
+
 def parse_pairs(text: str, name: str) -> list[tuple[str, str]]:
     """Returns the pairs of files that a text lists, one `A B` a line, quoted as in a shell; `#` begins a comment."""
     pairs = []
     for number, line in enumerate(text.split("\n"), 1):
+        # The time of shlex grows with the square of a word.
+        if len(line) > _LONGEST_LINE:
+            raise usage_error(f"{name}:{number}: has {len(line)} characters, too many for two files", "write `A B`")
         try:
             words = shlex.split(line, comments=True)
         except ValueError as error:

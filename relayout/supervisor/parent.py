@@ -309,6 +309,11 @@ class Child:
                 return {}, []
         raise MalformedFrameError("an unknown request")
 
+    @property
+    def has_filled_disk(self) -> bool:
+        """Is true where a compiler that it asked for has written more than its output may be."""
+        return bool(self._programs.running) and self._programs.written() > self._most_output
+
     def events(self) -> dict[int, int]:
         """Returns the descriptors to wait for, with their events as in `select.poll`."""
         events = {self.connection.fileno(): select.POLLIN | (select.POLLOUT if self._unsent else 0)}

@@ -220,3 +220,10 @@ def test_attributes_without_a_python_form_are_skipped() -> None:
     assert operation.attribute("xla_shape") is None
     assert module.attributes["mhlo.a"] == "1 : i32"
     assert module.entry_layout[1] == (operation.results[0].shape,)
+
+
+def test_arrows_and_brackets_in_texts_do_not_nest() -> None:
+    functions = "".join(
+        f'func.func private @f{i}() -> tensor<f32> attributes {{a = "(<["}} // {{(<\n' for i in range(510)
+    )
+    assert len(parse_module(functions).functions) == 510
