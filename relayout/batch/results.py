@@ -2,6 +2,8 @@
 
 A row stands for a module, and is written as it comes. JUnit XML and SARIF, for annotations at lines of files, are
 written in the end.
+
+Longer than most: all files of a batch are made of the same results, names and diagnostics.
 """
 
 from __future__ import annotations
