@@ -22,7 +22,8 @@ class Strategy:
     With `keeps_bits` no rule about floats is applied. Loops of up to `iterations` are unrolled. With `regroups` two
     combinations of the same elements are one term. With `expands` a small dot becomes a sum if the modules differ in
     the number of dots. With `keeps_orders` sums that both modules have equally often are not reordered. With `chooses`
-    steps may round constants and use choices of the engine beyond NaN bits and sum order.
+    steps may round constants and use choices of the engine beyond NaN bits and sum order. With `cuts` a slice of a dot,
+    a reduction or a broadcast is one of the slices of its operands.
     """
 
     keeps_bits: bool = False
@@ -31,6 +32,14 @@ class Strategy:
     expands: bool = True
     keeps_orders: bool = True
     chooses: bool = False
+    cuts: bool = False
+
+    def choosing(self, *, could_choose: bool, has_reductions: bool) -> Iterator[Strategy]:
+        """Yields the strategies that use choices of the engine, the one with the fewest first."""
+        if could_choose:
+            yield replace(self, chooses=True)
+        if has_reductions and not self.keeps_bits:
+            yield replace(self, keeps_orders=False, regroups=True, chooses=True)
 
     def others(
         self, has_reductions: bool, has_orders: bool, has_unrolled: bool, has_loops: bool, has_expanded: bool
@@ -48,3 +57,5 @@ class Strategy:
             yield replace(self, iterations=_MANY_ITERATIONS)
         if has_expanded:
             yield replace(self, expands=False)
+        if not self.keeps_bits:
+            yield replace(self, cuts=True)
