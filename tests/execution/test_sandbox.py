@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
@@ -124,3 +125,36 @@ def test_a_process_cannot_reach_others_or_lift_its_limits(tmp_path: Path) -> Non
 def test_the_page_has_the_table_of_the_filter() -> None:
     rows = [f"| {topic} | {', '.join(names.split())} |" for topic, names in DENIED.items()]
     assert "\n".join(rows) in (ROOT / "docs" / "security.md").read_text()
+
+
+_LANDLOCKED = """
+import os, sys
+from dialect_utils import sandbox
+inside, outside = sys.argv[1:]
+sandbox.write_only_in(inside)
+open(os.path.join(inside, "new"), "w").close()
+open(os.devnull, "w").close()
+tries = {
+    "write": lambda: open(outside, "w"),
+    "remove": lambda: os.unlink(outside),
+    "rename": lambda: os.rename(outside, os.path.join(inside, "taken")),
+    "directory": lambda: os.mkdir(outside + ".d"),
+    "truncate": lambda: os.truncate(outside, 0),
+    "link": lambda: os.symlink("/", outside + ".l"),
+}
+for name, attempt in tries.items():
+    try:
+        attempt()
+        print(name)
+    except OSError:
+        pass
+"""
+
+
+def test_a_compiler_writes_in_its_directory_only(tmp_path: Path) -> None:
+    if ctypes.CDLL(None).syscall(444, None, 0, 1) < 1:
+        pytest.skip("this kernel has no Landlock")
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "outside").write_text("whole")
+    assert _run(_LANDLOCKED, str(tmp_path / "inside"), str(tmp_path / "outside")) == ""
+    assert (tmp_path / "outside").read_text() == "whole"
