@@ -32,6 +32,7 @@ from dialect_utils.verdict.executable_part import computed_outputs, output_count
 from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.options import Options
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer
+from dialect_utils.verdict.parameters import with_common_parameters
 from dialect_utils.verdict.proof import ProofResult
 from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS, TWICE
 
@@ -69,6 +70,7 @@ def compare_stages(
     """
     start = time.perf_counter()
     options = options or Options()
+    stages, matched = (stages, ()) if options.partition else with_common_parameters(stages)
     for module in (stages[0], stages[-1]):
         check_local_calls(module)
         check_work(module)
@@ -79,10 +81,11 @@ def compare_stages(
         forms, proved = _proved(stages, [stage if defined is None else defined(stage) for stage in stages], options)
     if options.executes:
         run = _Execution(options, worker, proved, executable or (lambda module: module)).verdict(stages)
-    found = replace(combined(proved, run), seconds=time.perf_counter() - start)
+    found = replace(combined(proved, run), seconds=time.perf_counter() - start, matched=matched)
+    # A certificate is about the modules as they are.
+    found = replace(found, certificate=None) if matched else found
     if forms is stages or PROOF not in found.methods:
         return found
-    # A certificate is about the modules as they are.
     return replace(found, remarks=(*found.remarks, _BY_DEFINITION), certificate=None)
 
 
