@@ -74,7 +74,7 @@ def supervise(command: Command, console: Console) -> int:
     try:
         os.getcwd()
     except FileNotFoundError:
-        raise usage_error("the working directory does not exist any more", "cd to another one") from None
+        raise usage_error("the working directory does not exist any more") from None
     # Rows of results hold the output of --json.
     records = command.batch.results is not None
     if records:
