@@ -22,7 +22,8 @@ class Strategy:
     With `keeps_bits` no rule about floats is applied. Loops of up to `iterations` are unrolled. With `regroups` two
     combinations of the same elements are one term. With `expands` a small dot becomes a sum if the modules differ in
     the number of dots. With `keeps_orders` sums that both modules have equally often are not reordered. With `chooses`
-    steps may round constants and use choices of the engine beyond NaN bits and sum order.
+    steps may round constants and use choices of the engine beyond NaN bits and sum order. Conditions on data may
+    exclude the values `excluded`.
     """
 
     keeps_bits: bool = False
@@ -31,6 +32,7 @@ class Strategy:
     expands: bool = True
     keeps_orders: bool = True
     chooses: bool = False
+    excluded: frozenset[str] = frozenset()
 
     def others(
         self, has_reductions: bool, has_orders: bool, has_unrolled: bool, has_loops: bool, has_expanded: bool
