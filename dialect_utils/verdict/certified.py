@@ -80,7 +80,9 @@ def _confirmed(output: OutputProof, replayed: Replayed, refusal: str) -> OutputP
     return replace(output, choices=replayed.choices(output.output))
 
 
-def prove_conditionally(stages: Sequence[Module], seconds: float = inf) -> tuple[ProofResult, tuple[Excluded, ...]] | None:
+def prove_conditionally(
+    stages: Sequence[Module], seconds: float = inf
+) -> tuple[ProofResult, tuple[Excluded, ...]] | None:
     """Returns a proof that modules are equal for data without some values, and the conditions, as few as possible."""
     from dialect_utils.verdict.replay import replay
 

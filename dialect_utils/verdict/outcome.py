@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from math import ceil, sqrt
 from typing import Any, Final, Literal
 
-Answer = Literal["equal", "agrees", "close", "different", "unknown"]
+Answer = Literal["equal", "equal-if", "agrees", "close", "different", "unknown"]
+# Proved equal for data without some values, such as NaN.
+CONDITIONAL: Final = "equal-if"
 # Marker in the reason of a difference that is tolerated, or that leaves the verdict open.
 NOT_GUARANTEED: Final = "which is not guaranteed to be equal"
 # The quantile of the normal distribution for an interval of 95 %.
@@ -159,10 +161,8 @@ def clauses(conditions: Sequence[Excluded]) -> tuple[str, ...]:
     for each in conditions:
         values = [value for value in each.values if value != "-0" or "0" not in each.values]
         names.setdefault(" or ".join(values), []).append(each.name)
-    return tuple(
-        f"{' and '.join(filter(None, [', '.join(each[:-1]), each[-1]]))} {'is' if len(each) == 1 else 'are'} never {values}"
-        for values, each in names.items()
-    )
+    listed = {values: " and ".join(filter(None, [", ".join(each[:-1]), each[-1]])) for values, each in names.items()}
+    return tuple(f"{listed[values]} {'is' if len(names[values]) == 1 else 'are'} never {values}" for values in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +183,12 @@ class RuleUse:
 def up_to(choices: Sequence[str]) -> str:
     """Returns the choices of the engine that an equality leaves open as text; empty for none."""
     return f" up to [{', '.join(choices)}]" if choices else ""
+
+
+def answer_text(verdict: str, choices: Sequence[str], conditions: Sequence[str]) -> str:
+    """Returns a verdict with the choices that it leaves open and its conditions on data."""
+    given = f" if {' and '.join(conditions)}" if conditions else ""
+    return f"{'equal' if verdict == CONDITIONAL else verdict}{up_to(choices)}{given}"
 
 
 @dataclass(frozen=True, slots=True)

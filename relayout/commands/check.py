@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # The JSON of a verdict without findings: the process of the command prints it, too, and loads no numpy for it.
 _NOTHING_KNOWN: dict[str, Any] = {
     "verdict": "unknown",
-    **dict.fromkeys(("up_to", "assumptions", "methods", "not_seen", "proved", "rules"), ()),
+    **dict.fromkeys(("up_to", "conditions", "assumptions", "methods", "not_seen", "proved", "rules"), ()),
     "compared": "",
     **dict.fromkeys(("counterexample", "closeness", "rounded", "power", "power_interval")),
     "elided": 0,
@@ -230,7 +230,7 @@ class _Check:
         from dialect_utils.verdict.certificate import certificate_text
         from dialect_utils.verdict.outcome import PROOF
 
-        if verdict.certificate is None or PROOF not in verdict.methods or verdict.verdict != "equal":
+        if verdict.certificate is None or PROOF not in verdict.methods or verdict.verdict not in ("equal", "equal-if"):
             message = f"{file} is not written: the modules are not proved equal"
             self.console.diagnose([Diagnostic(message, severity="warning")])
             return

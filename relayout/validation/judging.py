@@ -155,6 +155,7 @@ def _result(step: Step, verdict: Verdict) -> StepResult:
         verdict.verdict,
         methods=verdict.methods,
         up_to=verdict.choices,
+        conditions=verdict.conditions,
         assumptions=verdict.assumptions,
         said=tuple(said),
     )

@@ -17,6 +17,7 @@ from typing import Any
 from dialect_utils.io.inputs import Input
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.text.html import html_details, html_table, html_text
+from dialect_utils.verdict.outcome import answer_text
 from relayout.command import read_finding
 
 _BEFORE, _AFTER = "before_optimizations", "after_optimizations"
@@ -128,7 +129,7 @@ def _change(after: Input) -> tuple[str, str]:
     return pipeline, f"{_START}{pipeline}" if pipeline else after.dump.short_stage
 
 
-ANSWERS = ("equal", "agrees", "close", "unknown", "different")
+ANSWERS = ("equal", "equal-if", "agrees", "close", "unknown", "different")
 # The method of steps that change no text, or only names and metadata.
 TEXT = "text"
 # The most steps whose reasons a summary names.
@@ -169,6 +170,7 @@ class StepResult:
     verdict: str
     methods: tuple[str, ...] = ()
     up_to: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -206,9 +208,9 @@ class StepResult:
     @property
     def answer(self) -> str:
         """Returns the verdict, what it leaves open, what it assumes, and the methods that decided."""
-        open_ = f" up to [{', '.join(self.up_to)}]" if self.up_to else ""
-        open_ += "".join(f" [{each}]" for each in self.assumptions)
-        return f"{self.verdict}{open_}" + (f" ({', '.join(self.methods)})" if self.methods else "")
+        answer = answer_text(self.verdict, self.up_to, self.conditions)
+        answer += "".join(f" [{each}]" for each in self.assumptions)
+        return answer + (f" ({', '.join(self.methods)})" if self.methods else "")
 
     @property
     def file_stem(self) -> str:

@@ -247,7 +247,7 @@ def _of_one_shape(graph: Graph, merge: _Merge) -> _Merge:
     return merge
 
 
-def _checked(graph: Graph, elements: Elements, step: Step, given: Given) -> _Merge:
+def _checked(graph: Graph, elements: Elements, step: Step, given: Given | None = None) -> _Merge:
     """Returns the nodes that a step makes equal; raises RefusedError for a step that its rule does not justify."""
     check_deadline()
     if step.rule == "elements":
@@ -267,7 +267,7 @@ def _checked(graph: Graph, elements: Elements, step: Step, given: Given) -> _Mer
         return _by_cases(graph, step, *nodes)
     if check is not None:
         return _Merge(check(step), *nodes)
-    found = check_scalar(step.rule, step.before, step.after, given.holds)
+    found = check_scalar(step.rule, step.before, step.after, None if given is None else given.holds)
     if found is None:
         raise RefusedError(f"{step.rule} does not make two terms equal at {step.where}")
     rule = try_rule(step.rule)

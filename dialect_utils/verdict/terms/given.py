@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dialect_utils.execution.constants import as_array
 from dialect_utils.layout import ArrayShape
@@ -75,7 +76,7 @@ class Sources(Generic[T]):
         operands = term.operands[int(term.label == "select") :]
         types = [each.shape.element_type for each in operands if isinstance(each.shape, ArrayShape)]
         is_kept = term.label in _FORWARDING[value] and {*types} == {kind}
-        is_kept |= term.label == "convert" and types and not types[0].is_complex and is_lossless(types[0], kind)
+        is_kept |= term.label == "convert" and not kind.is_complex and is_lossless(types[0], kind)
         return [*operands] if term.kind == "each" and is_kept else [term]
 
     def _levels(self, term: T) -> frozenset[int]:
@@ -108,16 +109,15 @@ def _is_somewhere(constant: Term, kind: Any, value: str) -> bool:
     """Is true for a constant that has the value in some element."""
     if isinstance(constant.label, int):
         return is_value(kind, constant.label, value)
-    assert isinstance(constant.label, bytes) and isinstance(constant.shape, ArrayShape)  # constants hold bits or bytes
-    if not has(kind, "float"):
+    if not has(kind, "float") or not isinstance(constant.label, bytes):
         return True
-    numbers = as_array(constant.label, kind, constant.shape.dimensions).astype(np.float64)
-    return bool(excluded(numbers, value).any())
+    numbers = as_array(constant.label, kind, (len(constant.label) // kind.storage_bytes,)).astype(np.float64)
+    return has_value(numbers, value)
 
 
-def excluded(numbers: np.ndarray[Any, Any], value: str) -> np.ndarray[Any, Any]:
-    """Returns a mask of the elements that are a value of a condition; numbers are of any type of numpy."""
+def has_value(numbers: NDArray[Any], value: str) -> bool:
+    """Is true where an element is a value of a condition."""
     if value in (NAN, INFINITE):
-        return np.isnan(numbers) if value == NAN else np.isinf(numbers)
-    zeros: np.ndarray[Any, Any] = numbers == 0
-    return zeros if value == ZERO else zeros & np.signbit(numbers)
+        return bool((np.isnan if value == NAN else np.isinf)(numbers).any())
+    zeros = numbers == 0
+    return bool((zeros if value == ZERO else zeros & np.signbit(numbers)).any())
