@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from dialect_utils.ir import Module
 from dialect_utils.layout.proof.deadline import DeadlineError, deadline
 from dialect_utils.ops.sharding import Partition
-from dialect_utils.verdict.certificate import Certificate, without_chlo
-from dialect_utils.verdict.outcome import Excluded, OutputProof
+from dialect_utils.verdict.certificate import Certificate, Excluded, without_chlo
+from dialect_utils.verdict.outcome import OutputProof
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from dialect_utils.verdict.proof.decide import conditional_proofs
 from dialect_utils.verdict.rules import all_rules

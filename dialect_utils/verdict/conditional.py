@@ -13,11 +13,11 @@ from dialect_utils.execution import Array, Engine, ExecutionError, prepare
 from dialect_utils.ir import Module
 from dialect_utils.ir.control_flow import remove_uncalled
 from dialect_utils.text import DiagnosticError
-from dialect_utils.verdict.certificate import without_chlo
+from dialect_utils.verdict.certificate import Excluded, clauses, without_chlo
 from dialect_utils.verdict.certified import choices_of
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.executable_part import remove_unused
-from dialect_utils.verdict.outcome import CONDITIONAL, PROOF, Excluded, clauses
+from dialect_utils.verdict.outcome import CONDITIONAL, PROOF
 from dialect_utils.verdict.proof import ProofResult
 from dialect_utils.verdict.rounding.floats import wide
 from dialect_utils.verdict.sampling import DataSet
@@ -51,7 +51,8 @@ class ConditionalProof:
         elif any(each.side >= 0 for each in self.conditions):
             return found
         if examination is not None and not data:
-            return replace(found, remarks=(*found.remarks, f"{_NONE}: {' and '.join(clauses(self.conditions))}"))
+            reason = f"{_NONE}: {' and '.join(clauses(self.conditions))}"
+            return replace(found, reason="; ".join(filter(None, [found.reason, reason])))
         if examination is not None and found.counterexample is not None and found.verdict != "close":
             again = replace(examination, runs=replace(examination.runs, data=data)).run()
             if again.counterexample is not None and again.verdict != "close":

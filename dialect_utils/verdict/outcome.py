@@ -142,30 +142,6 @@ class RealEquality:
 
 
 @dataclass(frozen=True, slots=True)
-class Excluded:
-    """A condition on data: no element of a value is one of `values`, such as NaN.
-
-    The value is the parameter of a number for a `side` of -1, else the result of the operation of a number in the entry
-    of the first module (0) or of the last one (1).
-    """
-
-    name: str
-    side: int
-    number: int
-    values: tuple[str, ...]
-
-
-def clauses(conditions: Sequence[Excluded]) -> tuple[str, ...]:
-    """Returns conditions as clauses, such as `%arg0 and %arg1 are never NaN or -0`."""
-    names: dict[str, list[str]] = {}
-    for each in conditions:
-        values = [value for value in each.values if value != "-0" or "0" not in each.values]
-        names.setdefault(" or ".join(values), []).append(each.name)
-    listed = {values: " and ".join(filter(None, [", ".join(each[:-1]), each[-1]])) for values, each in names.items()}
-    return tuple(f"{listed[values]} {'is' if len(names[values]) == 1 else 'are'} never {values}" for values in names)
-
-
-@dataclass(frozen=True, slots=True)
 class RuleUse:
     """A rule of algebra that a proof applied, and the operations where it was applied, in the order of the proof."""
 

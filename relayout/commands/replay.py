@@ -41,8 +41,8 @@ class Replay(Command):
         for module in modules:
             verify(module)
         # Imported here: --help and wrong commands work without numpy.
-        from dialect_utils.verdict.certificate import read_certificate
-        from dialect_utils.verdict.outcome import CONDITIONAL, answer_text, clauses
+        from dialect_utils.verdict.certificate import clauses, read_certificate
+        from dialect_utils.verdict.outcome import CONDITIONAL, answer_text
         from dialect_utils.verdict.replay import replay
 
         certificate = read_certificate(read_bytes(self.certificate).decode(errors="replace"))

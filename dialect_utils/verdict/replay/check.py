@@ -11,9 +11,8 @@ from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
-from dialect_utils.verdict.certificate import Certificate, Reading, Step, without_chlo
+from dialect_utils.verdict.certificate import Certificate, Excluded, Reading, Step, without_chlo
 from dialect_utils.verdict.entry import entry_interface
-from dialect_utils.verdict.outcome import Excluded
 from dialect_utils.verdict.replay import arrays, contractions, slices
 from dialect_utils.verdict.replay.arrays import reducer
 from dialect_utils.verdict.replay.elements import Elements

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dialect_utils.ir import Module
-from dialect_utils.verdict.outcome import Excluded
+from dialect_utils.verdict.certificate import Excluded
 from dialect_utils.verdict.rules.conditions import VALUES
 from dialect_utils.verdict.terms.given import Sources
 from dialect_utils.verdict.terms.graph import Graph, Nodes

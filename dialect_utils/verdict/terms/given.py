@@ -50,16 +50,16 @@ class Sources(Generic[T]):
         pending, seen = [term], {term}
         while pending:
             part = pending.pop()
-            behind = self._behind(part, value)
-            if behind is None or (behind == [part] and self._levels(part)):
+            decisive = self._deciding(part, value)
+            if decisive is None or (decisive == [part] and self._levels(part)):
                 return None
-            if behind == [part]:
+            if decisive == [part]:
                 found[part] = None
-            pending += [each for each in behind if each not in seen]
-            seen.update(behind)
+            pending += [each for each in decisive if each not in seen]
+            seen.update(decisive)
         return [*found]
 
-    def _behind(self, term: T, value: str) -> list[T] | None:
+    def _deciding(self, term: T, value: str) -> list[T] | None:
         """Returns the operands that decide, none for a term that never has the value, or the term itself."""
         if not isinstance(term.shape, ArrayShape) or term.label == "unspecified":
             return None
