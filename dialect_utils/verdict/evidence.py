@@ -82,7 +82,7 @@ class Verdict:
     @property
     def answer(self) -> str:
         """Returns the answer with the engine's choices and the assumptions in brackets."""
-        answer = answer_text(self.verdict, self.choices, self.conditions)
+        answer = answer_text(self.verdict, self.choices, self.conditions, self.cause.how if self.cause else "")
         return answer + "".join(f" [{each}]" for each in self.assumptions)
 
     @property
@@ -108,6 +108,8 @@ class Verdict:
             "methods": list(self.methods),
             "compared": "; ".join(filter(None, [self.compared, used])),
             "counterexample": self.counterexample.as_json() if self.counterexample else None,
+            "class": self.cause.kind if self.cause and self.verdict == "different" else None,
+            "ulps": self.cause.ulps if self.cause and self.verdict == "different" else None,
             "closeness": self.closeness.as_json() if self.closeness else None,
             "reason": "; ".join(filter(None, [self.reason, *self.remarks, self.gave_up])),
             "power": None if self.power is None else round(self.power.share, 4),

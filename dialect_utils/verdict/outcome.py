@@ -161,10 +161,11 @@ def up_to(choices: Sequence[str]) -> str:
     return f" up to [{', '.join(choices)}]" if choices else ""
 
 
-def answer_text(verdict: str, choices: Sequence[str], conditions: Sequence[str]) -> str:
-    """Returns a verdict with the choices that it leaves open and its conditions on data."""
+def answer_text(verdict: str, choices: Sequence[str], conditions: Sequence[str], how: str = "") -> str:
+    """Returns a verdict with the choices that it leaves open, its conditions on data, and the class of a difference."""
     given = f" if {' and '.join(conditions)}" if conditions else ""
-    return f"{'equal' if verdict == CONDITIONAL else verdict}{up_to(choices)}{given}"
+    found = f" {how}" if how and verdict == "different" else ""
+    return f"{'equal' if verdict == CONDITIONAL else verdict}{up_to(choices)}{given}{found}"
 
 
 @dataclass(frozen=True, slots=True)

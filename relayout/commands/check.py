@@ -45,7 +45,7 @@ _NOTHING_KNOWN: dict[str, Any] = {
     "verdict": "unknown",
     **dict.fromkeys(("up_to", "conditions", "assumptions", "methods", "not_seen", "proved", "rules"), ()),
     "compared": "",
-    **dict.fromkeys(("counterexample", "closeness", "rounded", "power", "power_interval")),
+    **dict.fromkeys(("counterexample", "class", "ulps", "closeness", "rounded", "power", "power_interval")),
     "elided": 0,
     "seconds": 0.0,
 }

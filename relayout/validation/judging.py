@@ -156,6 +156,7 @@ def _result(step: Step, verdict: Verdict) -> StepResult:
         methods=verdict.methods,
         up_to=verdict.choices,
         conditions=verdict.conditions,
+        how=verdict.cause.how if verdict.cause and verdict.verdict == "different" else "",
         assumptions=verdict.assumptions,
         said=tuple(said),
     )

@@ -134,6 +134,7 @@ ANSWERS = ("equal", "equal-if", "agrees", "close", "unknown", "different")
 TEXT = "text"
 # The most steps whose reasons a summary names.
 _SHOWN = 5
+_ULPS = re.compile(r"\d+ ulps?")
 _UNSAFE = re.compile(r"[^\w.+-]+")
 
 
@@ -158,7 +159,8 @@ class StepResult:
     """The verdict on one step: `verdict` is one of `check`, `said` has the lines of its evidence.
 
     `methods` are those that decided; `text` stands for modules that differ in names and metadata only, or in nothing.
-    `difference` is what changed in the text of the module, if that was asked for.
+    `difference` is what changed in the text of the module, if that was asked for. `how` is the class of a difference
+    of results, such as `in NaN` or `by 2 ulps`.
     """
 
     program: str
@@ -171,6 +173,7 @@ class StepResult:
     methods: tuple[str, ...] = ()
     up_to: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
+    how: str = ""
     assumptions: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -208,7 +211,7 @@ class StepResult:
     @property
     def answer(self) -> str:
         """Returns the verdict, what it leaves open, what it assumes, and the methods that decided."""
-        answer = answer_text(self.verdict, self.up_to, self.conditions)
+        answer = answer_text(self.verdict, self.up_to, self.conditions, self.how)
         answer += "".join(f" [{each}]" for each in self.assumptions)
         return answer + (f" ({', '.join(self.methods)})" if self.methods else "")
 
@@ -273,6 +276,11 @@ class Validation:
         found = Counter(each.verdict for each in self.steps)
         same = sum(each.methods == (TEXT,) for each in self.steps)
         texts = {"equal": f" ({same} of them by their text)"} if same else {}
+        classes = Counter(
+            _ULPS.sub("ulps", each.how) for each in self.steps if each.verdict == "different" and each.how
+        )
+        if classes:
+            texts["different"] = f" ({', '.join(f'{number} {how}' for how, number in classes.items())})"
         parts = [f"{found[name]} {name}{texts.get(name, '')}" for name in ANSWERS if found[name]]
         count = len(self.steps)
         return f"{count} step{'s' * (count != 1)}: {', '.join(parts)}"
