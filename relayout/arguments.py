@@ -19,7 +19,7 @@ from relayout.options import Option, declared, given, made, usage_error, values_
 # The values that LLVM's tools accept for a flag.
 _TRUE, _FALSE = ("true", "1"), ("false", "0")
 # The options of many commands come last in the help.
-_LAST = ("selection", "batch", "ci", "limits", "color", "json", "traceback")
+_LAST = ("selection", "batch", "ci", "limits", "force", "color", "json", "traceback")
 
 
 def examples_heading() -> str:

@@ -124,6 +124,7 @@ class Command:
     )
     json: bool = flag("print one JSON object per input on a line of its own")
     traceback: bool = flag("show where in the program an error arose")
+    force: bool = flag("replace existing files of other kinds, too, but never an input")
 
     # Options of several commands, with the values that others have.
     files: tuple[str, ...] | None = None

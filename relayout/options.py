@@ -21,7 +21,10 @@ T = TypeVar("T")
 Name = TypeVar("Name", bound=str)
 
 # The values that every command has.
-SHARED = ("files", "color", "json", "traceback")
+SHARED = ("files", "color", "json", "traceback", "force")
+# The options that name files to write, and directories.
+FOLDERS = ("dump", "dump_dir", "reduced_dir")
+WRITTEN = ("output", "outputs", "certificate", "trials", "results", "junit", "sarif", *FOLDERS)
 _MOST_GIGABYTES = 1e6
 _SEED_DIGITS = 32
 _OPTIONS, _GROUP = "options", "group"
@@ -141,6 +144,8 @@ def declared(kind: type[Any]) -> list[Declared]:
         elif _GROUP in each.metadata:
             texts = each.metadata["texts"]
             found += [_declared(inner, each.name, texts.get(inner.name)) for inner in fields(each.metadata[_GROUP])]
+    if not any(each.name in WRITTEN and not each.options[0].is_positional for each in found):
+        found[:] = [each for each in found if each.name != "force"]
     return found
 
 
@@ -167,6 +172,13 @@ def values_of(command: object) -> dict[str, Any]:
         each.name: (own if each.group is None else own[each.group].__dict__)[each.name]
         for each in declared(type(command))
     }
+
+
+def written(command: object) -> dict[str, Any]:
+    """Returns the values of options that name files to write, and directories, by the names of the fields."""
+    values = values_of(command)
+    options = (each.name for each in declared(type(command)) if not each.options[0].is_positional)
+    return {name: values[name] for name in options if name in WRITTEN and values[name]}
 
 
 def given(command: object) -> dict[str, str]:

@@ -19,6 +19,7 @@ from relayout.supervisor.host import current
 _SUFFIXES = (".hlo", ".mlir", ".mlirbc", ".txt", ".pb")
 
 STANDARD_OUTPUT = "-"
+_check: Callable[[str], None] | None = None
 
 COMPRESSED = (".gz", ".xz", ".zst")
 # Endings of binary files, with the ending of the same module as text; `.txt` is XLA's.
@@ -47,12 +48,21 @@ def is_name_of(name: str, emit: Emit) -> bool:
     return not name.endswith((*COMPRESSED, *(_BINARY if emit == "text" else ())))
 
 
+def guard_with(check: Callable[[str], None] | None) -> None:
+    """Makes this process call a function with each file before it is written; None: no longer."""
+    global _check
+    _check = check
+
+
 def write_to_file(path: str, data: bytes | memoryview) -> None:
     """Writes to a file or URL, whole or not at all; a sandboxed child asks its parent to, which makes directories."""
     host = current()
     if host is not None:
         host.write_file(path, data)
-    elif is_url(path):
+        return
+    if _check is not None:
+        _check(path)
+    if is_url(path):
         write_url(path, bytes(data))
     else:
         write_file(Path(path), data)

@@ -145,6 +145,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "dialect_utils.hlo",
         "dialect_utils.mosaic",
         "dialect_utils.memory.trips",
+        "dialect_utils.execution.custom_calls",
         "dialect_utils.execution.python_functions",
         "dialect_utils.tools.conversion",
         "passes.framework",

@@ -126,6 +126,11 @@ def is_lapack(target: str) -> bool:
     return found is not None and found["routine"] in _ROUTINES
 
 
+def runs_anywhere(target: str) -> bool:
+    """Is true for a target that the engines run, replace or remove."""
+    return target in _REPLACED | _CHECKS | IDENTITIES or has_signature(target)
+
+
 def has_signature(target: str) -> bool:
     """Is true for a target whose shapes are known."""
     return target in _OWN or is_lapack(target)

@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import cached_property
 
-from dialect_utils.ir import Function, Module, Operation, Value
+from dialect_utils.ir import Function, Module, Operand, Operation, Value
+from dialect_utils.ir.control_flow import joins_of
 from dialect_utils.memory.relayouts import Origin, find_origins
 from dialect_utils.ops import DONE, SHARDINGS, UPDATE, Trait, by_opcode, has, named, split_asynchronous, with_trait
 
@@ -32,9 +33,12 @@ class FlatGraph:
         """Builds the graph of a module."""
         self.module = module
         self._callers: dict[Function, Operation] = {}
+        self._passed: dict[Value, Value] = {}
         for operation in module.operations():
             if operation.opcode in _INLINED and operation.called and len(operation.called[0].callers) == 1:
                 self._callers[operation.called[0]] = operation
+                given = ((each.sources, each.targets) for each in joins_of(operation))
+                self._passed |= {end: by.value for (by, *_), (end, *_) in given if isinstance(by, Operand)}
         self._sources: dict[Value, Value] = {}
         self._readers: dict[Value, Sequence[Value]] = {}
 
@@ -87,8 +91,7 @@ class FlatGraph:
     def _maker(self, value: Value) -> Value | None:
         operation = value.operation
         if operation is None:
-            caller = self._callers.get(value.function)
-            return None if caller is None else caller.operands[list(value.function.parameters).index(value)]
+            return self._passed.get(value)
         if operation.opcode in _INLINED and operation.called and operation.called[0] in self._callers:
             return operation.called[0].results[0]
         base, phase = split_asynchronous(operation.opcode)

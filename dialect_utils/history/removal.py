@@ -81,7 +81,8 @@ def removal(found: Introduced, compiler: str | None) -> Removal | None:
 
 def _changed(action: Action, number: int, node: Value, order: tuple[int, ...] | None) -> Removal | None:
     shape = array_of(node)
-    return None if not order or shape is None else Removal(action, number, shape, order)
+    # An array that has the order already, as each one of one dimension, is copied for another reason.
+    return None if not order or shape is None or order == _order(node) else Removal(action, number, shape, order)
 
 
 def _is_transpose(node: Value) -> bool:

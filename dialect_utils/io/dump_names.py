@@ -18,9 +18,10 @@ _ENDING = re.compile(r"(?:\.(?:txt|hlo|pb|pbtxt|mlir|mlirbc|gz|xz|zst))+$")
 # The GPU for which a module is: sm_8.0_, or sm_9.0a_ with the extensions of one chip.
 _CHIP = r"(?:sm_\d+\.\d+[a-z]?_)?"
 _NUMBERED = re.compile(r"(?:\d+\.)?module_(?P<number>\d{1,18})\.(?P<rest>.+)")
-# The begin of a stage: a module's name may contain dots and numbers, too, such as fusion.1644.
+# The begin of a stage: a module's name may contain dots and numbers, too, such as fusion.1644. The name of a pipeline
+# may begin with `after_`: the passes before and after the module follow it.
 _STAGE = re.compile(
-    rf"\.(?=\d{{4}}\.(?!\d{{4}}\.|before_|after_|\w*(?:before|after)_optimizations)"
+    rf"\.(?=\d{{4}}\.(?!\d{{4}}\.|(?:before|after)_(?!.*\.(?:before|after)_)|\w*(?:before|after)_optimizations)"
     rf"|(?:\w+_)?before_optimizations|{_CHIP}(?:\w+_)?after_optimizations|snapshot\b|execution_\d"
     r"|after_|before_|oom_intermediate_module\b)"
 )

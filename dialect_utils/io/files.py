@@ -188,6 +188,15 @@ def find_kind(data: bytes, name: str) -> Kind:
     return "mlir text" if not is_log and _MLIR_INSIDE.search(text, start) else "hlo text"
 
 
+def is_start_of_module(start: bytes) -> bool:
+    """Is true for the first bytes of a file that may hold a module, not compressed; no more of it is read."""
+    if _BINARY.search(start, 0, _BINARY_PREFIX):
+        return start.startswith((_BYTECODE_MAGIC, _FIRST_PROTO_FIELD))
+    text = _text(start)
+    first = _first(text)
+    return any(each.match(text, first) for each in (_HLO_START, _MLIR_START)) or _HLO_IN_LOG.search(text) is not None
+
+
 def _reject_other_format(data: bytes, name: str) -> None:
     """Raises DiagnosticError for files of other programs, such as pickles or jaxprs."""
     found = other_format(data)

@@ -8,6 +8,7 @@ products of 1,048,576 matrices of 3 x 3 take 3,168 MiB, and 96 as products and s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -21,7 +22,7 @@ from dialect_utils.memory.cost import is_scratch
 from dialect_utils.memory.relayouts import Origin, Relayout, moving_transpose, orders_without
 from dialect_utils.memory.sharing import written_in_place
 from dialect_utils.memory.usage import MemoryUsage
-from dialect_utils.ops import Trait, named, with_trait
+from dialect_utils.ops import Trait, has, named, with_trait
 from dialect_utils.text import format_bytes
 
 # The most gathers or scatters of single columns that advice proposes in place of one operation.
@@ -152,7 +153,7 @@ def find_advice(
 ) -> tuple[Advice, ...]:
     """Returns the advice for a module, the largest saving first."""
     found = [
-        *_donations(module, allocation),
+        *_donations(module, usage),
         *_entry_orders(module, allocation),
         *_entry_copies(module, relayouts, is_gpu=usage.is_gpu),
         *_padded(usage, origin),
@@ -165,27 +166,45 @@ def find_advice(
     return tuple(sorted((each for each in found if each.bytes_saved >= least), key=lambda each: -each.bytes_saved))
 
 
-def _donations(module: Module, allocation: Allocation) -> Iterator[Advice]:
-    """Yields advice for results that could reuse the memory of arguments of the same shape."""
-    arguments, results = (_arrays(side) for side in module.entry_layout)
-    aliased_results = {".".join(map(str, result)) for result, _, _ in module.aliases}
-    aliased_arguments = {".".join(map(str, (number, *path))) for _, number, path in module.aliases}
-    free: dict[ArrayShape, list[str]] = {}
-    for path, shape in arguments:
-        if path not in aliased_arguments and shape.is_static:
-            free.setdefault(shape, []).append(path)
-    donated: list[str] = []
+def _donations(module: Module, usage: MemoryUsage) -> Iterator[Advice]:
+    """Yields advice for results that could reuse the memory of arguments of the same shape, which are read before."""
+    parameters, _ = module.entry_layout
+    # An alias takes an argument and a result of its shape; only some share a buffer here.
+    taken = Counter(parameters[number].at(path).without_layout for _, number, path in module.aliases)
+    numbers = {value: number for number, value in enumerate(module.entry.parameters)}
+    free: dict[ArrayShape, list[Buffer]] = {}
+    donated: list[Buffer] = []
     saved = 0
-    for path, shape in results:
-        if path not in aliased_results and free.get(shape):
-            donated.append(free[shape].pop(0))
-            saved += allocation.held(shape)
+    in_main_memory = [each for each in usage.buffers if not each.memory_space and each.shape.is_static]
+    for buffer in in_main_memory:
+        if buffer.is_argument and not buffer.is_output and buffer.value in numbers:
+            free.setdefault(buffer.shape, []).append(buffer)
+    for result in in_main_memory:
+        arguments = free.get(result.shape, [])
+        found = next((each for each in arguments if _is_read_before(each, result)), None)
+        if not result.is_output or result.is_argument or found is None:
+            continue
+        arguments.remove(found)
+        if taken[shape := result.shape.without_layout]:
+            taken[shape] -= 1
+            continue
+        donated.append(found)
+        saved += result.bytes_held
     if donated:
-        numbers = sorted({int(path.partition(".")[0]) for path in donated})
-        subject = f"argument {numbers[0]}" + (f" and {len(numbers) - 1} more" if len(numbers) > 1 else "")
+        first, *others = sorted({numbers[each.value] for each in donated})
+        subject = f"argument {first}" + (f" and {len(others)} more" if others else "")
         count = f"{len(donated)} results of the same shapes" if len(donated) > 1 else "a result of the same shape"
         text = f"donate what is not used afterwards (donate_argnums): {count} would reuse its memory"
         yield Advice("donation", subject, text, saved)
+
+
+def _is_read_before(argument: Buffer, result: Buffer) -> bool:
+    """Is true where nothing reads an argument once a result is written, except element by element."""
+    made = result.value.operation
+    if argument.last_use != result.start or made is None:
+        return argument.last_use < result.start
+    parts = made.called[0].operations if made.opcode == "fusion" else [made]
+    return all(each.opcode == "constant" or has(each.opcode, Trait.ELEMENTWISE) for each in parts)
 
 
 def _entry_orders(module: Module, allocation: Allocation) -> Iterator[Advice]:
@@ -219,8 +238,12 @@ def _entry_copies(module: Module, relayouts: Sequence[Relayout], *, is_gpu: bool
         if (orders := orders_without(relayout)) is None:
             continue
         name = relayout.operation.results[0].name
+        # A program chooses the layout of an argument, not its memory.
+        wanted = relayout.result.in_default_memory
         if moving_transpose(relayout.operation) is None:
-            text = f"hand it over as {relayout.result}: {name} would not copy it"
+            if wanted.element_type != relayout.source.element_type or wanted == relayout.source.in_default_memory:
+                continue
+            text = f"hand it over as {wanted}: {name} would not copy it"
         elif is_gpu and len(value.users) == 1 and _is_only_read(relayout.operation.results[0]):
             order = orders[0][::-1]
             text = f"hand it over as Format(Layout(major_to_minor={order}), sharding): {name} would not move it"

@@ -26,7 +26,7 @@ class Buffer:
     `memory_spaces` are named by the layouts of its values: 0 is the device's main memory (HBM on a TPU). It counts for
     `memory_space`: main memory if any of its values is there. `is_constant` is set for a constant in main memory, which
     is loaded with the program. At each time in `overwritten` an operation reads one of its values and writes the next
-    value over it.
+    value over it. `last_use` is the last time at which an operation reads or writes it, also of an argument.
     """
 
     value: Value
@@ -40,6 +40,7 @@ class Buffer:
     is_output: bool
     is_constant: bool = False
     overwritten: tuple[int, ...] = ()
+    last_use: int = 0
 
     @property
     def start(self) -> int:
@@ -164,6 +165,7 @@ def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation, l
         shape = collection.leaves.shapes[each.leaf]
         assert isinstance(shape, ArrayShape)
         spans = _merged(each.spans.values())
+        last_use = spans[-1][1]
         is_constant = root in constants
         if root in arguments or is_constant:
             spans = ((0, last),)
@@ -174,7 +176,8 @@ def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation, l
         overwritten = tuple(sorted(each.overwritten)) if each.overwritten else ()
         made.append(
             Buffer(
-                each.value, laid_out, each.held, payload, spaces, min(spaces), spans, *roles, is_constant, overwritten
+                *(each.value, laid_out, each.held, payload, spaces, min(spaces), spans),
+                *(*roles, is_constant, overwritten, last_use),
             )
         )
     return tuple(sorted(made, key=lambda buffer: buffer.start))

@@ -14,7 +14,9 @@ from math import prod
 
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape
-from dialect_utils.ops import Trait, has
+from dialect_utils.ops import START, UPDATE, Trait, has
+
+_UPDATE = f"async{UPDATE}"
 
 
 def list_schedule(function: Function) -> Sequence[Operation]:
@@ -125,11 +127,10 @@ class _Flattening:
         self.branches[function] = branch
         operations = function.operations if self.is_given else list_schedule(function)
         for operation in operations:
-            if runs_called(operation):
-                inner = depth + (operation.opcode == "while")
-                for called in operation.called:
-                    if called not in self.depth:
-                        self.visit(called, inner, called if operation.opcode == "conditional" else branch)
+            inner = depth + (operation.opcode == "while")
+            for called in _run_at(operation):
+                if called not in self.depth:
+                    self.visit(called, inner, called if operation.opcode == "conditional" else branch)
             self.times[operation] = self._tick()
         self.spans[function] = (start, self._tick())
 
@@ -142,6 +143,18 @@ def runs_called(operation: Operation) -> bool:
     """Is true for an operation that calls functions with a part in the schedule and with buffers of their own."""
     # The body of a fusion and embedded computations have no buffers of their own.
     return has(operation.opcode, Trait.CONTROL_FLOW) and bool(operation.called)
+
+
+def _run_at(operation: Operation) -> Sequence[Function]:
+    """Returns the functions that run before the time of an operation: of an update, what its operands complete."""
+    start, count = operation, 0
+    while start.opcode == _UPDATE and (bound := start.operands[0].operation) is not None:
+        start, count = bound, count + len(start.operands) - 1
+    if not runs_called(start) or (start != operation and not count):
+        return ()
+    called = start.called
+    is_complete = not start.opcode.endswith(START) or len(called[0].parameters) <= len(start.operands) + count
+    return called if is_complete else ()
 
 
 def schedule_module(module: Module) -> Schedule:

@@ -49,15 +49,17 @@ def is_optimized_dump(module: Module) -> bool:
 
 
 def _is_kernel(operation: Operation) -> bool:
-    """Is true for a call of a kernel, or of a library of GPUs."""
+    """Is true for a call that a compiler of TPUs or GPUs writes between passes, too: no engine has it."""
     # Local imports, because most modules have no kernel.
+    from dialect_utils.execution.custom_calls import runs_anywhere
     from dialect_utils.mosaic.decode import TARGET
-    from passes.dumps.custom_calls.gpu_calls import GPU_EXPANSIONS
+    from passes.dumps.expand_custom_calls import EXPANSIONS
 
-    if operation.callee == "TopK" and operation.opcode == "custom-call":
+    target = operation.callee or ""
+    if target == "TopK" and operation.opcode == "custom-call":
         # XLA:CPU has it for f32 only.
         return any(array.element_type.name != "f32" for array in operation.operands[0].shape.arrays())
-    return operation.callee == TARGET or operation.callee in GPU_EXPANSIONS
+    return target == TARGET or (target in EXPANSIONS and not runs_anywhere(target))
 
 
 def _without_libraries(module: Module) -> Module:

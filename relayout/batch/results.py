@@ -168,7 +168,15 @@ _INCIDENTAL = (
 )
 _TEXTS = ("name", "sha256", "command", "options", "version", "output", "diagnostics", "figures")
 # The fields of a row on which --resume relies.
-_NEEDED = {"name": str, "sha256": str, "exit_code": int}
+_NEEDED = {
+    "name": str,
+    "sha256": str,
+    "command": str,
+    "options": str,
+    "version": str,
+    "exit_code": int,
+    "figures": dict,
+}
 
 Row = dict[str, Any]
 PARQUET = ".parquet"
@@ -213,9 +221,8 @@ def to_lines(rows: Iterable[Row]) -> bytes:
 
 
 def from_lines(data: bytes, name: str = "<results>") -> list[Row]:
-    """Returns the rows of JSON lines, without a last line that has no end; raises DiagnosticError for other lines."""
-    lines = enumerate(data.splitlines(keepends=True), 1)
-    return [_row(line, f"{name}:{number}") for number, line in lines if line.endswith(b"\n")]
+    """Returns the rows of JSON lines; raises DiagnosticError for other lines."""
+    return [_row(line, f"{name}:{number}") for number, line in enumerate(data.splitlines(keepends=True), 1)]
 
 
 def _row(line: bytes, place: str) -> Row:
@@ -223,6 +230,10 @@ def _row(line: bytes, place: str) -> Row:
         row = json.loads(line)
     except (ValueError, RecursionError):
         row = None
+    return _checked(row, place)
+
+
+def _checked(row: Any, place: str) -> Row:
     if not isinstance(row, dict) or not all(isinstance(row.get(key), kind) for key, kind in _NEEDED.items()):
         raise DiagnosticError(Diagnostic(f"{place}: no row of results"))
     return row
@@ -258,7 +269,7 @@ def from_parquet(data: bytes, name: str = "<results>") -> list[Row]:
 
     try:
         rows: list[Row] = parquet.read_table(io.BytesIO(data)).to_pylist()
-        return [{**row, "figures": json.loads(row["figures"])} for row in rows]
+        return [_checked({**row, "figures": json.loads(row["figures"])}, name) for row in rows]
     except (ValueError, TypeError, KeyError, OSError, RecursionError) as error:
         raise DiagnosticError(Diagnostic(f"{name}: no Parquet file of results: {error}")) from None
 

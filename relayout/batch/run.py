@@ -19,6 +19,7 @@ from relayout.console import Console
 from relayout.options import usage_error, values_of
 from relayout.supervisor.child import Limits
 from relayout.supervisor.pool import Pool
+from relayout.written import Outputs
 
 if TYPE_CHECKING:
     from relayout.supervisor.cache import Cache
@@ -82,6 +83,9 @@ def supervise(command: Command, console: Console) -> int:
 
         import_shared(command.shared)
     with ExitStack() as stack:
+        outputs = Outputs.of(command)
+        outputs.check_named()
+        stack.enter_context(outputs.claimed())
         command = stack.enter_context(command.prepared())
         job = Job(command, console.colour_of_errors(), keeps_results=records)
         conclusion = command.conclusion()
@@ -93,6 +97,7 @@ def supervise(command: Command, console: Console) -> int:
         job = pool.job
         command = job.command
         _check_folders(command)
+        outputs.check_units(units)
         count = job_count(command, units)
         needed = limits.enough_for(units, may_be_online=command.pairs is not None)
         if count > 1:

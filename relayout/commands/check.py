@@ -87,15 +87,12 @@ class Check(Command):
 
     @contextmanager
     def prepared(self) -> Iterator[Self]:
-        """Adds what XLA's partitioner makes of one program, with --sharded."""
+        """Adds a directory for what XLA's partitioner makes of one program, with --sharded."""
         if not self.sharded or len(self.files) != 1:
             yield self
             return
-        # Imported here, as below: most checks compile nothing.
-        from relayout.validation.compilation import partition_program
-
-        with TemporaryDirectory(prefix="relayout-parts-") as folder:
-            yield replace(self, files=(*self.files, partition_program(self.files[0], folder)))
+        with TemporaryDirectory(prefix="relayout-dump-") as folder:
+            yield replace(self, compiled=folder)
 
     def plan(self, console: Console) -> Sequence[Unit]:
         console.diagnose(self.pipeline.read().notes)
@@ -105,6 +102,11 @@ class Check(Command):
     def _compared(self, console: Console) -> Iterable[tuple[Input, ...]]:
         """Returns the pairs of files to compare, or the files whose pipeline is checked."""
         files = self.files
+        if self.compiled is not None:
+            # Imported here, as below: most checks compile nothing.
+            from relayout.validation.compilation import partition_program
+
+            files = (*files, partition_program(files[0], self.compiled))
         if self.certificate is not None and (len(files) != 2 or self.pipeline.passes):
             raise usage_error("--certificate is about two FILEs", "leave out -p and --pairs")
         if self.certificate is not None and self.devices is not None:
@@ -124,14 +126,14 @@ class Check(Command):
             there = f", and there is only {files[0]}" if len(files) == 1 else f", not {len(files)}" if files else ""
             hint = f"relayout check {files[0] if files else 'A'} B, or relayout check FILE... -p SPEC for a pipeline"
             raise usage_error(f"expected two FILEs to compare{there}", hint)
-        return self._paired(console)
+        return self._paired(files, console)
 
-    def _paired(self, console: Console) -> Sequence[tuple[Input, Input]]:
+    def _paired(self, files: Sequence[str], console: Console) -> Sequence[tuple[Input, Input]]:
         """Returns the pairs of modules in two files or dump directories; prints a note about modules without one."""
-        first, second = (self.selection.find([file], console) for file in self.files)
+        first, second = (self.selection.find([file], console) for file in files)
         found = pair_inputs(first, second)
         if not found.pairs:
-            raise usage_error(f"no module of {self.files[0]} has the name and the stage of one of {self.files[1]}")
+            raise usage_error(f"no module of {files[0]} has the name and the stage of one of {files[1]}")
         if found.alone:
             names = ", ".join(each.path for each in found.alone[:3]) + (", ..." if len(found.alone) > 3 else "")
             message = f"{len(found.alone)} modules have no partner and are not compared: {names}"

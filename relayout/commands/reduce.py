@@ -6,7 +6,6 @@ relayout/supervisor/programs.py. `Oracle` is the side of the sandboxed child.
 
 from __future__ import annotations
 
-import os
 import shlex
 import time
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils import processes
-from dialect_utils.io.files import STANDARD_INPUT, encode, is_url, read_module
+from dialect_utils.io.files import encode, read_module
 from dialect_utils.io.inputs import named_input
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -90,7 +89,6 @@ exit codes:
 
     def plan(self, console: Console) -> Sequence[Unit]:
         self._check_oracle()
-        self._check_outputs()
         return [Unit(tuple(map(named_input, self.files)), seconds=self.limits.timeout or _SECONDS)]
 
     def _check_oracle(self) -> None:
@@ -102,14 +100,6 @@ exit codes:
         if PLACEHOLDER not in self.oracle:
             hint = f"write it where the command takes a path: --oracle './shows_bug {PLACEHOLDER}'"
             raise usage_error(f"the command of --oracle has no {PLACEHOLDER}, so it would not see the module", hint)
-
-    def _check_outputs(self) -> None:
-        """Raises UsageError where a reduced module would overwrite a FILE."""
-        named = {os.path.realpath(file) for file in self.files if file != STANDARD_INPUT and not is_url(file)}
-        for ending in self.endings:
-            if os.path.realpath(self.output + ending) in named:
-                message = f"{self.output}{ending} is a FILE that is read, and would be overwritten"
-                raise usage_error(message, "-o PREFIX gives the reduced modules another name")
 
     def work(self, unit: Unit, console: Console) -> int:
         if self.oracle is not None:

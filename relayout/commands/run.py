@@ -5,7 +5,6 @@ Longer than most files: it is the command with most options, and each of them is
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -97,8 +96,6 @@ class Run(EachModule):
     def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
         if self.outputs and len(inputs) > 1:
             raise usage_error(f"--outputs holds the outputs of one FILE, not of {len(inputs)}")
-        if self.outputs:
-            self._check_outputs(inputs, self.outputs)
         if self.no_cache:
             self._check_uses_cache()
         if self.explain and len(inputs) > 1:
@@ -110,17 +107,6 @@ class Run(EachModule):
         if self.sharded and not self.are_given:
             raise usage_error("--sharded splits the arrays of --inputs FILE, which is not given")
         return {}
-
-    def _check_outputs(self, inputs: Sequence[Input], outputs: str) -> None:
-        """Raises UsageError if --outputs would overwrite a file that is read."""
-        # Imported here: only this check needs numpy before a file is read.
-        from dialect_utils.execution.named import argument_and_file
-
-        given = (argument_and_file(each)[1] for each in self.inputs)
-        read = [*(each.path for each in inputs), *given, self.expect, self.explain]
-        for file in filter(None, read):
-            if os.path.exists(file) and os.path.exists(outputs) and os.path.samefile(file, outputs):
-                raise usage_error(f"--outputs {outputs} would overwrite the input {file}")
 
     def _check_uses_cache(self) -> None:
         """Raises UsageError for --no-cache where the cache is not used anyway."""

@@ -267,8 +267,9 @@ class Child:
             name = None if error.filename is None else os.fsdecode(error.filename)
             return {"error": [error.errno, error.strerror or str(error), name]}, []
         except DiagnosticError as error:
-            # The store that a URL names has failed.
-            return {"error": [0, error.diagnostics[0].message, None]}, []
+            # The store that a URL names has failed, or the file must not be replaced.
+            found = error.diagnostics[0]
+            return {"error": [0, f"{found.message} ({found.hint})" if found.hint else found.message, None]}, []
         except (ValueError, RecursionError) as error:
             # The request is malformed: a zero byte in a name, for example, or too few arguments.
             raise MalformedFrameError(f"a request that is impossible ({error})") from None

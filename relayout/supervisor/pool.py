@@ -21,7 +21,7 @@ from dialect_utils.text import Diagnostic, render
 from relayout.batch.unit import Unit
 from relayout.command import Command, Job, Result
 from relayout.console import colour
-from relayout.options import values_of
+from relayout.options import written
 from relayout.supervisor.child import Limits, format_unit, parse_plan, serve
 from relayout.supervisor.host import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
 from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable
@@ -47,6 +47,8 @@ _LOOK_SECONDS = 0.5
 # The fields of a result, and the exit codes of a unit.
 _RESULT = {name: type(value) for name, value in Result(0).header.items()}
 _STATUSES = range(128)
+# The options whose files this process makes, not a child or a compiler.
+_OWN = ("results", "junit", "sarif", "dump", "reduced_dir")
 _MORE_OUTPUT = "--max-output GB allows more"
 
 
@@ -333,7 +335,5 @@ def _fields(kind: bytes, data: bytearray) -> dict[str, Any]:
 
 def _writable(command: Command) -> Writable:
     """Returns the names that the command line gives to files that are written."""
-    values = values_of(command)
-    named = [values.get(name) for name in ("output", "outputs", "dump_dir", "certificate", "trials")]
-    given = [str(name) for name in named if name]
+    given = [str(name) for option, name in written(command).items() if option not in _OWN]
     return Writable(tuple(name + ending for name in given for ending in command.endings), tuple(given))

@@ -112,3 +112,21 @@ def test_an_asynchronous_copy_ends_at_its_start() -> None:
         "  ROOT d = f32[4] async-done(s)\n}\n"
     )
     assert found.source(value(found, "d")).name == "n"
+
+
+def test_an_asynchronous_body_reads_what_updates_bind() -> None:
+    late = graph("""HloModule late
+body {
+  a = f32[8]{0} parameter(0)
+  ROOT n = f32[8]{0} negate(a)
+}
+ENTRY e {
+  x = f32[8]{0} parameter(0)
+  y = f32[8]{0} sine(x)
+  s = ((), (), ()) async-start(), calls=body
+  u = ((f32[8]{0}), f32[8]{0}, ()) async-update(s, y)
+  ROOT d = f32[8]{0} async-done(u)
+}
+""")
+    assert late.source(value(late, "a")).name == "y"
+    assert names(late.operands(value(late, "n"))) == ["y"]

@@ -169,3 +169,9 @@ def test_a_layout_is_followed_through_a_bitcast_that_transposes() -> None:
     # The copy has the 16 dimension first, which is the second one of the argument.
     assert (found.action, found.number, found.major_to_minor) == ("argument layout", 0, (1, 0))
     assert str(found.shape) == "f32[8,16]{1,0:T(8,128)}"
+
+
+@pytest.mark.parametrize("copied", ["f32[2048]{0:T(512)}", "f32[2048]{0:T(1024)S(1)}"])
+def test_an_array_keeps_the_order_that_it_has(copied: str) -> None:
+    lines = ("x = f32[2048]{0:T(1024)} parameter(0)", f"c = {copied} copy(x)", f"ROOT s = {copied} sine(c)")
+    assert removed(*lines) is None

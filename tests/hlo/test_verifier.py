@@ -229,3 +229,10 @@ def test_a_call_that_states_its_layouts_may_share_a_buffer_before_its_operands_h
         f"{constraint}\n}}\n"
     )
     assert (problems(text) == []) is is_accepted
+
+
+@pytest.mark.parametrize(("order", "count"), [("1,0", 0), ("0,1", 1)])
+def test_the_entry_layout_may_lack_the_tiles_of_a_parameter(order: str, count: int) -> None:
+    header = "entry_computation_layout={(s8[64,256]{1,0:T(32,128)(4,1)})->s32[64,256]{1,0:T(8,128)}}"
+    text = f"HloModule m, {header}\nENTRY e {{\n  x = s8[64,256]{{{order}:T(8,128)(4,1)}} parameter(0)\n"
+    assert len(problems(text + "  ROOT y = s32[64,256]{1,0:T(8,128)} convert(x)\n}\n")) == count

@@ -24,6 +24,10 @@ STEP = "0012.fusion.after_x.before_y"
             "module_0001.jit_f.sm_9.0a_gpu_after_optimizations.txt",
             DumpName("jit_f", 1, "sm_9.0a_gpu_after_optimizations"),
         ),
+        (
+            "module_0003.jit_f.cl_1.0029.after_hoisting.after_pipeline-start.before_dce.txt",
+            DumpName("jit_f.cl_1", 3, "0029.after_hoisting.after_pipeline-start.before_dce"),
+        ),
         ("module_0003.jit_f.snapshot.-5.pb", DumpName("jit_f", 3, "snapshot.-5")),
         ("module_0003.jit_f.codegen.txt", DumpName("jit_f", 3, "codegen")),
         ("module_0003.jit_f/module.mlir", DumpName("jit_f", 3, "stablehlo")),

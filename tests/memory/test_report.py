@@ -223,6 +223,43 @@ def test_only_results_without_an_alias_ask_for_a_donation() -> None:
     assert report_of(f"{aliased}\nENTRY e {{{entry}\n}}\n").advice == ()
 
 
+def test_an_argument_that_is_read_after_the_result_is_written_is_not_donated() -> None:
+    array = "f32[1024,128]{1,0:T(8,128)}"
+    entry = f"""
+  p = {array} parameter(0)
+  q = {array} parameter(1)
+  t = {array} negate(q)
+  ROOT r = {array} READ"""
+    module = f"HloModule m, is_scheduled=true\nENTRY e {{{entry}\n}}\n"
+    # A kernel may read any element of its operand after it has written the first one of its result.
+    kernel = 'custom-call(p, t), custom_call_target="kernel"'
+    assert [each.subject for each in report_of(module.replace("READ", kernel)).advice] == ["argument 1"]
+    assert [each.subject for each in report_of(module.replace("READ", "add(p, t)")).advice] == ["argument 0"]
+
+
+def test_operands_that_an_update_binds_live_from_there() -> None:
+    array = "f32[4096]{0:T(1024)}"
+    report = report_of(f"""HloModule late, is_scheduled=true
+body {{
+  a = {array} parameter(0)
+  b = {array} parameter(1)
+  ROOT c = {array} add(a, b)
+}}
+ENTRY e {{
+  x = {array} parameter(0)
+  s = ((), (), ()) async-start(), async_execution_thread="sparsecore", calls=body
+  y = {array} negate(x)
+  z = {array} sine(y)
+  w = {array} cosine(z)
+  v = {array} negate(w)
+  u = (({array}, {array}), {array}, ()) async-update(s, w, v)
+  ROOT d = {array} async-done(u)
+}}
+""")
+    # Of y, z, w and v at most two at a time.
+    assert report.totals()["temporary_bytes"] == 2 * 4 * 4096
+
+
 def test_arrays_of_the_forward_pass_that_the_backward_pass_reads() -> None:
     entry = """
   p = f32[1024,128]{1,0:T(8,128)} parameter(0)

@@ -184,7 +184,7 @@ MUTANTS = (
         ("tests/fuzzing/test_corpus.py",),
     ),
     Mutant(
-        "batch:_row",
+        "batch:_checked",
         "not isinstance(row, dict) or not all(isinstance(row.get(key), kind) for key, kind in _NEEDED.items())",
         "not all(isinstance(row.get(key), kind) for key, kind in _NEEDED.items())",
         ("tests/fuzzing/test_corpus.py",),

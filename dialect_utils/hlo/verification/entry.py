@@ -20,25 +20,11 @@ from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
 from dialect_utils.ops import START, Trait, with_trait
 from dialect_utils.ops.control import BUFFER_CALLS, aliases_of, subshape
 from dialect_utils.ops.devices import numbers_in
-from dialect_utils.ops.inference import Instance, ShapeError, agree, integer, is_compatible
+from dialect_utils.ops.inference import Instance, ShapeError, integer, is_compatible
 from dialect_utils.text import Diagnostic, Location, Severity, Span, nearest
 
 _DONOR = re.compile(r"\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}", re.ASCII)
 _MUST_ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}\s*,\s*must-alias", re.ASCII)
-
-
-class _Boundary:
-    """The written form of a boundary that no instruction has."""
-
-    opcode = "parameter"
-
-    def attribute(self, name: str) -> None:
-        """Returns None: it has no attributes."""
-
-    def ints(self, name: str) -> None:
-        """Returns None: it has no attributes."""
-
-
 # The attributes of a module that XLA's parser knows (HloParserImpl::ParseHloModule).
 # A name in the signature of a computation. Group: the character before it.
 _PARAMETER_NAME = re.compile(r"(^\(|, )%?[A-Za-z_][\w.\-]*: ", re.ASCII)
@@ -150,23 +136,22 @@ def find_entry_problems(module: Module, *, is_layout_sensitive: bool = False) ->
         message = f"the entry layout has {len(parameters)} parameters, but the entry has {len(entry.parameters)}"
         yield Diagnostic(message, entry.parameters[0].location if entry.parameters else None)
         return
-    boundary = Instance(_Boundary(), ())
+
+    def is_in_place(one: ArrayShape, other: ArrayShape) -> bool:
+        # As XLA does: the TPU compiler chooses tiles for parameters before it writes them into the entry layout.
+        is_compared = is_layout_sensitive or (one.is_tiled and other.is_tiled)
+        return not is_compared or one.effective_layout.minor_to_major == other.effective_layout.minor_to_major
+
     pairs = [
         *((f"parameter {number}", value) for number, value in enumerate(entry.parameters)),
         *((f"the result {value.name}", value) for value in entry.results),
     ]
     for (name, value), shape in zip(pairs, (*parameters, *results), strict=True):
-        try:
-            agree(boundary, name, value.shape, "the entry layout", shape)
-            if is_layout_sensitive and _orders(value.shape) != _orders(shape):
-                raise ShapeError(f"{name} is laid out as {value.shape}, but should be compatible with {shape}")
-        except ShapeError as error:
-            yield Diagnostic(str(error), value.location)
+        if not is_compatible(value.shape, shape):
+            yield Diagnostic(f"{name} is {value.shape}, but the entry layout is {shape}", value.location)
+        elif not all(map(is_in_place, value.shape.arrays(), shape.arrays())):
+            yield Diagnostic(f"{name} is laid out as {value.shape}, but the entry layout as {shape}", value.location)
     yield from _alias_problems(module, parameters, results)
-
-
-def _orders(shape: Shape) -> list[tuple[int, ...]]:
-    return [array.effective_layout.minor_to_major for array in shape.arrays()]
 
 
 def _alias_problems(module: Module, parameters: Sequence[Shape], results: Sequence[Shape]) -> Iterator[Diagnostic]:

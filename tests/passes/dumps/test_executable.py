@@ -155,3 +155,27 @@ def test_a_call_of_shardy_that_changes_the_shape_is_an_error(worker: Worker) -> 
     module = parse_module(SHARDED.replace("TARGET", "Unknown").replace("SHAPE", "f32[3]"))
     with pytest.raises(DiagnosticError, match=r"xla\.sdy\.Unknown must not run here"):
         run_module(executable_form(module), [np.zeros(3, np.float32)], worker=worker)
+
+
+@pytest.mark.parametrize("target", ["AllocateBuffer", "AssumeGatherIndicesInBound"])
+def test_calls_that_a_compiler_writes_between_passes_are_expanded_there(target: str) -> None:
+    operands = "" if target == "AllocateBuffer" else "x"
+    module = parse_module(f"""HloModule m
+ENTRY e {{
+  x = f32[4]{{0}} parameter(0)
+  b = f32[4]{{0}} custom-call({operands}), custom_call_target="{target}"
+  ROOT r = f32[4]{{0}} add(b, x)
+}}
+""")
+    assert is_optimized_dump(module)
+    assert "custom-call" not in executable_form(module).text()
+
+
+def test_calls_that_engines_run_make_no_dump() -> None:
+    module = parse_module("""HloModule m
+ENTRY e {
+  x = f32[4]{0} parameter(0)
+  ROOT b = f32[4]{0} custom-call(x), custom_call_target="MoveToHost"
+}
+""")
+    assert not is_optimized_dump(module)
