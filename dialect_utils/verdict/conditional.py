@@ -54,7 +54,7 @@ class ConditionalProof:
             reason = f"{_NONE}: {' and '.join(clauses(self.conditions))}"
             return replace(found, reason="; ".join(filter(None, [found.reason, reason])))
         if examination is not None and found.counterexample is not None and found.verdict != "close":
-            again = replace(examination, runs=replace(examination.runs, data=data)).run()
+            again = replace(examination, runs=replace(examination.runs, data=data)).run(is_proved=True)
             if again.counterexample is not None and again.verdict != "close":
                 return replace(again, verdict="unknown", reason=f"{_REFUTED}: {again.reason}")
             methods, described = again.methods, again.data
