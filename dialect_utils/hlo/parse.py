@@ -39,7 +39,24 @@ def parse_module(text: str, name: str = "<hlo>", *, first_line: int = 1) -> HloM
     Reads whole modules, computations without a header, and bare instruction lines whose
     operands are defined or carry their shapes. Raises DiagnosticError.
     """
-    return _Parser(Source(name, text, first_line)).module()
+    return _Parser(Source(name, _with_names(text, name), first_line)).module()
+
+
+def _with_names(text: str, name: str) -> str:
+    """Returns a text; one instruction in canonical form, `f32[2] add(f32[2], f32[2])`, gets names."""
+    scanner = Scanner(Source(name, text))
+    if scan_shape(scanner) is None or scanner.token.kind != "word" or scanner.peek().text != "(":
+        return text
+    opcode = scanner.next()
+    group = scanner.group()
+    scanner.seek(group.start + 1)
+    parts, done = list[str](), 0
+    while scanner.token.start < group.end - 1:
+        if scan_shape(scanner) is not None and not scanner.token.is_name:
+            parts += [text[done : scanner.last_end], f" %operand.{len(parts)}"]
+            done = scanner.last_end
+        scanner.next()
+    return "".join([f"ROOT %{opcode.text} = ", *parts, text[done:]])
 
 
 class _Maker:

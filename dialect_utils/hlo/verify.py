@@ -6,7 +6,7 @@ Sources: xla/service/hlo_verifier.cc, xla/hlo/parser/hlo_parser.cc.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import chain
 from math import prod
@@ -18,13 +18,12 @@ from dialect_utils.hlo.reading import interface_of
 from dialect_utils.hlo.verification.attributes import (
     Signature,
     Signatures,
-    check_sharding,
-    find_inconsistent_shardings,
     shapes_of,
     value_problem,
 )
 from dialect_utils.hlo.verification.entry import find_entry_problems, find_header_problems
 from dialect_utils.hlo.verification.literals import literal_problem
+from dialect_utils.hlo.verification.shardings import check_leaves, check_sharding, find_inconsistent_shardings
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.index.index_map import physical_element_count
 from dialect_utils.layout.shape import UNBOUNDED
@@ -69,7 +68,13 @@ def _has_marks_of_compiler(module: HloModule) -> bool:
 
 
 def find_problems(
-    module: HloModule, *, is_lenient: bool | None = None, is_layout_sensitive: bool = False
+    module: HloModule,
+    *,
+    is_lenient: bool | None = None,
+    is_layout_sensitive: bool = False,
+    is_mixed: bool = True,
+    is_unbounded: bool = True,
+    also: Collection[str] = (),
 ) -> Iterator[Diagnostic]:
     """Yields everything that is wrong with a module, warnings among them.
 
@@ -78,12 +83,20 @@ def find_problems(
     * Element types are not compared but at calls, loops and tuples: the TPU compiler mixes them inside instructions.
     * An unknown attribute is a warning: the compiler that wrote it may be newer.
 
-    `is_layout_sensitive` compares layouts at calls and with the entry layout, as XLA does after layout assignment.
+    The rest are XLA's options (HloVerifierOpts in xla/service/hlo_verifier.h):
+
+    * `is_layout_sensitive` compares layouts at calls and with the entry layout, as XLA does after layout assignment.
+    * `is_mixed` accepts floats of several precisions in one instruction, `is_unbounded` dimensions of any size, `?`.
+    * `also` names rules that XLA has for single passes: the keys of `dialect_utils.hlo.verification.optional.RULES`.
     """
     lenient = is_written_by_compiler(module) if is_lenient is None else is_lenient
-    verifier = _Verifier(module, is_lenient=lenient, is_layout_sensitive=is_layout_sensitive)
+    verifier = _Verifier(module, lenient, is_layout_sensitive, is_mixed, is_unbounded)
     broken = list(verifier.problems())
     yield from broken
+    if also:
+        from dialect_utils.hlo.verification.optional import find_optional_problems
+
+        yield from find_optional_problems(module, also)
     try:
         callees_first(module.computations)
     except DiagnosticError as error:
@@ -129,12 +142,13 @@ def _constraint_problem(instruction: Instruction) -> str | None:
 class _Verifier:
     """One verification of one module."""
 
-    def __init__(self, module: HloModule, *, is_lenient: bool, is_layout_sensitive: bool) -> None:
+    def __init__(self, module: HloModule, *options: bool) -> None:
         self.module = module
-        self.is_lenient = is_lenient
-        self.is_layout_sensitive = is_layout_sensitive
+        self.is_lenient, self.is_layout_sensitive, self.is_mixed, self.is_unbounded = options
         self.replicas, self.partitions = written_counts(module)
         self.may_be_unbounded = "?" in module.source.text
+        # The answers of a verification hold for the same options.
+        self.options = (*options, self.replicas, self.partitions, self.may_be_unbounded)
         # The opcodes and attributes that are known to be sound.
         self.sound_texts: set[Signature] = set()
         # The shapes of the module whose sizes fit into 64 bits, by identity.
@@ -149,8 +163,7 @@ class _Verifier:
         Identical instructions are verified once; only after a failure again, to locate each. A clone is verified where
         it differs from the module that was verified before.
         """
-        options = self.is_lenient, self.is_layout_sensitive, self.replicas, self.partitions, self.may_be_unbounded
-        sound, signatures = self.module.sound.by_options.setdefault(options, set()), Signatures()
+        sound, signatures = self.module.sound.by_options.setdefault(self.options, set()), Signatures()
         kinds: dict[str, list[Instruction] | None] = {}
         for computation in self.module.computations:
             for instruction in computation.instructions:
@@ -209,10 +222,11 @@ class _Verifier:
         """Raises ShapeError at the first mistake of an instruction."""
         shape = instruction.shape
         if self.may_be_unbounded:
-            if _is_unbounded(shape):
+            is_unbounded = _is_unbounded(shape)
+            if is_unbounded and not self.is_unbounded:
                 raise ShapeError(f"unbounded dynamism is disabled, but the shape is {shape}", "shape")
-            if any(_is_unbounded(operand.shape) for operand in instruction.operands):
-                # The operand is reported.
+            if is_unbounded or any(_is_unbounded(operand.shape) for operand in instruction.operands):
+                # The shapes follow from sizes that are not known, or the operand is reported.
                 return
         if id(shape) not in self._fitting:
             if any(map(_is_too_large, shape.arrays())):
@@ -231,6 +245,7 @@ class _Verifier:
             self.is_layout_sensitive,
             self.replicas,
             self.partitions,
+            self.is_mixed,
         )
         if not _is_imitated_state(instruction):
             check_operation(instance, opcode)
@@ -239,6 +254,7 @@ class _Verifier:
             if problem is not None:
                 raise ShapeError(problem, "operands")
         check_sharding(instruction, self.partitions)
+        check_leaves(instruction)
 
     def joint_problems(self) -> Iterator[Diagnostic]:
         """Yields an error for each contradiction between instructions and computations that are sound by themselves."""
@@ -257,7 +273,12 @@ class _Verifier:
         if self.asynchronous:
             from dialect_utils.hlo.verification.asynchronous import find_asynchronous_problems
 
-            yield from find_asynchronous_problems(self.module, self.asynchronous, is_lenient=self.is_lenient)
+            yield from find_asynchronous_problems(
+                self.module,
+                self.asynchronous,
+                is_lenient=self.is_lenient,
+                is_layout_sensitive=self.is_layout_sensitive,
+            )
         if "b(" in text:
             from dialect_utils.hlo.verification.entry import find_buffer_problems
 

@@ -80,10 +80,8 @@ def step_of(operation: Operation) -> Step:
 def is_plain(value: Value) -> bool:
     """Is true for an array of fixed size that is row-major and untiled, in any memory space."""
     shape = value.shape
-    return isinstance(shape, ArrayShape) and shape.is_static and _has_plain_layout(shape)
-
-
-def _has_plain_layout(shape: ArrayShape) -> bool:
+    if not isinstance(shape, ArrayShape) or not shape.is_static:
+        return False
     return shape.layout is None or shape.layout.in_default_memory.is_default
 
 
@@ -232,7 +230,8 @@ def emit_plan(
         for index, (step, padding, before) in enumerate(zip(plan.steps, plan.paddings, plan.stages, strict=False)):
             if step.adds_elements:
                 scalar = _scalar(padding, before[0], scalars or {})
-                paddings[index] = scalar or _new_scalar(before[0], contents, f"{base}.{scalar_name}")
+                bits = before[0].poison_bits if contents == "poison" else 0
+                paddings[index] = scalar or NewScalar(f"{base}.{scalar_name}", bits)
     return list(builder.apply_plan(plan, value, names, like=like, paddings=paddings))
 
 
@@ -240,10 +239,6 @@ def _scalar(padding: PaddingValue, element_type: ElementType, scalars: Mapping[P
     if padding is not None:
         return scalars[padding]
     return next((known for known in scalars.values() if array_shape(known).element_type == element_type), None)
-
-
-def _new_scalar(element_type: ElementType, contents: Contents, name: str) -> NewScalar:
-    return NewScalar(name, element_type.poison_bits if contents == "poison" else 0)
 
 
 def emit_chain(

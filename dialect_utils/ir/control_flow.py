@@ -39,13 +39,8 @@ def call_roles(opcode: str, attributes: Sequence[str]) -> tuple[str, ...]:
     A role is the attribute's name, or `branch 0`, `branch 1`, ... for the branches of a conditional.
     """
     if opcode == "conditional":
-        return tuple(branch_role(number) for number in range(len(attributes)))
+        return tuple(f"branch {number}" for number in range(len(attributes)))
     return tuple(attributes)
-
-
-def branch_role(number: int) -> str:
-    """Returns the role of one branch of a conditional."""
-    return f"branch {number}"
 
 
 def default_roles(opcode: str, count: int) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dialect_utils.ir import Operation
-from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import Trait, by_opcode, has
 
 # Operands that may be scalars beside arrays of any size: the predicate of select, the bounds of clamp.
@@ -41,11 +41,8 @@ def scalar_operands(operation: Operation) -> tuple[int, ...]:
     result = operation.results[0].shape
     if isinstance(result, ArrayShape) and result.rank == 0:
         return ()
-    return tuple(index for index in allowed if _is_scalar(operation.operands[index].shape))
-
-
-def _is_scalar(shape: Shape) -> bool:
-    return isinstance(shape, ArrayShape) and not shape.dimensions
+    shapes = ((index, operation.operands[index].shape) for index in allowed)
+    return tuple(index for index, shape in shapes if isinstance(shape, ArrayShape) and not shape.dimensions)
 
 
 def _keeps_width(operation: Operation) -> bool:

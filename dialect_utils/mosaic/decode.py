@@ -157,13 +157,12 @@ def _op(described: Mapping[str, Any], values: dict[int, KernelValue]) -> KernelO
 
 
 def _defined(described: Sequence[Any], values: dict[int, KernelValue]) -> tuple[KernelValue, ...]:
-    made = [KernelValue(number, _type(found)) for number, found in described]
+    made = [
+        KernelValue(number, Type(it["kind"], it["element"], tuple(it["dimensions"]), it["space"], it["text"]))
+        for number, it in described
+    ]
     values.update((value.number, value) for value in made)
     return tuple(made)
-
-
-def _type(found: Mapping[str, Any]) -> Type:
-    return Type(found["kind"], found["element"], tuple(found["dimensions"]), found["space"], found["text"])
 
 
 def _attribute(found: Any) -> Attribute:
@@ -179,7 +178,7 @@ def _attribute(found: Any) -> Attribute:
 def _window(found: Mapping[str, Attribute]) -> Window:
     transform = found.get("transform_indices")
     kind = str(found.get("window_kind", ""))
-    padding = tuple(_integers(part) for part in _INTEGERS.findall(kind))
+    padding = [tuple(int(i) for i in part.split(",") if i.strip()) for part in _INTEGERS.findall(kind)]
     mode = found.get("pipeline_mode")
     return Window(
         tuple(found.get("window_bounds", ())),
@@ -188,10 +187,6 @@ def _window(found: Mapping[str, Attribute]) -> Window:
         (padding[0], padding[1]) if len(padding) == 2 else ((), ()),
         None if mode is None else _enumerator(mode),
     )
-
-
-def _integers(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(",") if part.strip())
 
 
 def _enumerator(text: str) -> str:

@@ -17,6 +17,8 @@ def check_operation(instance: Instance, opcode: Opcode) -> None:
     _check_dimension_numbers(instance, opcode)
     if not instance.is_lenient:
         _check_operand_types(instance, opcode)
+        if not (instance.is_mixed or opcode.name in _MIXED or opcode.name.endswith(("-start", "-update", "-done"))):
+            _check_one_precision(instance)
     if opcode.result is not None and instance.shape is not None:
         _compare(instance, opcode, opcode.result(instance), instance.shape)
     if opcode.check is not None:
@@ -87,6 +89,33 @@ def _check_operand_types(instance: Instance, opcode: Opcode) -> None:
                 raise ShapeError(message, f"operand {index}")
 
 
+# Operations whose operands may be floats of several precisions in any case (CheckMixedPrecisionOperands).
+_MIXED = frozenset(
+    (
+        *(
+            "all-gather",
+            "all-reduce",
+            "call",
+            "collective-permute",
+            "conditional",
+            "convolution",
+            "custom-call",
+            "domain",
+        ),
+        *("dot", "fusion", "get-tuple-element", "opt-barrier", "outfeed", "ragged-dot", "reduce-window", "scaled-dot"),
+        *("domain", "send", "sort", "tuple", "while"),
+    )
+)
+
+
+def _check_one_precision(instance: Instance) -> None:
+    leaves = (leaf for operand in instance.operands for leaf in operand.arrays())
+    found = {leaf.element_type: leaf for leaf in leaves if leaf.element_type.is_floating}
+    if len(found) > 1:
+        listed = " and ".join(map(str, found))
+        raise ShapeError(f"{instance.opcode} mixes floats of the precisions {listed}", "operands")
+
+
 def _compare(instance: Instance, opcode: Opcode, wanted: Shape, given: Shape) -> None:
     """Raises ShapeError where the written result is not the inferred one, layouts and dynamic marks aside."""
     if wanted is given:
@@ -136,8 +165,10 @@ def _check_precision(
             return
         kinds = [each.element_type if isinstance(each, ArrayShape) else None for each in instance.operands]
         positions = range(len(kinds)) if opcode.typed == ALL_OPERANDS else opcode.typed
-        mixes = opcode.traits._value_ & _MIXING or written in [kinds[each] for each in positions]
-        if mixes and is_same_kind(inferred, written):
+        # An update in place keeps the type of its buffer.
+        taken = kinds[:1] if opcode.has(Trait.IN_PLACE) else [kinds[each] for each in positions]
+        mixes = opcode.traits._value_ & (_MIXING if instance.is_mixed else Trait.CONTRACTS._value_)
+        if (mixes or (instance.is_mixed and written in taken)) and is_same_kind(inferred, written):
             return
         for index in positions:
             if kinds[index] not in (None, written):

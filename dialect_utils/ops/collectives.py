@@ -6,6 +6,7 @@ Longer than others: each operation is declared, checked and defined in one file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, Shape, TokenShape, TupleShape, parse_element_type, parse_shape
@@ -45,6 +46,7 @@ from dialect_utils.ops.inference import (
     one_or_tuple,
     second_array,
     token,
+    written_only,
 )
 from dialect_utils.ops.structured import integers
 
@@ -61,11 +63,6 @@ _IN_PLACE = 4
 # Results (ShapeInference::InferAllGatherShape, InferReduceScatterShape, InferAllToAllShape)
 
 
-def all_gather(instance: Instance) -> Shape:
-    """Returns the operands with as many shards along a dimension as the written shape has."""
-    return _resharded(instance, _results(instance), is_gather=True)
-
-
 def all_gather_start(instance: Instance) -> Shape:
     """Returns the operands and the gathered arrays."""
     shape = instance.shape
@@ -74,11 +71,6 @@ def all_gather_start(instance: Instance) -> Shape:
         raise ShapeError(f"all-gather-start gives its operands and results, but the shape is {shape}", "shape")
     made = _resharded(instance, parts[1].parts, is_gather=True)
     return TupleShape((one_or_tuple(instance), made, *parts[2:]))
-
-
-def reduce_scatter(instance: Instance) -> Shape:
-    """Returns one shard of the operands along a dimension."""
-    return _resharded(instance, _results(instance), is_gather=False)
 
 
 def _results(instance: Instance) -> Sequence[Shape]:
@@ -90,7 +82,9 @@ def _results(instance: Instance) -> Sequence[Shape]:
     return () if shape is None else (shape,)
 
 
-def _resharded(instance: Instance, results: Sequence[Shape], *, is_gather: bool) -> Shape:
+def _resharded(instance: Instance, results: Sequence[Shape] | None = None, *, is_gather: bool) -> Shape:
+    """Returns the operands with as many shards along a dimension as the written shape has, or one shard of them."""
+    results = _results(instance) if results is None else results
     arrays = instance.arrays()
     (dim,) = instance.ints("dimensions")[:1] or (None,)
     if not arrays or dim is None:
@@ -205,16 +199,16 @@ def second_element(instance: Instance) -> Shape:
 
 
 def sent(instance: Instance) -> Shape:
-    """Returns the data, a context and a token."""
-    return TupleShape((instance.operands[0], _NUMBER, TokenShape()))
+    """Returns the data, a context and a token, which XLA's parser makes whatever shape is written."""
+    made = TupleShape((instance.operands[0], _NUMBER, TokenShape()))
+    return instance.shape if isinstance(instance.shape, TupleShape) else made
 
 
 def received(instance: Instance) -> Shape:
     """Returns the written data, a context and a token."""
-    parts = _elements(instance.shape) if instance.shape is not None else ()
-    if not parts:
-        instance.result_array()
-    return TupleShape((parts[0], _NUMBER, TokenShape()))
+    if instance.shape is not None and not _elements(instance.shape):
+        raise ShapeError(f"recv gives data, a context and a token, but the shape is {instance.shape}", "shape")
+    return TupleShape((_elements(written_only(instance))[0], _NUMBER, TokenShape()))
 
 
 def finished_receive(instance: Instance) -> Shape:
@@ -372,7 +366,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         _CONSTRAINED,
         *flags("use_global_device_ids"),
         typed=ALL_OPERANDS,
-        result=all_gather,
+        result=partial(_resharded, is_gather=True),
         on_start=all_gather_start,
         on_done=second_element,
         define=define_alone,
@@ -454,7 +448,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         dims("dimensions", 0, "scatter_dimension"),
         *_REDUCE_GROUPS,
         *TO_APPLY,
-        result=reduce_scatter,
+        result=partial(_resharded, is_gather=False),
         check=check_combiner,
         define=define_alone,
         factors=resharded_factors,
@@ -495,5 +489,5 @@ OPERATIONS: tuple[Opcode, ...] = (
         check=check_tokens,
         on_done=finished_receive,
     ),
-    op("send", 2, _CHANNELED, *_HOST, only_mlir=_ENDS, result=sent, check=check_second_token),
+    op("send", 2, _CHANNELED, *_HOST, only_mlir=_ENDS, result=sent),
 )

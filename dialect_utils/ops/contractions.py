@@ -165,22 +165,27 @@ def define_dot(domain: Domain[V], operation: Operation, operands: Sequence[V]) -
 
     Source: StableHLO's specification of dot_general.
     """
-    left, right = operands
-    sizes, other_sizes = domain.dimensions(left), domain.dimensions(right)
-    batch, other_batch, summed, other_summed = _dot_numbers(operation, sizes, other_sizes)
-    result = result_array(operation).dimensions
+    *batches, summed, other_summed = _dot_numbers(operation, *map(domain.dimensions, operands))
     pairs = sorted(zip(summed, other_summed, strict=True))
-    summed, other_summed = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
-    rows, columns = _rest(sizes, batch, summed), _rest(other_sizes, other_batch, other_summed)
-    joined = (*(sizes[i] for i in (*batch, *rows)), *(other_sizes[i] for i in columns))
-    if joined != result:
-        raise UndefinedError(f"a dot of dimensions {joined} has a result of dimensions {result}")
+    numbers = (*batches, tuple(a for a, _ in pairs), tuple(b for _, b in pairs))
+    found, result = _dot(domain, operation, numbers, *operands), result_array(operation).dimensions
+    if domain.dimensions(found) != result:
+        raise UndefinedError(f"a dot of dimensions {domain.dimensions(found)} has a result of dimensions {result}")
+    return [found]
+
+
+def _dot(domain: Domain[V], operation: Operation, numbers: tuple[tuple[int, ...], ...], left: V, right: V) -> V:
+    """Returns a dot by the dimensions of `_DIMENSIONS`; the group dimension of `right`, of size 1, is dropped."""
+    batch, other_batch, summed, other_summed = numbers
+    dropped = operation.ints("rhs_group_dims") or ()
+    sizes, other_sizes = domain.dimensions(left), domain.dimensions(right)
+    rows, columns = _rest(sizes, batch, summed), _rest(other_sizes, other_batch, other_summed, dropped)
     found = domain.contract(
         operation,
         grouped(domain, left, batch, rows, summed),
-        grouped(domain, right, other_batch, columns, other_summed),
+        grouped(domain, right, (*other_batch, *dropped), columns, other_summed),
     )
-    return [reshaped(domain, found, joined)]
+    return reshaped(domain, found, (*(sizes[i] for i in (*batch, *rows)), *(other_sizes[i] for i in columns)))
 
 
 def define_ragged_dot(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
@@ -234,36 +239,23 @@ class _RaggedDot(Generic[V]):
             to = pairs[1][pairs[0].index(self.ragged)]
             rights = [section(domain, right, to, b - a, a) for a, b in pairwise(limits)]
             if self.ragged in summed:
-                found = [self.dot(a, b) for a, b in zip(lefts, rights, strict=True)]
-                return domain.concatenate([self.with_leading(each) for each in found], 0)
+                found = self.dots(lefts, rights)
+                return domain.concatenate([reshaped(domain, a, (1, *domain.dimensions(a))) for a in found], 0)
             dimension = batch.index(self.ragged)
         else:
             (group,) = required_ints(self.operation, "rhs_group_dims")
             rights = [section(domain, right, group, 1, i) for i in range(len(sizes))]
             free = _rest(domain.dimensions(left), batch, summed)
             dimension = len(batch) + free.index(self.ragged)
-        found = [self.dot(a, b) for a, b in zip(lefts, rights, strict=True)]
+        found = self.dots(lefts, rights)
         missing = list(domain.dimensions(found[0]))
         missing[dimension] = total - limits[-1]
         zeros = domain.number(domain.element_type(found[0]), 0, tuple(missing))
         return domain.concatenate([*found, zeros], dimension)
 
-    def with_leading(self, array: V) -> V:
-        return reshaped(self.domain, array, (1, *self.domain.dimensions(array)))
-
-    def dot(self, left: V, right: V) -> V:
-        """Returns one group's dot; the group dimension of `right`, of size 1, is dropped."""
-        batch, other_batch, summed, other_summed = self.numbers
-        dropped = self.operation.ints("rhs_group_dims") or ()
-        sizes, other_sizes = self.domain.dimensions(left), self.domain.dimensions(right)
-        rows, columns = _rest(sizes, batch, summed), _rest(other_sizes, other_batch, other_summed, dropped)
-        found = self.domain.contract(
-            self.operation,
-            grouped(self.domain, left, batch, rows, summed),
-            grouped(self.domain, right, (*other_batch, *dropped), columns, other_summed),
-        )
-        joined = (*(sizes[i] for i in (*batch, *rows)), *(other_sizes[i] for i in columns))
-        return reshaped(self.domain, found, joined)
+    def dots(self, lefts: Sequence[V], rights: Sequence[V]) -> list[V]:
+        pairs = zip(lefts, rights, strict=True)
+        return [_dot(self.domain, self.operation, self.numbers, left, right) for left, right in pairs]
 
 
 def define_scaled_dot(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:

@@ -46,11 +46,6 @@ _COMPOSITE = re.compile(r"composite\.(name|version|attributes)\s*=\s*\"([^\"]*)\
 # Results (ShapeInference::InferGetTupleElementShape, InferCallShape, InferWhileShape)
 
 
-def made_tuple(instance: Instance) -> Shape:
-    """Returns the tuple of the operands."""
-    return TupleShape(tuple(instance.operands))
-
-
 def element(instance: Instance) -> Shape:
     """Returns the element at `index` of a tuple."""
     operand, index = instance.operands[0], instance.ints("index")
@@ -142,7 +137,7 @@ def check_conditional(instance: Instance) -> None:
     chooser = instance.operands[0]
     if not isinstance(chooser, ArrayShape) or chooser.rank:
         raise ShapeError(f"the first operand of conditional must be a scalar, found {chooser}", "operand 0")
-    is_either = chooser.element_type.name == "pred" and len(branches) == len(("true", "false"))
+    is_either = instance.is_lenient and chooser.element_type.name == "pred" and len(branches) == len(("true", "false"))
     if chooser.element_type.name != wanted and not is_either:
         message = f"conditional of such branches chooses by {wanted}[], found {chooser}"
         raise ShapeError(message, "operand 0")
@@ -166,6 +161,8 @@ def check_custom_call(instance: Instance) -> None:
         for number, (operand, shape) in enumerate(zip(instance.operands, constraints.elements, strict=True)):
             agree(instance, f"operand {number}", operand, f"its {name}", shape, name)
     target = (instance.attribute("custom_call_target") or "")[1:-1]
+    if target == "GetRngSeed" and instance.operands:
+        raise ShapeError(f"the custom call GetRngSeed must have 0 operands, found {len(instance.operands)}", "operands")
     if target == "GetRngSeed" and any(leaf.element_type.name != "u64" for leaf in _shape(instance).arrays()):
         raise ShapeError(f"the custom call GetRngSeed must return u64, but the shape is {instance.shape}", "shape")
     if target in BUFFER_CALLS:
@@ -243,17 +240,10 @@ def check_aliasing(instance: Instance) -> None:
             raise ShapeError(f"invalid operand shape index {list(inside)} in {_ALIASING}", _ALIASING)
         if result is None:
             raise ShapeError(f"invalid output shape index {list(path)} in {_ALIASING}", _ALIASING)
-        # A call that states its layouts does so before its operands have them.
-        fits = is_compatible if instance.attribute("operand_layout_constraints") else _is_one_buffer
-        if not fits(operand, result):
+        # Buffers are compared by their arrays.
+        arrays = [each.array if isinstance(each, BufferShape) else each for each in (operand, result)]
+        if not (is_equally_ordered if instance.is_layout_sensitive else is_compatible)(*arrays):
             raise ShapeError(f"{_ALIASING} joins different shapes: {operand} and {result}", _ALIASING)
-
-
-def _is_one_buffer(operand: Shape, result: Shape) -> bool:
-    """Is true for shapes that one buffer may have; buffers are compared by their arrays, whatever their layouts."""
-    has_buffers = isinstance(operand, BufferShape) or isinstance(result, BufferShape)
-    first, second = [each.array if isinstance(each, BufferShape) else each for each in (operand, result)]
-    return is_compatible(first, second) if has_buffers else is_equally_ordered(first, second)
 
 
 _FORWARDED = Trait.FORWARDS | Trait.ALIASES | Trait.BOUNDED
@@ -271,7 +261,7 @@ _HANDED = (_CONFIG, NOTES, Attribute("sharding", "string", "mhlo.sharding"))
 
 OPERATIONS: tuple[Opcode, ...] = (
     op("get-tuple-element", 1, _TUPLED | Trait.FREE, integers("index", needed=True), result=element),
-    op("tuple", ANY, _TUPLED, result=made_tuple),
+    op("tuple", ANY, _TUPLED, result=lambda instance: TupleShape(tuple(instance.operands))),
     op(
         "add-dependency",
         2,

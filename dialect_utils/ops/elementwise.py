@@ -231,11 +231,6 @@ def define_reduce_precision(domain: Domain[V], operation: Operation, operands: S
     return [domain.reduce_precision(operands[0], exponent[0], mantissa[0])]
 
 
-def define_copy(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
-    """Returns the operand, whose elements a copy writes in another layout."""
-    return list(operands[:1])
-
-
 # XLA and StableHLO print the default in these two ways.
 _ACCURACIES = ("{mode=default}", "#stablehlo.result_accuracy<mode=#stablehlo.result_accuracy_mode<DEFAULT>>")
 _ACCURACY = (Attribute("result_accuracy", default=_ACCURACIES),)
@@ -312,7 +307,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         check_start=check_copied,
         on_start=copy_started,
         on_done=copy_finished,
-        define=define_copy,
+        define=lambda domain, operation, operands: list(operands[:1]),
     ),
     op("imag", 1, EACH_BOUNDED, takes=INEXACT, result=part, define=define_each),
     op("is-finite", 1, EACH | Trait.JUMPS, takes=FLOATS, result=predicate, define=define_each),

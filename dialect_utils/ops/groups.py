@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
+
+from dialect_utils.ops.sharding import numbers, transposed_iota
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -37,7 +38,7 @@ def try_groups(text: str) -> list[list[int]] | None:
         return None
     if _LISTED.fullmatch(text):
         has_empty = _EMPTY.search(text) and not _EMPTY.fullmatch(text)
-        return None if has_empty else [_numbers(group) for group in _GROUP.findall(text)]
+        return None if has_empty else [numbers(group) for group in _GROUP.findall(text)]
     mesh, iota = _MESH.fullmatch(text), _IOTA.fullmatch("".join(text.split()))
     if mesh is not None:
         return _of_mesh(mesh) or None
@@ -87,10 +88,11 @@ def _in_hlo(mesh: str, axes: str) -> str | None:
 
 def _of_mesh(mesh: re.Match[str]) -> list[list[int]] | None:
     sizes = {name: int(size) for name, size in re.findall(r"'([^']*)'=(\d+)", mesh[1])}
-    axes, ids = re.findall(r"'([^']*)'", mesh[3]), _numbers(mesh[2] or "")
+    axes, ids = re.findall(r"'([^']*)'", mesh[3]), numbers(mesh[2] or "")
     if not set(axes) <= set(sizes) or len({*axes}) != len(axes) or len(sizes) != mesh[1].count("="):
         return None
-    groups = _mesh_groups(sizes, axes)
+    order = [i for i, name in enumerate(sizes) if name not in axes] + [[*sizes].index(name) for name in axes]
+    groups = _rows(list(sizes.values()), order, prod(sizes[name] for name in axes))
     if not ids or groups is None:
         return groups
     is_order = sorted(ids) == list(range(prod(sizes.values())))
@@ -98,36 +100,17 @@ def _of_mesh(mesh: re.Match[str]) -> list[list[int]] | None:
 
 
 def _of_iota(iota: re.Match[str]) -> list[list[int]] | None:
-    dims = _numbers(iota[3])
-    order = _numbers(iota[4]) if iota[4] else list(range(len(dims)))
+    dims = numbers(iota[3])
+    order = numbers(iota[4]) if iota[4] else list(range(len(dims)))
     rows, length = int(iota[1]), int(iota[2])
     if rows * length != prod(dims) or sorted(order) != list(range(len(dims))):
         return None
     return _rows(dims, order, length)
 
 
-def _numbers(text: str) -> list[int]:
-    return [int(number) for number in _NUMBER.findall(text)]
-
-
-def _mesh_groups(sizes: dict[str, int], axes: list[str]) -> list[list[int]] | None:
-    names = list(sizes)
-    others = [name for name in names if name not in axes]
-    order = [names.index(name) for name in (*others, *axes)]
-    return _rows(list(sizes.values()), order, prod(sizes[name] for name in axes))
-
-
 def _rows(dims: list[int], order: list[int], length: int) -> list[list[int]] | None:
     """Returns the numbers of a transposed iota, cut into rows."""
     if prod(dims) > _MOST_DEVICES:
         return None
-    flat = [_position(index, order, dims) for index in product(*(range(dims[i]) for i in order))]
+    flat = transposed_iota(dims, order)
     return [flat[start : start + length] for start in range(0, len(flat), length)]
-
-
-def _position(index: tuple[int, ...], order: list[int], dims: list[int]) -> int:
-    """Returns the row-major linear index of an index whose coordinates are in another order."""
-    position = 0
-    for coordinate, size in zip((index[order.index(i)] for i in range(len(dims))), dims, strict=True):
-        position = position * size + coordinate
-    return position

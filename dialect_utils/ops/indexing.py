@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
@@ -234,19 +235,10 @@ def _scalars(domain: Domain[V], starts: Sequence[V]) -> Sequence[V]:
 # Factors
 
 
-def dynamic_slice_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions; the start index of a slice that spans a whole dimension is clamped to 0."""
-    return _moved(operation, [0, RESULT], sizes_at(operation, RESULT))
-
-
-def dynamic_update_slice_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions; the start index of an update that spans a whole dimension is clamped to 0."""
-    return _moved(operation, [0, 1, RESULT], sizes_at(operation, 1))
-
-
-def _moved(operation: Operation, positions: Sequence[Position], spans: Sequence[int]) -> Iterator[Factor]:
-    sizes = sizes_at(operation, 0)
-    return aligned(operation, positions, {i: Kind.INDEXED for i, size in enumerate(sizes) if spans[i] != size})
+def _moved(operation: Operation, positions: Sequence[Position], part: Position) -> Iterator[Factor]:
+    """Yields the dimensions; the start index of a part that spans a whole dimension is clamped to 0."""
+    sizes = zip(sizes_at(operation, 0), sizes_at(operation, part), strict=True)
+    return aligned(operation, positions, {i: Kind.INDEXED for i, (size, span) in enumerate(sizes) if span != size})
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,11 +283,6 @@ class _Windowed:
             yield shared(self.operation, dimensions, Kind.KEPT if is_kept else Kind.COMBINED)
 
 
-def gather_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions of windows, which are kept where they are whole, and those of the indices."""
-    return _Windowed(operation, [0], 1, [RESULT]).factors("offset_dims", GATHER_NAMES)
-
-
 def scatter_factors(operation: Operation) -> Iterator[Factor]:
     """Yields the dimensions of windows, which are kept where they are whole, and those of the indices."""
     count = len(operation.operands) // 2
@@ -324,7 +311,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=dynamic_slice,
         check=check_memory,
         define=define_dynamic_slice,
-        factors=dynamic_slice_factors,
+        factors=partial(_moved, positions=(0, RESULT), part=RESULT),
     ),
     op(
         "dynamic-update-slice",
@@ -336,7 +323,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=dynamic_update_slice,
         check=check_memory,
         define=define_dynamic_update_slice,
-        factors=dynamic_update_slice_factors,
+        factors=partial(_moved, positions=(0, 1, RESULT), part=1),
     ),
     op(
         "gather",
@@ -349,7 +336,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         indices=(1, None),
         result=gather,
         define=define_gather,
-        factors=gather_factors,
+        factors=lambda operation: _Windowed(operation, [0], 1, [RESULT]).factors("offset_dims", GATHER_NAMES),
     ),
     op(
         "scatter",

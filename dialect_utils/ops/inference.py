@@ -56,7 +56,8 @@ class Instance:
 
     `shape` is the written result shape, None while it is inferred. `is_lenient` is true in a module that a compiler
     has rewritten: the TPU compiler mixes element types inside instructions. `is_layout_sensitive` asks for equal
-    layouts on both sides of calls. `replicas` and `partitions` are the counts in the module's header.
+    layouts on both sides of calls. `replicas` and `partitions` are the counts in the module's header. `is_mixed`
+    accepts floats of several precisions in one instruction.
     """
 
     written: Written
@@ -67,6 +68,7 @@ class Instance:
     is_layout_sensitive: bool = False
     replicas: int = 1
     partitions: int = 1
+    is_mixed: bool = True
 
     @property
     def opcode(self) -> str:
@@ -252,6 +254,9 @@ def _with_layout(shape: ArrayShape) -> ArrayShape:
 
 # Constraints that several families share
 
+# Operations whose computations take exactly the operands' types where floats do not mix.
+_UNMIXED = ("map", "reduce", "reduce-window")
+
 
 def check_applied(
     instance: Instance,
@@ -273,6 +278,8 @@ def check_applied(
         return
     results = list(called.result.leaves())
     is_fit = _are_scalars(called.parameters, takes) and (gives is None or _are_scalars(results, gives))
+    if not instance.is_mixed and instance.opcode in _UNMIXED:
+        is_fit = is_fit and [each.element_type for shape in called.parameters for each in shape.arrays()] == [*takes]
     if not is_fit:
         wanted = f"({_listed(takes)}) -> {_listed(gives or ())}"
         found = f"({_listed(called.parameters)}) -> {_listed(results)}"

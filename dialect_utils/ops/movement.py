@@ -64,27 +64,19 @@ def transpose_step(written: Written) -> Transpose | None:
 def slice_step(written: Written) -> Slice | None:
     """Returns the step of `slice={[0:2], [1:5:2]}`, or None where the attribute is absent."""
     text = written.attribute("slice")
-    if text is None:
-        return None
-    found = _SLICE.findall(without_comments(text))
-    return Slice(
-        tuple(int(start) for start, _, _ in found),
-        tuple(int(limit) for _, limit, _ in found),
-        tuple(int(stride or 1) for _, _, stride in found),
-    )
+    return None if text is None else Slice(*_columns(_SLICE, without_comments(text), 1))
 
 
 def pad_step(written: Written) -> Pad | None:
     """Returns the step of `padding=0_1x2_0_1`, or None where the attribute is absent."""
     text = written.attribute("padding")
-    if text is None:
-        return None
-    found = _PADDING.findall(text)
-    return Pad(
-        tuple(int(low) for low, _, _ in found),
-        tuple(int(high) for _, high, _ in found),
-        tuple(int(gap or 0) for _, _, gap in found),
-    )
+    return None if text is None else Pad(*_columns(_PADDING, text, 0))
+
+
+def _columns(pattern: re.Pattern[str], text: str, default: int) -> list[tuple[int, ...]]:
+    """Returns the three numbers of every dimension by their position; the last one may be absent."""
+    found = pattern.findall(text)
+    return [tuple(int(numbers[i] or default) for numbers in found) for i in range(3)]
 
 
 # Results (ShapeInference::InferTransposeShape, InferSliceShape, InferPadShape, InferConcatOpShape)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Generic
 
-from dialect_utils.layout import ELEMENT_TYPES, ElementType, Shape, TupleShape, parse_shape
+from dialect_utils.layout import ELEMENT_TYPES, ElementType, TupleShape, parse_shape
 from dialect_utils.ops.declaration import (
     ANY,
     FLOATS,
@@ -42,7 +42,7 @@ def check_distribution(instance: Instance) -> None:
         return
     kind, given = instance.array(0).element_type, instance.result_array().element_type
     other = instance.array(1).element_type
-    if kind != other or not is_same_kind(kind, given):
+    if kind != other or not (is_same_kind(kind, given) if instance.is_mixed else kind == given):
         raise ShapeError(f"rng of {kind} and {other} cannot give {given}", "operands")
     name = instance.attribute("distribution")
     taken = FLOATS if name == "rng_normal" else REAL_NUMBERS
@@ -60,11 +60,6 @@ def check_bits(instance: Instance) -> None:
         raise ShapeError(message, "shape")
     if not instance.is_lenient and not all(REAL_NUMBERS.includes(leaf.element_type) for leaf in shape.arrays()):
         raise ShapeError(f"rng-bit-generator gives real numbers, but the shape is {shape}", "shape")
-
-
-def state(instance: Instance) -> Shape:
-    """Returns u64[2]."""
-    return _STATE
 
 
 _U32, _U64 = ELEMENT_TYPES["u32"], ELEMENT_TYPES["u64"]
@@ -235,7 +230,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         NO_TRAITS,
         integers("delta", needed=True),
         mlir="",
-        result=state,
+        result=lambda instance: _STATE,
         define=define_chosen,
         factors=_NUMBERED,
     ),

@@ -148,11 +148,6 @@ def _check_scanned(instance: Instance, called: Called, count: int) -> None:
             raise ShapeError(f"scan applies %{called.name} with {want} {what}, but it has {have}", "to_apply")
 
 
-def define_map(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
-    """Returns the computation's results at every index."""
-    return domain.map(operation, only_function(operation), operands)
-
-
 def define_reduce(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns the combined elements, computed on arrays [kept, reduced]; source: StableHLO's specification."""
     arrays, initial = operands[: len(operands) // 2], operands[len(operands) // 2 :]
@@ -236,7 +231,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         *TO_APPLY,
         result=map_elements,
         check=check_map,
-        define=define_map,
+        define=lambda domain, operation, operands: domain.map(operation, only_function(operation), operands),
         factors=of_equal_arrays,
     ),
     op(

@@ -142,7 +142,7 @@ def try_sharding(
         mesh = "" if found is None else found
     sizes = {name: int(size) for name, size in _SIZE.findall(mesh)}
     ids = _IDS.search(mesh)
-    order = range(prod(sizes.values())) if ids is None else _numbers(ids[1])
+    order = range(prod(sizes.values())) if ids is None else numbers(ids[1])
     refs = [
         [(name, int(before or 1), int(size or sizes.get(name, 0))) for name, before, size in _AXIS.findall(dimension)]
         for dimension in _DIMENSION.findall(axes[1])
@@ -153,16 +153,16 @@ def try_sharding(
 
 
 def _of_tiles(found: re.Match[str], rank: int, devices: int) -> Sharding | None:
-    tiles = _numbers(found[1])
+    tiles = numbers(found[1])
     if prod(tiles) != devices or len(tiles) < rank:
         return None
-    order = _numbers(found[4] or "") or [*range(devices)]
+    order = numbers(found[4] or "") or [*range(devices)]
     if found[2]:
-        dims = _numbers(found[2])
-        axes = _numbers(found[3] or "") or [*range(len(dims))]
+        dims = numbers(found[2])
+        axes = numbers(found[3] or "") or [*range(len(dims))]
         if prod(dims) != devices or sorted(axes) != [*range(len(dims))]:
             return None
-        order = _transposed_iota(dims, axes)
+        order = transposed_iota(dims, axes)
     if sorted(order) != [*range(devices)]:
         return None
     parts: list[tuple[int, ...]] = [()] * devices
@@ -171,7 +171,8 @@ def _of_tiles(found: re.Match[str], rank: int, devices: int) -> Sharding | None:
     return Sharding(tuple(tiles[:rank]), tuple(parts))
 
 
-def _transposed_iota(dims: Sequence[int], axes: Sequence[int]) -> list[int]:
+def transposed_iota(dims: Sequence[int], axes: Sequence[int]) -> list[int]:
+    """Returns the elements of an iota of these dimensions after a transpose, in order."""
     found = [0]
     for axis in axes:
         stride = prod(dims[axis + 1 :])
@@ -196,7 +197,8 @@ def _along(sizes: Mapping[str, int], order: Sequence[int], refs: Sequence[Sequen
     return Sharding(tuple(prod(size for *_, size in dimension) for dimension in refs), tuple(parts))
 
 
-def _numbers(text: str) -> list[int]:
+def numbers(text: str) -> list[int]:
+    """Returns the integers of a text such as `2,4`."""
     return [int(number) for number in re.findall(r"\d+", text)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Generic
 
@@ -186,11 +187,6 @@ def _feature(operation: Operation) -> int:
     return int(text.split(" : ")[0])
 
 
-def define_batch_norm_inference(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
-    """Returns the operand normalized by the given mean and variance; source: StableHLO's specification."""
-    return [_norm(domain, operation, operands).inferred(*operands)]
-
-
 def define_batch_norm_training(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns the operand normalized by its own mean and variance, and these; source: StableHLO's specification."""
     norm = _norm(domain, operation, operands)
@@ -292,16 +288,6 @@ def normalization_factors(operation: Operation) -> Iterator[Factor]:
             yield shared(operation, {position: dimension for position, own in ranks.items() if own == rank}, kind)
 
 
-def fft_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions, of which the transformed ones are needed as a whole."""
-    return of_matrices(operation, len(operation.ints("fft_length") or ()))
-
-
-def cholesky_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions, of which those of the matrices are needed as a whole."""
-    return of_matrices(operation, 2)
-
-
 def triangular_solve_factors(operation: Operation) -> Iterator[Factor]:
     """Yields the batch, the rows or columns of the right side, which are solved one by one, and the matrix's own."""
     batch = len(sizes_at(operation, 0)) - 2
@@ -334,7 +320,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         takes=FLOATS,
         result=first_array,
         check=check_features,
-        define=define_batch_norm_inference,
+        define=lambda domain, operation, operands: [_norm(domain, operation, operands).inferred(*operands)],
         factors=normalization_factors,
     ),
     op(
@@ -357,7 +343,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=first_array,
         check=check_square,
         define=define_cholesky,
-        factors=cholesky_factors,
+        factors=partial(of_matrices, count=2),
     ),
     op(
         "fft",
@@ -368,7 +354,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         takes=TRANSFORMED,
         result=fft,
         define=define_fft,
-        factors=fft_factors,
+        factors=lambda operation: of_matrices(operation, len(operation.ints("fft_length") or ())),
     ),
     op(
         "triangular-solve",

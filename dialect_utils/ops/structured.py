@@ -86,24 +86,14 @@ def reduction_window(operation: Operation, rank: int) -> tuple[WindowDimension, 
 
 
 def _window(operation: Operation, sizes: Sequence[int], names: Sequence[str]) -> tuple[WindowDimension, ...]:
+    def read(name: str, default: int, count: int) -> tuple[int, ...]:
+        found = integers(operation, name) or (default,)
+        return found * count if len(found) == 1 else found
+
     rank = len(sizes)
-    strides, base, dilations, reversals = (_spread(integers(operation, name), rank) for name in names)
-    padding = integers(operation, "padding") or (0,)
-    pairs = padding * (2 * rank) if len(padding) == 1 else padding
+    strides, base, dilations = (read(name, 1, rank) for name in names[:3])
+    pairs, reversals = read("padding", 0, 2 * rank), read(names[3], 0, rank)
     return tuple(
-        WindowDimension(
-            sizes[i],
-            (strides or (1,) * rank)[i],
-            pairs[2 * i],
-            pairs[2 * i + 1],
-            (base or (1,) * rank)[i],
-            (dilations or (1,) * rank)[i],
-            bool(reversals[i]) if reversals else False,
-        )
-        for i in range(rank)
+        WindowDimension(size, strides[i], pairs[2 * i], pairs[2 * i + 1], base[i], dilations[i], bool(reversals[i]))
+        for i, size in enumerate(sizes)
     )
-
-
-def _spread(values: tuple[int, ...] | None, rank: int) -> tuple[int, ...] | None:
-    """Returns the values of a splat for every dimension."""
-    return values * rank if values is not None and len(values) == 1 else values

@@ -7,8 +7,8 @@ a convolution that only pair indices become dimensions of a dot.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic
 
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.moves.steps import inverse_permutation
@@ -27,7 +27,7 @@ from dialect_utils.ops.declaration import (
     op,
     texts,
 )
-from dialect_utils.ops.domain import Domain, V, only_function, reshaped, result_array, transposed
+from dialect_utils.ops.domain import Domain, V, grouped, only_function, reshaped, result_array, transposed
 from dialect_utils.ops.factors import RESULT, Factor, Kind, Position, aligned, result_positions, shared, sizes_at
 from dialect_utils.ops.inference import Instance, ShapeError, check_applied, first_array, made, scalar_type, wider
 from dialect_utils.ops.reductions import PRED, check_reducer, reduced_arrays, reduced_result
@@ -41,15 +41,6 @@ from dialect_utils.ops.window import (
     parse_window,
     positions,
 )
-
-if TYPE_CHECKING:
-    from dialect_utils.ir import Operation
-
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic
-
-from dialect_utils.ops.domain import grouped
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -338,11 +329,6 @@ def reduce_window_factors(operation: Operation) -> Iterator[Factor]:
     return _in_windows(operation, [*arrays, *result_positions(operation)])
 
 
-def select_and_scatter_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions; a dimension in which each element is a window of its own is kept."""
-    return _in_windows(operation, [0, 1, RESULT])
-
-
 def _in_windows(operation: Operation, arrays: Sequence[Position]) -> Iterator[Factor]:
     window = reduction_window(operation, len(sizes_at(operation, 0)))
     return aligned(operation, arrays, {i: Kind.WINDOWED for i, each in enumerate(window) if not each.is_trivial})
@@ -382,6 +368,6 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=first_array,
         check=check_select_and_scatter,
         define=define_select_and_scatter,
-        factors=select_and_scatter_factors,
+        factors=lambda operation: _in_windows(operation, [0, 1, RESULT]),
     ),
 )

@@ -107,20 +107,18 @@ def _drop_tuple_bitcast(item: Instruction) -> None:
 
 
 def _decide(item: Instruction, location: Location | None) -> ExpandedBitcast:
-    name = _name_in_text(item, location)
+    # Inlining may have changed the name that the input text has.
+    name = (
+        item.name
+        if location is None
+        else location.source.text[location.span.start : location.span.end].removeprefix("%")
+    )
     source, destination = (array_shape(value).in_default_memory for value in (item.operands[0], item))
     try:
         plan, verdict, decided_by = _decided(source, destination)
     except ValueError as error:
         raise DiagnosticError(Diagnostic(f"bitcast {name}: {error}", location)) from None
     return ExpandedBitcast(name, source, destination, plan, verdict, decided_by)
-
-
-def _name_in_text(item: Instruction, location: Location | None) -> str:
-    """Returns the bitcast's name in the input text, which inlining may have changed."""
-    if location is None:
-        return item.name
-    return location.source.text[location.span.start : location.span.end].removeprefix("%")
 
 
 @lru_cache(maxsize=4096)

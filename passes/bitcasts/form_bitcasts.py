@@ -50,16 +50,9 @@ def form_bitcasts(module: HloModule, report: Report) -> tuple[Instruction, ...]:
     """
     made: list[Instruction] = []
     for computation in module.functions:
-        if not computation.is_embedded:
-            made += _form_in(computation)
+        for run in () if computation.is_embedded else _runs(computation):
+            made += [_replace(part) for part in _cut(run) if _is_bitcast(part)]
     return tuple(made)
-
-
-def _form_in(computation: Computation) -> Iterator[Instruction]:
-    for run in _runs(computation):
-        for part in _cut(run):
-            if _is_bitcast(part):
-                yield _replace(part)
 
 
 def _runs(computation: Computation) -> Iterator[list[Instruction]]:
@@ -116,17 +109,14 @@ def _cut(run: Sequence[Instruction]) -> list[Sequence[Instruction]]:
 
 def _is_bitcast(part: Sequence[Instruction]) -> bool:
     source, destination = array_shape(part[0].operands[0]), array_shape(part[-1])
-    if _memory_space(source) != _memory_space(destination) and not _is_fused(part[0].computation):
+    is_fused = any(caller.opcode == "fusion" for caller in part[0].computation.callers)
+    if _memory_space(source) != _memory_space(destination) and not is_fused:
         return False
     return is_bitcast(source, _plan(source, part), destination)
 
 
 def _memory_space(shape: ArrayShape) -> int:
     return shape.effective_layout.memory_space
-
-
-def _is_fused(computation: Computation) -> bool:
-    return any(caller.opcode == "fusion" for caller in computation.callers)
 
 
 def _plan(source: ArrayShape, part: Sequence[Instruction]) -> Plan:

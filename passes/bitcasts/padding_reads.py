@@ -46,28 +46,18 @@ def _carried(user: Instruction, value: Instruction, marked: Mask) -> Mask | None
     if has(user.opcode, Trait.ELEMENTWISE):
         return marked if marked.shape == dimensions else np.broadcast_to(marked.any(), dimensions)
     if user.opcode == "broadcast":
-        return _broadcast(marked, user.ints("dimensions") or (), dimensions)
+        shape = [1] * len(dimensions)
+        for size, dim in zip(marked.shape, user.ints("dimensions") or (), strict=True):
+            shape[dim] = size
+        return np.broadcast_to(marked.reshape(shape), dimensions)
     if user.opcode == "reverse":
         return np.flip(marked, user.ints("dimensions") or ())
     if user.opcode == "concatenate":
-        return _concatenated(user, value, marked)
+        parts = [marked if each is value else np.zeros(array_shape(each).dimensions, bool) for each in user.operands]
+        return np.concatenate(parts, axis=(user.ints("dimensions") or (0,))[0])
     step = user.step
     if step is None or step.regroups_bits or value is not user.operands[0] or value in user.operands[1:]:
         return None
     found = origins(Plan(_BYTE, marked.shape, (step,)), _BYTE.bits)[..., 0]
     marks = np.append(marked, False)  # The last one is that of padding.
     return np.asarray(marks[found])
-
-
-def _broadcast(marked: Mask, along: tuple[int, ...], dimensions: tuple[int, ...]) -> Mask:
-    shape = [1] * len(dimensions)
-    for size, dim in zip(marked.shape, along, strict=True):
-        shape[dim] = size
-    return np.broadcast_to(marked.reshape(shape), dimensions)
-
-
-def _concatenated(user: Instruction, value: Instruction, marked: Mask) -> Mask:
-    parts = [
-        marked if operand is value else np.zeros(array_shape(operand).dimensions, np.bool_) for operand in user.operands
-    ]
-    return np.concatenate(parts, axis=(user.ints("dimensions") or (0,))[0])

@@ -219,18 +219,11 @@ def replicate_partitions(module: HloModule) -> None:
                 item.set_attribute(name, None)
     if partitions == 1:
         return
-    _replace_ids(module)
+    for item in instructions(module, "replica-id", "partition-id"):
+        ops = Ops(item)
+        ops.finish(ops.constant(_WORD, "0") if item.opcode == "replica-id" else ops.emit("replica-id", item.shape))
     module.set_attribute("num_partitions", None)
     module.set_attribute("replica_count", str(partitions))
-
-
-def _replace_ids(module: HloModule) -> None:
-    for item in instructions(module, "replica-id"):
-        ops = Ops(item)
-        ops.finish(ops.constant(_WORD, "0"))
-    for item in instructions(module, "partition-id"):
-        ops = Ops(item)
-        ops.finish(ops.emit("replica-id", item.shape))
 
 
 def _list_groups(item: Instruction) -> None:

@@ -244,7 +244,9 @@ def replace_host_callbacks(
             report.note(f"{_described(call)} is not here: what it returns is undefined{told}", call.first.location)
             _replace(call, [])
         elif function is None:
-            errors.append(_refusal(call))
+            message = f"{_described(call)} is a function of the host's Python, which is not here"
+            hint = f"{_hint(call)}, or --callback {call.names[-1]}={UNDEFINED}"
+            errors.append(Diagnostic(message, call.first.location, hint=hint))
         else:
             try:
                 _replace(call, _computed(call, function))
@@ -275,7 +277,9 @@ def host_callbacks(module: HloModule) -> list[HostCallback]:
         done = own_done(start)
         if done is None or start.attribute("is_host_transfer") != "true":
             continue
-        call = calls.get(_transfer_before(start.operands[-1]))
+        # A token is that of the previous transfer's done, or its element.
+        token = start.operands[-1]
+        call = calls.get(token.operands[0] if token.opcode == "get-tuple-element" else token)
         if call is None or (start.opcode == "send" and call.receives):
             call = HostCallback()
         (call.sends if start.opcode == "send" else call.receives).append(done)
@@ -289,11 +293,6 @@ def own_done(start: Instruction) -> Instruction | None:
     return users[0] if len(users) == 1 and users[0].opcode == f"{start.opcode}-done" else None
 
 
-def _transfer_before(token: Instruction) -> Instruction:
-    """Returns the operation that makes a token, e.g. the done of the previous transfer."""
-    return token.operands[0] if token.opcode == "get-tuple-element" else token
-
-
 def _reads_value(user: Instruction) -> bool:
     is_token = user.opcode == "get-tuple-element" and user.attribute("index") == "1"
     return not is_token and (bool(user.users) or user.is_root or user.opcode != "get-tuple-element")
@@ -305,7 +304,10 @@ def _replace(call: HostCallback, results: list[Instruction]) -> None:
         ops = Ops(done)
         start, shape = done.operands[0], tuple_elements(done)[0]
         assert isinstance(shape, ArrayShape)  # JAX receives arrays
-        value = results[index] if results else ops.filled(shape.element_type, shape.dimensions, _undefined(shape))
+        kind = shape.element_type
+        # NaN shows where the values go.
+        undefined = "nan" if kind.is_floating else zero_of(kind)
+        value = results[index] if results else ops.filled(kind, shape.dimensions, undefined)
         made = ops.tuple([ops.fitted(value, shape), start.operands[-1]])
         use_elements(ops.finish(made))
         start.erase()
@@ -315,11 +317,6 @@ def _replace(call: HostCallback, results: list[Instruction]) -> None:
         done.replace_uses(start.operands[-1])
         done.erase()
         start.erase()
-
-
-def _undefined(shape: ArrayShape) -> str:
-    """Returns NaN for floats, which shows where the values go, and 0 for other types."""
-    return "nan" if shape.element_type.is_floating else zero_of(shape.element_type)
 
 
 def _computed(call: HostCallback, function: str) -> list[Instruction]:
@@ -334,13 +331,6 @@ def _computed(call: HostCallback, function: str) -> list[Instruction]:
     values = [ops.fitted(v, p.shape) for v, p in zip(call.operands, given.entry.parameters, strict=True)]
     found = splice(ops, given, values)
     return [found] if isinstance(found.shape, ArrayShape) else [ops.element(found, i) for i in range(len(results))]
-
-
-def _refusal(call: HostCallback) -> Diagnostic:
-    hint = f"{_hint(call)}, or --callback {call.names[-1]}={UNDEFINED}"
-    return Diagnostic(
-        f"{_described(call)} is a function of the host's Python, which is not here", call.first.location, hint=hint
-    )
 
 
 def ran(call: HostCallback) -> Diagnostic:

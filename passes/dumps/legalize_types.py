@@ -94,13 +94,13 @@ def widest(types: Sequence[ElementType]) -> ElementType:
     return _F32 if len(rivals) > 1 and best.is_floating else best
 
 
-def _retyped(ops: Ops, item: Instruction, kinds: dict[int, ElementType], result: ElementType) -> None:
-    """Replaces `item` by the op on converted operands, with a conversion of the result (rule 5)."""
-    operands = [
-        ops.convert(operand, kinds[index]) if index in kinds else operand for index, operand in enumerate(item.operands)
-    ]
-    shape = item.shape
-    assert isinstance(shape, ArrayShape)
+def _legalize(item: Instruction, kinds: dict[int, ElementType], result: ElementType) -> None:
+    """Replaces `item`, if types differ, by the op on converted operands, with a conversion of the result (rule 5)."""
+    types = [element_type_of(operand) for operand in item.operands]
+    if element_type_of(item) == result and all(types[index] == kind for index, kind in kinds.items()):
+        return
+    ops, shape = Ops(item), array_shape(item)
+    operands = [ops.convert(value, kinds[i]) if i in kinds else value for i, value in enumerate(item.operands)]
     if shape.element_type == result:
         rebuild(item, operands=operands)
         return
@@ -112,16 +112,6 @@ def _with_type(shape: ArrayShape, element_type: ElementType) -> ArrayShape:
     """Returns the shape with another element type and the same minor_to_major, without tiles."""
     layout = None if shape.layout is None else shape.layout.replace(tiles=(), element_size_in_bits=0, memory_space=0)
     return ArrayShape(element_type, shape.dimensions, layout, shape.dynamic)
-
-
-def _is_legal(item: Instruction, kinds: dict[int, ElementType], result: ElementType) -> bool:
-    types = [element_type_of(operand) for operand in item.operands]
-    return element_type_of(item) == result and all(types[index] == kind for index, kind in kinds.items())
-
-
-def _legalize(item: Instruction, kinds: dict[int, ElementType], result: ElementType) -> None:
-    if not _is_legal(item, kinds, result):
-        _retyped(Ops(item), item, kinds, result)
 
 
 def _legalize_copy(item: Instruction) -> None:
@@ -185,7 +175,10 @@ def _legalize_applying(item: Instruction) -> None:
     if item.opcode in _APPLIED_TO_EACH:
         # One scalar computation serves every operand.
         lanes = lanes * len(item.operands)
-    positions = _data_positions(item, len(lanes))
+    positions = list(range(len(item.operands)))
+    if item.opcode == "scatter":
+        # The computation combines all operands but the indices.
+        del positions[len(lanes)]
     kinds = {position: lanes[index % len(lanes)] for index, position in enumerate(positions)}
     _apply_in(item, kinds, lanes, body)
 
@@ -195,12 +188,6 @@ def _legalize_map(item: Instruction) -> None:
     body = item.called[0]
     takes = {index: array_shape(parameter).element_type for index, parameter in enumerate(body.parameters)}
     _legalize(item, takes, array_shape(body.root).element_type)
-
-
-def _data_positions(item: Instruction, lanes: int) -> list[int]:
-    """Returns the numbers of the operands that the computation combines: all but a scatter's indices."""
-    positions = list(range(len(item.operands)))
-    return positions[:lanes] + positions[lanes + 1 :] if item.opcode == "scatter" else positions
 
 
 def _legalize_select_and_scatter(item: Instruction) -> None:

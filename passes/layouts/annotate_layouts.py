@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,6 +17,7 @@ from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape, parse_el
 from dialect_utils.layout.targets.known import TargetName, default_layout
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, nearest, read_input
 from passes.framework.base import Report, module_pass
+from passes.layouts.constraints import values_in_memory
 
 Target = Literal["row-major", TargetName]
 Scope = Literal["all", "interface"]
@@ -75,7 +76,7 @@ def annotate_layouts(
     if like is not None:
         choice.imitate(module, read_module(str(like)))
     parameters, results = choice.entry_layout(module)
-    for value in _all_values(module) if scope == "all" else _interface_values(module):
+    for value in values_in_memory(module) if scope == "all" else _interface_values(module):
         shape = choice.shape(value, value.shape)
         if shape != value.shape:
             value.set_shape(shape)
@@ -115,34 +116,19 @@ class _Choice:
         arrays = [_first_choice(leaves) for leaves in zip(*known, strict=True)]
         for value in values:
             self.kept[value] = arrays
-            self._follow_elements(value)
-
-    def _follow_elements(self, value: Value) -> None:
-        """Records the layouts of a tuple's elements for the operands of the tuple op."""
-        if value.operation is None or value.operation.opcode != "tuple":
-            return
-        arrays = iter(self.kept[value])
-        for operand in value.operation.operands:
-            self.kept.setdefault(operand, [next(arrays) for _ in operand.shape.arrays()])
+            _record_elements(value, self.kept)
 
     def imitate(self, module: Module, like: Module) -> None:
         """Records the layouts of `like`; raises DiagnosticError if the entry has other parameters or results."""
         if module.dialect == like.dialect == "hlo":
-            self.named = {value.name: list(value.shape.arrays()) for value in _all_values(like)}
+            self.named = {value.name: list(value.shape.arrays()) for value in values_in_memory(like)}
         (parameters, results), (like_parameters, like_results) = module.entry_layout, like.entry_layout
         received = _regrouped("parameters", parameters, like_parameters)
         returned = _regrouped("results", results, like_results)
         for value, arrays in zip(module.entry.results, returned, strict=True):
             self.interface[value] = arrays
-            self._imitate_elements(value, iter(arrays))
+            _record_elements(value, self.interface)
         self.interface.update(zip(module.entry.parameters, received, strict=True))
-
-    def _imitate_elements(self, value: Value, arrays: Iterator[ArrayShape]) -> None:
-        """Records the layouts of a returned tuple's elements for the operands of the tuple op."""
-        if value.operation is None or value.operation.opcode != "tuple":
-            return
-        for operand in value.operation.operands:
-            self.interface.setdefault(operand, [next(arrays) for _ in operand.shape.arrays()])
 
     def shape(self, value: Value, shape: Shape) -> Shape:
         """Returns a value's shape with the chosen layouts."""
@@ -184,6 +170,14 @@ class _Choice:
         return shape.with_layout(default_layout(shape.element_type, shape.dimensions, self.target))
 
 
+def _record_elements(value: Value, known: dict[Value, list[ArrayShape]]) -> None:
+    """Records the layouts of a tuple's elements for the operands of the tuple op."""
+    if value.operation is not None and value.operation.opcode == "tuple":
+        arrays = iter(known[value])
+        for operand in value.operation.operands:
+            known.setdefault(operand, [next(arrays) for _ in operand.shape.arrays()])
+
+
 def _first_choice(leaves: Sequence[ArrayShape]) -> ArrayShape:
     """Returns the first array whose layout has more than the descending order, or else the first array."""
     return next((leaf for leaf in leaves if leaf.is_static and not leaf.effective_layout.is_default), leaves[0])
@@ -205,7 +199,7 @@ def _regrouped(what: str, ours: Sequence[Shape], theirs: Sequence[Shape]) -> lis
 
 def _note_left_alone(module: Module, report: Report) -> None:
     """Reports the values that can have no layout, in one note for each reason (rule 4)."""
-    values = [(value, value.shape) for value in _all_values(module)]
+    values = [(value, value.shape) for value in values_in_memory(module)]
     shapes = {shape for _, shape in values}
     of_tokens = {shape for shape in shapes if isinstance(shape, TokenShape)}
     not_static = {shape for shape in shapes if any(not array.is_static for array in shape.arrays())}
@@ -215,10 +209,6 @@ def _note_left_alone(module: Module, report: Report) -> None:
         if found:
             more = f" and {len(found) - 1} more" if len(found) > 1 else ""
             report.note(f"left alone: {found[0].name}{more}, {why}", found[0].location)
-
-
-def _all_values(module: Module) -> list[Value]:
-    return [value for function in module.functions if not function.is_embedded for value in function.values()]
 
 
 def _interface_values(module: Module) -> list[Value]:

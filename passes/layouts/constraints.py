@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from dialect_utils.ir import Module, Operand, Operation, Passed, Value, Yielded
 from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.layout.targets.propagation import (
     Propagation,
@@ -69,6 +69,11 @@ class Edge(NamedTuple):
     copy_point: CopyPoint | None = None
 
 
+def values_in_memory(module: Module) -> list[Value]:
+    """Returns the values of a module except those of embedded functions, which are in registers."""
+    return [value for function in module.functions if not function.is_embedded for value in function.values()]
+
+
 def fixed_nodes(module: Module) -> set[Node]:
     """Returns the nodes whose layout must not change.
 
@@ -80,8 +85,10 @@ def fixed_nodes(module: Module) -> set[Node]:
         if operation.opcode in _FIXED or operation.opcode.endswith(_FIXED_ENDINGS):
             for value in (*operation.operands, *operation.results):
                 fixed |= set(_nodes(value))
-        elif operation.opcode == "copy" and _is_written(operation.results[0].shape):
-            fixed |= set(_nodes(operation.results[0]))
+        elif operation.opcode == "copy":
+            copied = operation.results[0].shape
+            if isinstance(copied, ArrayShape) and copied.layout is not None:
+                fixed.add(Node(operation.results[0], 0))
     for result_path, number, parameter_path in module.aliases:
         parameter = module.entry.parameters[number]
         results = module.entry.results
@@ -90,10 +97,6 @@ def fixed_nodes(module: Module) -> set[Node]:
         )
         fixed |= set(_nodes_at(parameter, parameter_path)) | set(_nodes_at(result, path))
     return fixed
-
-
-def _is_written(shape: Shape) -> bool:
-    return isinstance(shape, ArrayShape) and shape.layout is not None
 
 
 def edges(module: Module) -> Iterator[Edge]:
@@ -117,11 +120,7 @@ def _finder(opcode: str) -> Callable[[Operation], Iterable[Edge]]:
     if not has(opcode, Trait.CALLS):
         return _array_edges
     # The tuple of an asynchronous start repeats the layouts of its operands, which are fixed.
-    return _no_edges if opcode.endswith(_FIXED_ENDINGS) else _joined_edges
-
-
-def _no_edges(operation: Operation) -> Iterable[Edge]:
-    return ()
+    return (lambda operation: ()) if opcode.endswith(_FIXED_ENDINGS) else _joined_edges
 
 
 def _has_arrays(operation: Operation) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
 
 from dialect_utils.ir import Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import emit_plan
@@ -54,20 +53,11 @@ def is_same_array(shape: Shape, other: Shape) -> bool:
     return shape.with_effective_layout == other.with_effective_layout
 
 
-def gives_normalized(operation: Operation) -> bool:
-    """Is true for a transpose or bitcast whose result is the normalized value of its operand."""
-    source, result = operation.operands[0], operation.results[0]
-    if is_descending(source) or not is_same_array(normal_shape(source), result.shape):
+def normalizes(operation: Operation, value: Value, normalized: Value, permutation: tuple[int, ...]) -> bool:
+    """Is true for a bitcast, or a transpose by a permutation, between a value and its normalized value."""
+    if is_descending(value) or not is_same_array(normal_shape(value), normalized.shape):
         return False
-    return operation.opcode == "bitcast" or operation.ints("dimensions") == order_of(source)
-
-
-def gives_back(operation: Operation) -> bool:
-    """Is true for a transpose or bitcast whose operand is the normalized value of its result."""
-    source, result = operation.operands[0], operation.results[0]
-    if is_descending(result) or not is_same_array(normal_shape(result), source.shape):
-        return False
-    return operation.opcode == "bitcast" or operation.ints("dimensions") == inverse_permutation(order_of(result))
+    return operation.opcode == "bitcast" or operation.ints("dimensions") == permutation
 
 
 # Attributes that number the dimensions of an op or that replacing the op would lose.
@@ -145,10 +135,11 @@ class _Normalization:
         if operation.opcode not in ("transpose", "bitcast"):
             return False
         source, result = operation.operands[0], operation.results[0]
-        if gives_normalized(operation) and source not in self.normalized and source.function == result.function:
+        is_first = source not in self.normalized and source.function == result.function
+        if is_first and normalizes(operation, source, result, order_of(source)):
             self.normalized[source] = result
             return True
-        if not gives_back(operation):
+        if not normalizes(operation, result, source, inverse_permutation(order_of(result))):
             return False
         self.normalized[result] = self.of(source)
         if result.users or result in result.function.results:
@@ -199,8 +190,8 @@ class _Normalization:
     def _move(self, operation: Operation) -> Value:
         """Builds a copy, reshape or transpose between normalized values, in the fewest steps."""
         source, result = operation.operands[0], operation.results[0]
-        moved = _Move(type_of(source), order_of(source), operation.step, type_of(result), order_of(result))
-        plan = _normalized_plan(type_of(self.of(source)), moved)
+        sides = (type_of(source), order_of(source)), (type_of(result), order_of(result))
+        plan = _normalized_plan(type_of(self.of(source)), operation.step, *sides)
         if not plan.steps:
             return self._instead_of(operation, self.of(source))
         if is_descending(result) and plan.opcodes == (operation.opcode,):
@@ -281,22 +272,16 @@ class _Normalization:
         return logical
 
 
-class _Move(NamedTuple):
-    """A copy (without step), reshape or transpose, with the types and physical orders of operand and result."""
-
-    source: Stage
-    source_order: tuple[int, ...]
-    step: Step | None
-    result: Stage
-    result_order: tuple[int, ...]
+# The type and the physical order of an array.
+_Side = tuple[Stage, tuple[int, ...]]
 
 
 @lru_cache(maxsize=1 << 10)
-def _normalized_plan(base: Stage, move: _Move) -> Plan:
-    """Returns the shortest plan from the operand's normalized value, of type `base`, to the result's."""
-    back = Plan(*base, (Transpose(inverse_permutation(move.source_order)),))
-    moved = Plan(*move.source, () if move.step is None else (move.step,))
-    there = Plan(*move.result, (Transpose(move.result_order),))
+def _normalized_plan(base: Stage, step: Step | None, source: _Side, result: _Side) -> Plan:
+    """Returns the shortest plan of a copy (no step) or a step, from the operand's normalized value, of type `base`."""
+    back = Plan(*base, (Transpose(inverse_permutation(source[1])),))
+    moved = Plan(*source[0], () if step is None else (step,))
+    there = Plan(*result[0], (Transpose(result[1]),))
     return normal_form(back.then(moved).then(there))
 
 

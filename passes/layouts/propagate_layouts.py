@@ -12,7 +12,16 @@ from dialect_utils.layout import ArrayShape, Layout, Shape, TupleShape
 from dialect_utils.layout.targets.propagation import Propagation, agree, is_unconstrained, laid_out_like
 from dialect_utils.text import Location
 from passes.framework.base import Report, module_pass
-from passes.layouts.constraints import CopyPoint, Definition, Edge, EntryPort, Node, edges, fixed_nodes
+from passes.layouts.constraints import (
+    CopyPoint,
+    Definition,
+    Edge,
+    EntryPort,
+    Node,
+    edges,
+    fixed_nodes,
+    values_in_memory,
+)
 
 Direction = Literal["forward", "backward", "both"]
 
@@ -89,7 +98,7 @@ class _Spread:
             (EntryPort("parameter", i), shape) for i, shape in enumerate(parameters)
         ]
         owners += [(EntryPort("result", i), shape) for i, shape in enumerate(results)]
-        owners += [(value, value.shape) for value in _values(self.module)]
+        owners += [(value, value.shape) for value in values_in_memory(self.module)]
         self.shapes = {
             Node(owner, i): leaf
             for owner, shape in owners
@@ -169,7 +178,7 @@ class _Spread:
 
     def write_values(self) -> None:
         """Writes the propagated layouts into the values."""
-        for value in _values(self.module):
+        for value in values_in_memory(self.module):
             if value in self.changed:
                 value.set_shape(self._laid_out(value, value.shape))
 
@@ -191,13 +200,6 @@ class _Spread:
 def _adds_tiles(layout: Layout, shape: ArrayShape) -> bool:
     """Is true if a layout has the order of a shape, and tiles."""
     return bool(layout.tiles) and layout.minor_to_major == shape.effective_layout.minor_to_major
-
-
-def _values(module: Module) -> Iterator[Value]:
-    """Yields the values of a module except those of embedded functions, which are not in memory."""
-    for function in module.functions:
-        if not function.is_embedded:
-            yield from function.values()
 
 
 def _both_stay(edge: Edge, shapes: Mapping[Node, ArrayShape]) -> tuple[str, Location | None]:
@@ -245,13 +247,11 @@ class _Copies:
 
     def insert(self, copy_point: CopyPoint, leaves: Mapping[int, ArrayShape]) -> None:
         """Changes the layouts of a definition, and copies it back for its users, or copies the value at a use."""
-        if isinstance(copy_point, Definition):
-            self._redefine(copy_point.value, leaves)
-        else:
-            copy_point.replace(self.copy(copy_point.value, with_leaves(copy_point.value.shape, leaves)))
-
-    def _redefine(self, value: Value, leaves: Mapping[int, ArrayShape]) -> None:
+        value = copy_point.value
         before, users = value.shape, list(value.users)
+        if not isinstance(copy_point, Definition):
+            copy_point.replace(self.copy(value, with_leaves(before, leaves)))
+            return
         value.set_shape(with_leaves(before, leaves))
         copied = self.copy(value, before)
         value.replace_uses(copied, keep=[user for user in value.users if user not in users])

@@ -14,7 +14,14 @@ from passes.framework.base import Report, module_pass
 
 
 @module_pass
-def verify_layouts(module: Module, report: Report) -> None:
+def verify_layouts(
+    module: Module,
+    report: Report,
+    *,
+    layout_sensitive: bool = False,
+    mixed_precision: bool = True,
+    unbounded: bool = True,
+) -> None:
     """Reports errors in a module's layouts, shapes, calls and interface; changes nothing.
 
     1. Every layout fits its shape. (Reading the module checks this, with the place in the text.)
@@ -29,6 +36,9 @@ def verify_layouts(module: Module, report: Report) -> None:
     8. Where no compiler has rewritten the module, element types are those that XLA takes: the TPU
        compiler mixes them inside instructions.
     9. A StableHLO module passes MLIR's own verifier, and each annotation fits its value.
+    10. The options are those of XLA's verifier. `layout_sensitive` compares layouts as XLA does after layout
+       assignment; `mixed_precision=false` rejects floats of several precisions in one instruction, and
+       `unbounded=false` dimensions of any size (`?`). They hold for HLO.
 
     All problems are reported in one run, each with its place. What XLA is known to accept and run
     wrongly is refused before execution, not here.
@@ -47,7 +57,9 @@ def verify_layouts(module: Module, report: Report) -> None:
           ROOT n = f32[3,5]{1,0:T(2,2)} negate(p)
         }
     """
-    found = list(find_problems(module))
+    found = list(
+        find_problems(module, layout_sensitive=layout_sensitive, mixed_precision=mixed_precision, unbounded=unbounded)
+    )
     problems = [problem for problem in found if problem.severity == "error"]
     if problems:
         raise DiagnosticError(problems)
@@ -55,10 +67,14 @@ def verify_layouts(module: Module, report: Report) -> None:
         report.warn(warning.message, warning.location)
 
 
-def find_problems(module: Module) -> Iterator[Diagnostic]:
+def find_problems(
+    module: Module, *, layout_sensitive: bool = False, mixed_precision: bool = True, unbounded: bool = True
+) -> Iterator[Diagnostic]:
     """Yields everything `verify-layouts` finds wrong with a module, warnings among them."""
     if isinstance(module, HloModule):
-        yield from verify_hlo(module)
+        yield from verify_hlo(
+            module, is_layout_sensitive=layout_sensitive, is_mixed=mixed_precision, is_unbounded=unbounded
+        )
         return
     broken = list(_annotation_problems(module))
     yield from broken

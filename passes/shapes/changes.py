@@ -8,7 +8,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from dialect_utils.ir import Builder, Operation, Value, array_shape
 from dialect_utils.ir.chains import is_pinned, is_plain, is_relayout
-from dialect_utils.ir.factors import NamedInts, factors_of, value_at
+from dialect_utils.ir.factors import Groups, NamedInts, factors_of, regrouped_ints, regrouped_operands, value_at
 from dialect_utils.layout import ArrayShape, Layout, Step
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, named, opcode_of, with_trait
@@ -61,6 +61,11 @@ class Change(ABC, Generic[F]):
     @abstractmethod
     def shapes(self, shape: ArrayShape, form: F) -> Sequence[ArrayShape]:
         """Returns the shapes of the parts of an array."""
+
+    def result_shapes(self, operation: Operation, forms: Mapping[Position, F]) -> list[ArrayShape]:
+        """Returns the shapes of the only parts of the results of an operation, some of which have forms."""
+        shapes = enumerate(map(array_shape, operation.results))
+        return [self.shapes(shape, forms[~i])[0] if ~i in forms else shape for i, shape in shapes]
 
     @abstractmethod
     def plan(self, shape: ArrayShape, form: F) -> Plan:
@@ -183,6 +188,22 @@ def remade(
     for key, values in ints:
         made[0].operation.set_ints(key, values)
     return made
+
+
+def remade_in_groups(
+    builder: Builder,
+    operation: Operation,
+    operands: Sequence[Parts],
+    shapes: Sequence[ArrayShape],
+    groups: Mapping[Position, Groups],
+    *,
+    name: str,
+    step: Step | None,
+) -> Sequence[Parts]:
+    """Rebuilds an operation on arrays whose dimensions are joined or in another order; returns the results' parts."""
+    values = regrouped_operands(operation, [part for (part,) in operands], groups)
+    ints = [*regrouped_ints(operation, groups)]
+    return [(each,) for each in remade(builder, operation, values, shapes, ints, name=name, step=step)]
 
 
 def bypass(value: Value, source: Value, step: Step) -> None:

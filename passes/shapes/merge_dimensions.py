@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import is_relayout
-from dialect_utils.ir.factors import Groups, joined_sizes, merged_groups, regrouped_ints, regrouped_operands, value_at
-from dialect_utils.layout import ArrayShape, Reshape, Step
+from dialect_utils.ir.factors import Groups, joined_sizes, merged_groups, value_at
+from dialect_utils.layout import ArrayShape, Reshape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.targets.known import TpuName
 from dialect_utils.ops.factors import Dimensions, Kind, Position
 from passes.framework.base import Report, module_pass
-from passes.shapes.changes import DimensionChange, Parts, bypass, remade, resized
+from passes.shapes.changes import DimensionChange, Parts, bypass, remade_in_groups, resized
 from passes.shapes.choices import change_dimensions, texts
 
 
@@ -37,7 +37,6 @@ class Merged(DimensionChange):
         return (resized(shape, joined_sizes(shape.dimensions, merged_groups(shape.rank, form))),)
 
     def plan(self, shape: ArrayShape, form: int) -> Plan:
-        """Returns a reshape."""
         (part,) = self.shapes(shape, form)
         return Plan(shape.element_type, shape.dimensions, (Reshape(part.dimensions),))
 
@@ -60,26 +59,16 @@ class Merged(DimensionChange):
     def remake(
         self, builder: Builder, operation: Operation, forms: Mapping[Position, int], operands: Sequence[Parts]
     ) -> Sequence[Parts]:
-        """Builds an operation on merged arrays."""
         groups: dict[Position, Groups] = {
             position: merged_groups(array_shape(value_at(operation, position)).rank, dimension)
             for position, dimension in forms.items()
         }
-        values = regrouped_operands(operation, [part for (part,) in operands], groups)
-        shapes = [
-            self.shapes(array_shape(result), forms[~index])[0] if ~index in forms else array_shape(result)
-            for index, result in enumerate(operation.results)
-        ]
-        name, step = f"{operation.results[0].name}.merged", _merged_step(operation, forms, shapes[0])
-        ints = [*regrouped_ints(operation, groups)]
-        return [(each,) for each in remade(builder, operation, values, shapes, ints, name=name, step=step)]
-
-
-def _merged_step(operation: Operation, positions: Dimensions, result: ArrayShape) -> Step | None:
-    """Returns the step of a transpose, reshape, slice or pad on merged arrays; None for other operations."""
-    if operation.step is None:
-        return None
-    return operation.step.try_merged(array_shape(operation.operands[0]).dimensions, positions[0], result.dimensions)
+        shapes, step = self.result_shapes(operation, forms), None
+        if operation.step is not None:
+            sizes = array_shape(operation.operands[0]).dimensions
+            step = operation.step.try_merged(sizes, forms[0], shapes[0].dimensions)
+        name = f"{operation.results[0].name}.merged"
+        return remade_in_groups(builder, operation, operands, shapes, groups, name=name, step=step)
 
 
 @module_pass

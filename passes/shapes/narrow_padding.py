@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
-from dialect_utils.layout import ArrayShape, Slice, Step
+from dialect_utils.layout import ArrayShape, Slice
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.targets.known import TpuName
 from dialect_utils.ops.factors import RESULT, Dimensions, Kind, Position
@@ -42,7 +42,6 @@ class Narrowed(DimensionChange):
         raise NotImplementedError
 
     def convert(self, builder: Builder, value: Value, parts: Parts, own: int | None, form: int) -> Parts:
-        """Builds two slices."""
         shape, made = array_shape(value), []
         for number, bounds in enumerate(_bounds(shape, form)):
             step = Slice(with_size((0,) * shape.rank, form, bounds[0]), with_size(shape.dimensions, form, bounds[1]))
@@ -50,7 +49,6 @@ class Narrowed(DimensionChange):
         return tuple(made)
 
     def join(self, builder: Builder, parts: Parts, value: Value, form: int) -> Value:
-        """Builds a concatenation."""
         return builder.concatenate(parts, form, value.shape, name=f"{value.name}.joined", like=value)
 
     def remake(
@@ -64,7 +62,10 @@ class Narrowed(DimensionChange):
                 self.shapes(array_shape(result), forms[~index])[number]
                 for index, result in enumerate(operation.results)
             ]
-            step, ints = _part_of_step(operation, forms, shapes[0]), [*resized_slices(operation, forms, values)]
+            step, ints = operation.step, [*resized_slices(operation, forms, values)]
+            if step is not None:
+                sizes, dimension = array_shape(operation.operands[0]).dimensions, forms[RESULT]
+                step = step.try_resized(sizes, dimension, shapes[0].dimensions[dimension])
             made.append(remade(builder, operation, values, shapes, ints, name=f"{name}.{number}", step=step))
         return list(zip(*made, strict=True))
 
@@ -74,15 +75,6 @@ def _bounds(shape: ArrayShape, dimension: int) -> tuple[tuple[int, int], tuple[i
     size = shape.dimensions[dimension]
     cut = size - size % _LANES
     return (0, cut), (cut, size)
-
-
-def _part_of_step(operation: Operation, positions: Dimensions, result: ArrayShape) -> Step | None:
-    """Returns the step of a transpose, reshape, slice or pad on a part; None for other operations."""
-    if operation.step is None:
-        return None
-    dimension = positions[RESULT]
-    sizes = array_shape(operation.operands[0]).dimensions
-    return operation.step.try_resized(sizes, dimension, result.dimensions[dimension])
 
 
 @module_pass

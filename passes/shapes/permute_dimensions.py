@@ -13,8 +13,6 @@ from dialect_utils.ir.factors import (
     identity,
     orders_of,
     permuted_shape,
-    regrouped_ints,
-    regrouped_operands,
 )
 from dialect_utils.layout import ArrayShape, Reshape, Transpose
 from dialect_utils.layout.moves.normal_form import normal_form
@@ -24,7 +22,7 @@ from dialect_utils.layout.targets.known import default_layout
 from dialect_utils.ops.factors import RESULT, Position
 from passes.framework.base import Report, module_pass
 from passes.framework.options import OptionError
-from passes.shapes.changes import Change, Parts, bypass, remade
+from passes.shapes.changes import Change, Parts, bypass, remade_in_groups
 from passes.shapes.choices import plain_value, texts
 from passes.shapes.regions import grow, passing, rewrite
 
@@ -65,7 +63,6 @@ class Permuted(Change[Order]):
         return (permuted_shape(shape, form),)
 
     def plan(self, shape: ArrayShape, form: Order) -> Plan:
-        """Returns a transpose."""
         return Plan(shape.element_type, shape.dimensions, (Transpose(form),))
 
     def convert(self, builder: Builder, value: Value, parts: Parts, own: Order | None, form: Order) -> Parts:
@@ -94,15 +91,10 @@ class Permuted(Change[Order]):
         if operation.opcode == "reshape":
             return [(self._reshape(builder, operation, forms, operands[0]),)]
         result, groups = operation.results[0], groups_of(operation, forms)
-        shapes = [
-            permuted_shape(array_shape(each), forms[~i]) if ~i in forms else array_shape(each)
-            for i, each in enumerate(operation.results)
-        ]
         name = f"{result.name.partition('#')[0]}{_PERMUTED if any(each < 0 for each in forms) else ''}"
-        values = regrouped_operands(operation, [part for (part,) in operands], groups)
         step = operation.step.permuted(forms[RESULT]) if operation.step is not None and RESULT in forms else None
-        ints = [*regrouped_ints(operation, groups)]
-        return [(each,) for each in remade(builder, operation, values, shapes, ints, name=name, step=step)]
+        shapes = self.result_shapes(operation, forms)
+        return remade_in_groups(builder, operation, operands, shapes, groups, name=name, step=step)
 
     def _reshape(self, builder: Builder, operation: Operation, forms: Mapping[Position, Order], source: Parts) -> Value:
         """Returns the reshape of a value in another order, in the fewest steps."""

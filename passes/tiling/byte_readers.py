@@ -9,7 +9,7 @@ from __future__ import annotations
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import Module, Operation, array_shape
-from dialect_utils.layout import ArrayShape, Layout, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, Layout, TupleShape
 from dialect_utils.layout.index.index_map import linear_index, linear_indices, logical_indices, physical_element_count
 from dialect_utils.layout.moves.physical import dense_bitcast_plan, logical_plan, physical_plan, physical_shape
 from dialect_utils.ops.control import CALLS_OF_BYTES
@@ -30,7 +30,8 @@ def _error(operation: Operation) -> Diagnostic | None:
     callee = operation.callee
     if callee is None or callee in _IDENTITY_CALLS:
         return None
-    if callee in CALLS_OF_BYTES and any(_is_tiled(value.shape) for value in (*operation.operands, *operation.results)):
+    arrays = (array for value in (*operation.operands, *operation.results) for array in value.shape.arrays())
+    if callee in CALLS_OF_BYTES and any(array.is_tiled for array in arrays):
         message = f"custom call {callee} joins the bytes of its operands, which are tiled"
     # A colon follows minor_to_major if a layout has tiles or another property.
     elif ":" in (operation.attribute("operand_layout_constraints") or ""):
@@ -48,10 +49,6 @@ def bitcast_error(operation: Operation) -> Diagnostic | None:
         return None
     message = f"bitcast {operation.results[0].name} reads elements of a tuple under other layouts"
     return Diagnostic(message, operation.location, hint="bitcast the elements, not the tuple")
-
-
-def _is_tiled(shape: Shape) -> bool:
-    return any(leaf.is_tiled for leaf in shape.arrays())
 
 
 _BYTE = 8

@@ -188,7 +188,8 @@ class _Expansion:
                 if leaf.is_tiled and not leaf.is_static:
                     message = f"{value.name}: the tiles of {leaf} are kept, its dimensions are dynamic"
                     self.report.note(message, value.location)
-            if has_tiles(shape) or (operation is not None and _is_bitcast_of_tiles(operation)):
+            read = operation.operands[0].shape if operation is not None and operation.opcode == "bitcast" else shape
+            if has_tiles(shape) or has_tiles(read):
                 found.append((value, shape))
         return found
 
@@ -233,7 +234,9 @@ class _Expansion:
     def _receive(self, value: Value, shape: Shape) -> None:
         """Changes a parameter to its physical array and unpacks it for its users (rule 3)."""
         earlier = list(value.users)
-        _drop_sharding(value)
+        # A sharding of HLO numbers the logical dimensions; shardings do not affect results.
+        if isinstance(value, Operation) and "devices=" in (value.attribute("sharding") or ""):
+            value.set_attribute("sharding", None)
         value.set_shape(physical_leaves(shape))
         builder = self.module.after(value)
         if isinstance(shape, ArrayShape):
@@ -299,10 +302,6 @@ class _Expansion:
         return made[-1]
 
 
-def _is_bitcast_of_tiles(operation: Operation) -> bool:
-    return operation.opcode == "bitcast" and has_tiles(operation.operands[0].shape)
-
-
 def _check_buffers(value: Value, shape: Shape) -> None:
     """Raises DiagnosticError for a tiled buffer in the interface: no op moves the contents of a buffer."""
     if any(isinstance(leaf, BufferShape) and has_tiles(leaf) for leaf in shape.leaves()):
@@ -312,12 +311,6 @@ def _check_buffers(value: Value, shape: Shape) -> None:
 
 def _physical_type(shape: Shape) -> Shape:
     return physical_leaves(shape).without_layout
-
-
-def _drop_sharding(parameter: Value) -> None:
-    """Drops a sharding of a parameter of HLO that numbers its logical dimensions; shardings do not affect results."""
-    if isinstance(parameter, Operation) and "devices=" in (parameter.attribute("sharding") or ""):
-        parameter.set_attribute("sharding", None)
 
 
 def _plan(value: Value, shape: ArrayShape) -> Plan:

@@ -145,7 +145,7 @@ def _fold_physical_parameter(module: Module, value: Value) -> set[Operation]:
         return set()
     for chain in chains_from(value, _LONGEST_PACK):
         shape = marked_shape(chain.operations[-1])
-        if not isinstance(shape, ArrayShape) or not _unpacks(chain, shape):
+        if not isinstance(shape, ArrayShape) or not inverts(chain.plan(), physical_plan(shape)):
             continue
         reads = try_reads(Chain(value, ()), shape)
         if reads is None:
@@ -169,11 +169,6 @@ def _fold_physical_elements(module: Module, value: Value) -> None:
             _fold_physical_elements(module, element)
             elements[index[0]] = element.shape
     value.set_shape(TupleShape(tuple(elements)))
-
-
-def _unpacks(chain: Chain, shape: ArrayShape) -> bool:
-    """Is true if a chain unpacks the physical array of a tiled shape."""
-    return inverts(chain.plan(), physical_plan(shape))
 
 
 def _fold_untiled_bitcasts(module: Module, value: Value) -> set[Operation]:
@@ -208,8 +203,10 @@ def restore_tuple_layouts(module: Module) -> None:
             changed |= any(_agree(join.values) for join in operation.control_flow())
             changed |= _restore_around(operation)
     for function in module.functions:
-        if function.is_entry:
-            _give_back_tuples(function)
+        for operation in function.operations if function.is_entry else ():
+            # A marked tuple is a copy of the original tuple, whose elements are equal again.
+            if operation.opcode == "tuple" and marked_shape(operation) is not None:
+                _give_back_tuple(function, operation)
 
 
 def _restore_around(operation: Operation) -> bool:
@@ -255,13 +252,6 @@ def _set(value: Value, shape: Shape) -> bool:
         return False
     value.set_shape(shape)
     return True
-
-
-def _give_back_tuples(entry: Function) -> None:
-    """Replaces marked tuples, which are copies, by the original tuples, whose elements are equal again."""
-    for operation in entry.operations:
-        if operation.opcode == "tuple" and marked_shape(operation) is not None:
-            _give_back_tuple(entry, operation)
 
 
 def _give_back_tuple(entry: Function, copy: Operation) -> None:

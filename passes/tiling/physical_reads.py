@@ -138,7 +138,9 @@ def try_reads(chain: Chain, shape: ArrayShape | None = None) -> Reads | None:
             if not moves(user, value) or len(part.operations) >= _LONGEST_ROUND_TRIP:
                 return None
             longer = part.longer(user)
-            if user not in claimed and _gives_back(longer, shape):
+            plan = longer.plan()
+            ends_in_value = is_identity(plan) if shape is None else inverts(plan, physical_plan(shape))
+            if user not in claimed and ends_in_value:
                 reads.logical.append(longer.value)
             elif user in ends:
                 reads.bitcasts.append(ends[user])
@@ -146,13 +148,6 @@ def try_reads(chain: Chain, shape: ArrayShape | None = None) -> Reads | None:
                 pending.append(longer)
     is_read = bool(reads.logical or reads.bitcasts or reads.returned)
     return reads if is_read and _order_bitcasts(reads) else None
-
-
-def _gives_back(chain: Chain, shape: ArrayShape | None) -> bool:
-    """Is true if a chain ends in the logical value."""
-    if shape is None:
-        return is_identity(chain.plan())
-    return inverts(chain.plan(), physical_plan(shape))
 
 
 def inverts(plan: Plan, other: Plan) -> bool:

@@ -36,7 +36,7 @@ REASONS: Mapping[str, Mapping[str, str]] = {
         ),
         "it forwards any value": "domain opt-barrier",
         "it has no operand and no attribute": "partition-id replica-id rng-get-and-update-state",
-        "the verifier of asynchronous chains has the constraints": "async",
+        "the verifier of asynchronous chains and of transfers has the constraints": "async send",
     },
     "definition": {
         "control flow or a tuple, which every domain follows by itself": (

@@ -1,6 +1,6 @@
 """Whether the parts of asynchronous operations belong together: starts, updates and dones, sends and receives.
 
-Sources: xla/service/hlo_verifier.cc (VerifyAsynchronousInstructionPairs, HandleAsyncStart, VerifyChannels),
+Sources: xla/service/hlo_verifier.cc (VerifyAsynchronousInstructionPairs, HandleAsyncStart, VerifyAsyncComputation),
 xla/hlo/parser/hlo_parser.cc (CreateInstruction, kAsyncStart).
 """
 
@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dialect_utils.hlo.computation import MAIN_THREAD, Computation
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule
+from dialect_utils.hlo.verification.attributes import Signatures
+from dialect_utils.hlo.verification.transfers import find_transfer_problems, is_host_transfer, is_trivial
 from dialect_utils.layout import BufferShape, Shape, TupleShape
 from dialect_utils.ops import DONE, START, UPDATE, Trait, has, split_asynchronous, with_trait
 from dialect_utils.ops.control import check_aliasing
@@ -21,9 +23,8 @@ from dialect_utils.ops.table import STARTED
 from dialect_utils.text import Diagnostic
 
 _THREAD = "async_execution_thread"
-_PAIRS = re.compile(r"_xla_send_recv_source_target_pairs\s*=\s*\"?(\{[\d{},\s]*\})")
-_PAIR = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
-_RENDEZVOUS = re.compile(r"_xla_host_transfer_rendezvous\s*=\s*\"([^\"]*)\"")
+# A start with this frontend attribute wraps several collectives, sends and receives.
+_GROUPED = re.compile(r"[{,]\s*_collectives_group\s*=")
 # A loop may pass the state of a transfer from one iteration to the next.
 _PIPELINED = with_trait(Trait.TUPLES) | {"parameter", "opt-barrier"}
 # Loops and tuples through which an asynchronous value may pass; deeper nesting is not followed.
@@ -31,25 +32,25 @@ _MAX_STEPS = 64
 
 
 def find_asynchronous_problems(
-    module: HloModule, found: Sequence[Instruction], *, is_lenient: bool
+    module: HloModule, found: Sequence[Instruction], *, is_lenient: bool, is_layout_sensitive: bool
 ) -> Iterator[Diagnostic]:
     """Yields the errors of asynchronous instructions, of sends and of receives.
 
-    `is_lenient` skips aliases: the TPU compiler writes those of the wrapped instruction.
+    `is_lenient` skips aliases, which the TPU compiler writes of the wrapped instruction, and wrapped computations of
+    several instructions.
     """
     users = _count_users(found)
     dones = Counter(_start_of(each) for each in found if each.opcode.endswith(DONE))
     for instruction in found:
         try:
             _check(instruction, users, is_lenient=is_lenient)
+            if split_asynchronous(instruction.opcode)[1] != DONE and not is_lenient:
+                _check_aliases(instruction, is_layout_sensitive=is_layout_sensitive)
             if dones[instruction] > 1:
                 raise ShapeError(f"{instruction.opcode} is matched by multiple asynchronous done instructions")
         except ShapeError as error:
             yield Diagnostic(f"{instruction.name}: {error}", instruction.locate(error.part))
-    yield from _rendezvous_problems(found)
-    if module.is_scheduled:
-        for computation in dict.fromkeys(each.computation for each in found):
-            yield from _deadlock_problems(computation)
+    yield from find_transfer_problems(module, found)
 
 
 def _count_users(found: Sequence[Instruction]) -> dict[Instruction, list[Instruction]]:
@@ -81,12 +82,21 @@ def _check(instruction: Instruction, users: dict[Instruction, list[Instruction]]
         if base == "async" and len(instruction.called) != 1:
             raise ShapeError(f"{instruction.opcode} wraps 1 computation, found {len(instruction.called)}", "opcode")
         _check_start(instruction)
-        if not is_lenient:
-            _check_start_aliasing(instruction, base)
+        if base == "async" and not is_lenient:
+            _check_wrapper(instruction)
     else:
         _check_later(instruction, phase)
-        if phase == UPDATE and not users[instruction] and not instruction.is_root:
-            raise ShapeError("orphan async update: no done or update uses it", "opcode")
+    is_returned = instruction.is_root and not instruction.computation.is_entry
+    if base not in STARTED and phase != DONE and not users[instruction] and not is_returned:
+        raise ShapeError(f"{instruction.opcode} has no matching async done: no done or update uses it", "opcode")
+
+
+def _check_wrapper(start: Instruction) -> None:
+    """Raises ShapeError where an `async-start` wraps several instructions, which no attribute calls a group."""
+    (body,) = start.called
+    if not is_trivial(body) and not _GROUPED.search(start.attribute("frontend_attributes") or ""):
+        message = f"the asynchronous computation %{body.name} is expected to contain only the root and parameters"
+        raise ShapeError(message, "calls")
 
 
 def _check_pair(instruction: Instruction, base: str, phase: str, users: Sequence[Instruction]) -> None:
@@ -127,12 +137,8 @@ def _check_transfer(instruction: Instruction, base: str, phase: str, users: Sequ
             f"expected {base} and {done.opcode} to have the same channel id, found {channels[0]} and {channels[1]}"
         )
         raise ShapeError(message, "channel_id")
-    if _is_host_transfer(instruction) != _is_host_transfer(done):
+    if is_host_transfer(instruction) != is_host_transfer(done):
         raise ShapeError(f"expected {base} and {done.opcode} to have the same is_host_transfer", "is_host_transfer")
-
-
-def _is_host_transfer(instruction: Instruction) -> bool:
-    return instruction.attribute("is_host_transfer") == "true"
 
 
 # Starts, updates and dones that wrap a computation
@@ -169,14 +175,18 @@ def _check_start(instruction: Instruction) -> None:
             raise ShapeError(f"{message}but operand {index} is {shape} and its parameter {parameter}", "shape")
 
 
-def _check_start_aliasing(instruction: Instruction, base: str) -> None:
-    """Raises ShapeError where an alias of a start does not exist; operands that are bound later count."""
-    late = _parameters(instruction)[len(instruction.operands) :]
-    operands = [*(each.shape for each in instruction.operands), *late]
-    is_wrapped = base != "async" and not any(isinstance(shape, BufferShape) for shape in operands)
-    # In the short form `fusion-start` the aliases are those of the fusion.
-    shape = _parts(instruction)[1] if is_wrapped else instruction.shape
-    check_aliasing(Instance(instruction, operands, shape=shape))
+def _check_aliases(instruction: Instruction, *, is_layout_sensitive: bool) -> None:
+    """Raises ShapeError where an alias of a start or update does not exist; operands that are bound later count."""
+    base, phase = split_asynchronous(instruction.opcode)
+    if base in STARTED or not phase:
+        return
+    operands, shape = [each.shape for each in instruction.operands], instruction.shape
+    if phase == START:
+        operands += _parameters(instruction)[len(instruction.operands) :]
+        is_wrapped = base != "async" and not any(isinstance(each, BufferShape) for each in operands)
+        # In the short form `fusion-start` the aliases are those of the fusion.
+        shape = _parts(instruction)[1] if is_wrapped else shape
+    check_aliasing(Instance(instruction, operands, shape=shape, is_layout_sensitive=is_layout_sensitive))
 
 
 def _parameters(start: Instruction) -> list[Shape]:
@@ -206,41 +216,48 @@ def _check_later(instruction: Instruction, phase: str) -> None:
     before = _resolved(instruction.operands[0], (), _MAX_STEPS)
     if before is None:
         return
-    if before.opcode.endswith(DONE):
-        raise ShapeError(f"{instruction.opcode} cannot have {before.opcode} as operand", "operands")
+    if split_asynchronous(before.opcode)[1] not in (START, UPDATE):
+        what = f"cannot have {before.opcode} as operand" if before is instruction.operands[0] else "is"
+        raise ShapeError(f"{instruction.opcode} {what}: it does not trace back to an async start", "operands")
     start = _origin(before)
     if start is not None:
         _check_wrapped(instruction, start)
     if phase == UPDATE:
         _check_update(instruction, before)
-        check_aliasing(Instance(instruction, [each.shape for each in instruction.operands], shape=instruction.shape))
     if start is not None:
         _check_output(instruction, phase, before, start)
 
 
 def _resolved(value: Instruction, path: tuple[int, ...], steps: int) -> Instruction | None:
-    """Returns the asynchronous instruction that a value comes from, through tuples and loops; None if not known."""
+    """Returns the instruction that makes a value, through tuples, loops and calls; None if not known."""
     if not steps:
         return None
-    if not path and split_asynchronous(value.opcode)[1]:
-        return value
     if value.opcode == "get-tuple-element":
         return _resolved(value.operands[0], ((value.ints("index") or (0,))[0], *path), steps - 1)
     if value.opcode == "tuple" and path and path[0] < len(value.operands):
         return _resolved(value.operands[path[0]], path[1:], steps - 1)
     if value.opcode == "parameter":
-        loops = [caller for caller in value.computation.callers if caller.opcode == "while"]
-        return _resolved(loops[0].operands[0], path, steps - 1) if loops else None
+        passed = [each for caller in value.computation.callers for each in _passed(caller, value)]
+        return _resolved(passed[0], path, steps - 1) if passed else None
     if (value.opcode == "while" or has(value.opcode, Trait.FORWARDS)) and value.operands:
         return _resolved(value.operands[0], path, steps - 1)
-    return None
+    is_call = has(value.opcode, Trait.CALLS) and not split_asynchronous(value.opcode)[1]
+    return None if path or is_call else value
+
+
+def _passed(caller: Instruction, parameter: Instruction) -> Sequence[Instruction]:
+    """Returns the operand that a loop, a branch or a call passes to a parameter, if it passes one."""
+    number = int(parameter.contents)
+    if caller.opcode == "conditional":
+        number = 1 + caller.called.index(parameter.computation)
+    return caller.operands[number : number + 1] if caller.opcode in ("call", "conditional", "while") else ()
 
 
 def _origin(value: Instruction) -> Instruction | None:
     for _ in range(_MAX_STEPS):
         if value.opcode.endswith(START):
             return value
-        before = _resolved(value.operands[0], (), _MAX_STEPS) if value.operands else None
+        before = _resolved(value.operands[0], (), _MAX_STEPS) if value.opcode.endswith(UPDATE) else None
         if before is None:
             return None
         value = before
@@ -249,7 +266,9 @@ def _origin(value: Instruction) -> Instruction | None:
 
 def _check_wrapped(instruction: Instruction, start: Instruction) -> None:
     body, wanted_body = _body(instruction), _body(start)
-    if body is not None and wanted_body is not None and body is not wanted_body:
+    # Beyond loops the computations are equal, not one.
+    has_other = body is not None and wanted_body is not None and body is not wanted_body
+    if body and wanted_body and has_other and (_start_of(instruction) or _form(body) != _form(wanted_body)):
         message = f"{instruction.opcode} expects its wrapped async computation to be identical to that of its operand, "
         raise ShapeError(f"{message}%{wanted_body.name}, found %{body.name}", "calls")
     bases = [split_asynchronous(each.opcode)[0] for each in (start, instruction)]
@@ -258,6 +277,12 @@ def _check_wrapped(instruction: Instruction, start: Instruction) -> None:
     thread, wanted = instruction.attribute(_THREAD), start.attribute(_THREAD) or f'"{MAIN_THREAD}"'
     if thread is not None and thread.strip('"') != wanted.strip('"'):
         raise ShapeError(f"expected {_THREAD} to be {wanted}, found {thread}", _THREAD)
+
+
+def _form(computation: Computation) -> list[object]:
+    """Returns what a computation does, without names: equal computations of one module have equal forms."""
+    signatures, numbers = Signatures(), {each: number for number, each in enumerate(computation.instructions)}
+    return [(signatures.of(each), [numbers[operand] for operand in each.operands]) for each in numbers]
 
 
 def _check_update(instruction: Instruction, before: Instruction) -> None:
@@ -305,43 +330,3 @@ def _check_late_output(instruction: Instruction, phase: str, root: Shape) -> Non
     if not is_prefix and not is_compatible(output, root):
         message = f"{instruction.opcode} expects the async shape at index {{1}} to be a tuple of the first outputs of "
         raise ShapeError(f"{message}{root}, or all of it, found {output}", "shape")
-
-
-# Sends and receives
-
-
-def _rendezvous_problems(found: Sequence[Instruction]) -> Iterator[Diagnostic]:
-    """Yields host transfers on one channel that meet under different names."""
-    names: dict[str | None, str] = {}
-    for each in found:
-        match = _RENDEZVOUS.search(each.attribute("frontend_attributes") or "") if _is_host_transfer(each) else None
-        if match is not None and names.setdefault(each.attribute("channel_id"), match[1]) != match[1]:
-            message = (
-                "host-transfer send/recv instructions that use the same channel must have the same rendezvous name"
-            )
-            yield Diagnostic(f"{each.name}: {message}", each.locate("frontend_attributes"))
-
-
-def _deadlock_problems(computation: Computation) -> Iterator[Diagnostic]:
-    """Yields sends and receives of a schedule that wait for each other."""
-    waiting: dict[str, list[tuple[Instruction, frozenset[tuple[str, str]]]]] = {"send": [], "recv": []}
-    for each in computation.instructions:
-        match = _PAIRS.search(each.attribute("frontend_attributes") or "") if each.opcode in waiting else None
-        if match is None:
-            continue
-        listed = _PAIR.findall(match[1])
-        if any(len({pair[side] for pair in listed}) < len(listed) for side in (0, 1)):
-            message = f"expected send and recv instructions to have unique source and target pairs, found {match[1]}"
-            yield Diagnostic(f"{each.name}: {message}", each.locate("frontend_attributes"))
-            return
-        pairs = frozenset(listed)
-        others = waiting["recv" if each.opcode == "send" else "send"]
-        partner = next((other for other in others if other[1] == pairs), None)
-        if partner is None:
-            waiting[each.opcode].append((each, pairs))
-        else:
-            others.remove(partner)
-    if waiting["send"] and waiting["recv"]:
-        message = "expected send and recv instructions to have the same source-target pairs"
-        last = waiting["recv"][0][0]
-        yield Diagnostic(f"{last.name}: {message}", last.locate("frontend_attributes"))

@@ -1,28 +1,23 @@
 """Whether the values of attributes, of instructions and of the module's header, have the forms that XLA's parser reads.
 
 Source: xla/hlo/parser/hlo_parser.cc (HloParserImpl::ParseAttributeHelper and the types of attributes there).
-A sharding also has to fit its shape, and those of a loop or branch have to agree (xla/hlo/ir/hlo_sharding.cc).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
-from itertools import accumulate
-from math import prod
 from re import Match, Pattern
 
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.text.grammar import PLAIN_METADATA, attribute_pattern
 from dialect_utils.hlo.text.tokens import QUOTED, STRING, Scanner, repeated
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.ops.devices import check_iota, numbers_in
-from dialect_utils.ops.inference import ShapeError
+from dialect_utils.layout import Shape
 from dialect_utils.ops.table import HLO_OPCODES
 from dialect_utils.ops.window import parse_window
-from dialect_utils.text import Diagnostic, DiagnosticError, Source, without_comments
+from dialect_utils.text import DiagnosticError, Source, without_comments
 
 _INTEGER = r"-?\d{1,19}"
 # The escapes that absl::CUnescape reads: characters, and numbers of one byte or of a Unicode character.
@@ -33,22 +28,23 @@ _ESCAPE = (
 )
 _DOUBLE, _SINGLE = (repeated(rf"[^{mark}\\]++|{_ESCAPE}") for mark in ('"', "'"))
 _STRING = rf"\"{_DOUBLE}\"|'{_SINGLE}'"
-_FLAG = r"(?:true|false)"
-_LEVELS = 4
+FLAG = r"(?:true|false)"
+LEVELS = 4
 
 
-def _listed(item: str) -> str:
+def listed(item: str) -> str:
+    """Returns the pattern of `{item, item}`."""
     return rf"\{{\s*(?:{item}(?:\s*,\s*{item})*)?\s*\}}"
 
 
-def _braces(levels: int) -> str:
+def braces(levels: int) -> str:
     """Returns the pattern of balanced braces of a few levels around anything but unpaired quotes."""
-    inner = rf"[^{{}}\"']++|{STRING}|{QUOTED}" + (f"|{_braces(levels - 1)}" if levels else "")
+    inner = rf"[^{{}}\"']++|{STRING}|{QUOTED}" + (f"|{braces(levels - 1)}" if levels else "")
     return rf"\{{{repeated(inner)}\}}"
 
 
-_INTEGERS = _listed(_INTEGER)
-_FIELD = rf"[A-Za-z_][\w.\-]*+\s*=\s*(?:{_STRING}|{_braces(_LEVELS)}|[\w.%\-]++)"
+_INTEGERS = listed(_INTEGER)
+_FIELD = rf"[A-Za-z_][\w.\-]*+\s*=\s*(?:{_STRING}|{braces(LEVELS)}|[\w.%\-]++)"
 _FIELDS = r"\{\s*" + repeated(rf"{_FIELD}[\s,]*+") + r"\}"
 # Metadata such as `{op_name="a/b" source_line=3}`; a newer compiler may write other fields.
 _NUMBERED = r"(?:source_(?:end_)?(?:line|column)|stack_frame_id)\s*="
@@ -61,9 +57,9 @@ METADATA = r"\{\s*" + repeated(rf"(?:{_OF_METADATA}|{_PROFILE})[\s,]*+") + r"\}"
 _NAME = r"%?[A-Za-z_][\w.\-]*+"
 NAMES = rf"\{{\s*{_NAME}(?:\s*,\s*{_NAME})*\s*\}}"
 # `{a="x",b={...}}`
-_FRONTEND = _listed(rf"[A-Za-z_][\w.\-]*+\s*=\s*(?:{_STRING}|{_braces(_LEVELS)})")
+_FRONTEND = listed(rf"[A-Za-z_][\w.\-]*+\s*=\s*(?:{_STRING}|{braces(LEVELS)})")
 _DECIMAL = r"-?(?:\d+(?:\.\d*)?(?:[eE][+\-]?\d+)?|inf)"
-_TOLERANCE = _listed(rf"(?:rtol|atol|ulps)\s*=\s*{_DECIMAL}")
+_TOLERANCE = listed(rf"(?:rtol|atol|ulps)\s*=\s*{_DECIMAL}")
 _SIZES = r"-?\d{1,19}(?:x-?\d{1,19})*"
 _PADS = r"-?\d{1,19}_-?\d{1,19}(?:x-?\d{1,19}_-?\d{1,19})*"
 _OF_WINDOW = rf"(?:pad={_PADS}|(?!pad=)\w+={_SIZES})"
@@ -82,20 +78,20 @@ _FORMS = (
     ),
     (r"\d{1,18}", "a count such as 2", "num_partitions replica_count"),
     (_STRING, "a string", "custom_call_target infeed_config outfeed_config async_execution_thread"),
-    (_FLAG, "true or false", "alias_passthrough_params is_scheduled"),
+    (FLAG, "true or false", "alias_passthrough_params is_scheduled"),
     (
-        rf"{_FLAG}|{_listed(_FLAG)}",
+        rf"{FLAG}|{listed(FLAG)}",
         "true, false or a list of both",
         "allow_spmd_sharding_propagation_to_output allow_spmd_sharding_propagation_to_parameters",
     ),
-    (_listed(_FLAG), "a list of true and false", "parameter_replication"),
+    (listed(FLAG), "a list of true and false", "parameter_replication"),
     (METADATA, 'fields such as {op_name="a" source_line=3}', "metadata"),
     (_FRONTEND, 'fields such as {name="value"}', "frontend_attributes"),
-    (_listed(rf"{_NAME}\s*=\s*{_DECIMAL}"), "fields such as {visualizing_index=1,a=1.5}", "statistics"),
+    (listed(rf"{_NAME}\s*=\s*{_DECIMAL}"), "fields such as {visualizing_index=1,a=1.5}", "statistics"),
     (NAMES, "names of instructions such as {%a, %b}", "control-predecessors"),
     (r"[\dbf?]{2,}_[\dio?]{2,}->[\dbf?]{2,}", "labels such as b01f_01io->b01f", "dim_labels"),
     (rf"\{{\s*(?:{_OF_WINDOW}(?:\s+{_OF_WINDOW})*)?\s*\}}", "fields such as {size=3x3 pad=0_1x1_1}", "window"),
-    (_listed("(?i:default|high|highest|packed_nibble)"), "precisions such as {highest,default}", "operand_precision"),
+    (listed("(?i:default|high|highest|packed_nibble)"), "precisions such as {highest,default}", "operand_precision"),
     ("PADDING_(?:INVALID|VALID|SAME)", "a type such as PADDING_SAME", "padding_type"),
     ("SCHEDULE_(?:NONE|LATEST|EARLIEST)", "a schedule such as SCHEDULE_LATEST", "schedule"),
     (r"API_VERSION_(?!UNSPECIFIED)\w+", "a version such as API_VERSION_TYPED_FFI", "api_version"),
@@ -108,11 +104,11 @@ _FORMS = (
         "result_accuracy",
     ),
     (
-        rf"{_listed(_INTEGERS)}|\[(?s:.*)|mesh(?s:.*)|@(?s:.*)",
+        rf"{listed(_INTEGERS)}|\[(?s:.*)|mesh(?s:.*)|@(?s:.*)",
         "lists of integers such as {{0,1},{2,3}}",
         "replica_groups",
     ),
-    (_listed(_INTEGERS), "pairs of integers such as {{0,1},{1,0}}", "source_target_pairs"),
+    (listed(_INTEGERS), "pairs of integers such as {{0,1},{1,0}}", "source_target_pairs"),
     (_ALIASES, "integers in entries such as {1}: (0, {0})", "input_output_alias output_to_operand_aliasing"),
     (_DONORS, "integers in entries such as (0, {0})", "buffer_donor"),
 )
@@ -194,97 +190,6 @@ def _is_one_value(name: str, text: str) -> bool:
     except DiagnosticError:
         return False
     return scanner.token.kind == "end"
-
-
-# `devices=[2,1]0,1` and `devices=[2,1]<=[2]`, the last dimensions being subgroups.
-_TILES = re.compile(r"devices=\[(?P<sizes>[\d,]+)\](?:(?P<listed>\d+(?:,\d+)*)|<=\[(?P<iota>[\d,]+)\])?")
-_SHARDING = re.compile(r"\{\s*(?:replicated|manual|maximal|devices=|unknown|unreduced|\{|/\*|mesh|\}|last_tile)")
-# The shardings of a tuple's leaves: `{{replicated}, {devices=[2]0,1}}`.
-_OF_LEAVES = re.compile(_listed(rf"(?!\{{\s*\}}){_braces(_LEVELS)}"))
-_SUBGROUPS = re.compile(r"last_tile_dims=\{([^}]*)\}")
-_ATTRIBUTE = "sharding"
-
-
-def check_sharding(instruction: Instruction, partitions: int) -> None:
-    """Raises ShapeError where the sharding of an array does not fit it, or names devices that do not exist."""
-    text, shape = instruction.attribute(_ATTRIBUTE), instruction.shape
-    if text is None:
-        return
-    _check_count(text, shape)
-    if not isinstance(shape, ArrayShape):
-        return
-    if not _SHARDING.match(text):
-        raise ShapeError(f"{text} is not a valid sharding", _ATTRIBUTE)
-    found = _TILES.search(text)
-    if found is None:
-        return
-    sizes = numbers_in(found["sizes"])
-    rank = len(sizes) - _subgroups(text)
-    if rank != shape.rank:
-        message = (
-            f"the sharding {text} has {rank} tile assignment dimensions, excluding subgroups, but {shape} has rank "
-        )
-        raise ShapeError(f"{message}{shape.rank}", _ATTRIBUTE)
-    if prod(sizes) == 1 or any(size < 1 for size in sizes):
-        raise ShapeError(f"the sharding {text} is one of fewer than two devices", _ATTRIBUTE)
-    if found["iota"] is not None:
-        check_iota(f"sharding {text}", sizes, numbers_in(found["iota"]), _ATTRIBUTE)
-    if found["listed"] is not None:
-        _check_devices(text, sizes, numbers_in(found["listed"]), partitions)
-
-
-def _check_count(text: str, shape: Shape) -> None:
-    """Raises ShapeError where a list of shardings has another number of entries than the shape has leaves.
-
-    Source: HloSharding::CheckLeafCount in xla/hlo/ir/hlo_sharding.cc; an array is its only leaf.
-    """
-    text = without_comments(text).strip()
-    inner = text[1:-1]
-    if not inner.lstrip().startswith("{"):
-        return
-    if not _OF_LEAVES.fullmatch(text):
-        raise ShapeError(f"{text} is not a valid sharding", _ATTRIBUTE)
-    depths = accumulate((mark == "{") - (mark == "}") for mark in inner)
-    count = sum(depth == 0 and mark == "}" for depth, mark in zip(depths, inner, strict=True))
-    # An empty tuple has the sharding of one value.
-    if count != max(shape.leaf_count, 1):
-        of = f"a tuple of {shape.leaf_count} leaves" if isinstance(shape, TupleShape) else str(shape)
-        raise ShapeError(f"the sharding has {count} entries for {of}", _ATTRIBUTE)
-
-
-def _check_devices(text: str, sizes: list[int], devices: list[int], partitions: int) -> None:
-    if prod(sizes) != len(devices):
-        message = f"the sharding {text} has {len(devices)} devices, which does not match its {prod(sizes)} tiles"
-        raise ShapeError(message, _ATTRIBUTE)
-    if len(set(devices)) < len(devices):
-        raise ShapeError(f"the sharding {text} names a device twice", _ATTRIBUTE)
-    if 1 < partitions <= max(devices):
-        raise ShapeError(f"the sharding {text} names device {max(devices)}, but there are {partitions}", _ATTRIBUTE)
-
-
-def _subgroups(text: str) -> int:
-    """Returns how many of the last dimensions of a sharding are not dimensions of the array."""
-    named = _SUBGROUPS.search(text)
-    if named is not None:
-        return len([name for name in named[1].split(",") if name.strip()])
-    return 1 if "last_tile_dim_replicate" in text else 0
-
-
-def find_inconsistent_shardings(instruction: Instruction) -> Iterator[Diagnostic]:
-    """Yields an error for each loop or branch whose sharding differs from that of its computations.
-
-    The rule is XLA's VerifyConsistentSharding.
-    """
-    if instruction.opcode == "while":
-        parts = [instruction, *(each for called in instruction.called for each in called.parameters[:1])]
-        parts += [instruction.called_as("body").root] if "body" in instruction.roles else []
-    else:
-        parts = [instruction, *(called.root for called in instruction.called)]
-    texts = {text for each in parts if (text := each.attribute(_ATTRIBUTE)) is not None}
-    if len(texts) > 1:
-        listed = " and ".join(sorted(texts))
-        message = f"{instruction.name}: inconsistent {instruction.opcode} sharding among instructions: {listed}"
-        yield Diagnostic(message, instruction.locate(_ATTRIBUTE))
 
 
 # Signatures: equal instructions are verified once

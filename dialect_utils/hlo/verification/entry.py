@@ -17,7 +17,7 @@ from dialect_utils.hlo.text.header import parse_signature
 from dialect_utils.hlo.verification.attributes import value_problem
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
-from dialect_utils.ops import START, Trait, with_trait
+from dialect_utils.ops import START, Trait, split_asynchronous, with_trait
 from dialect_utils.ops.control import BUFFER_CALLS, aliases_of, subshape
 from dialect_utils.ops.devices import numbers_in
 from dialect_utils.ops.inference import Instance, ShapeError, integer, is_compatible
@@ -213,12 +213,13 @@ def _has_same_size(first: Shape, second: Shape) -> bool:
 
 
 _Place = tuple[int, tuple[int, ...]]
-# Opcodes that pass buffers on without writing them.
-_FORWARDING = with_trait(Trait.TUPLES) | {"parameter", "opt-barrier"}
+# Opcodes that pass buffers on without writing them, and those that may have buffers.
+_FORWARDING = with_trait(Trait.TUPLES) | {"parameter"}
+_BUFFERED = _FORWARDING | {"custom-call", "while"}
 
 
 def find_buffer_problems(module: HloModule) -> Iterator[Diagnostic]:
-    """Yields buffers that several instructions write, or that a call takes and does not return."""
+    """Yields buffers where none may be, that several instructions write, or that a call takes and does not return."""
     for computation in module.computations:
         writers: dict[tuple[Instruction, tuple[int, ...]], Instruction] = {}
         for instruction in computation.instructions:
@@ -226,7 +227,10 @@ def find_buffer_problems(module: HloModule) -> Iterator[Diagnostic]:
             taken = [(number, path) for number, operand in operands for path in _buffers_in(operand.shape)]
             if not taken and not any(True for _ in _buffers_in(instruction.shape)):
                 continue
+            is_allowed = instruction.opcode in _BUFFERED or bool(split_asynchronous(instruction.opcode)[1])
             try:
+                if not is_allowed or (instruction.opcode == "parameter" and computation.is_entry):
+                    raise ShapeError(f"seen buffers while buffers aren't allowed in this context: {instruction.opcode}")
                 _check_returned(instruction, taken)
                 _check_writers(instruction, taken, writers)
             except ShapeError as error:
@@ -263,8 +267,12 @@ def _check_returned(instruction: Instruction, taken: list[_Place]) -> None:
 def _check_writers(
     instruction: Instruction, taken: list[_Place], writers: dict[tuple[Instruction, tuple[int, ...]], Instruction]
 ) -> None:
-    """Raises ShapeError where an instruction writes, or unpins, a buffer that another one has written."""
-    if instruction.opcode in _FORWARDING:
+    """Raises ShapeError where an instruction writes, or unpins, a buffer that another one has written.
+
+    The next iteration of a loop writes the buffers that the body returns.
+    """
+    is_returned = instruction.is_root and any(each.opcode == "while" for each in instruction.computation.callers)
+    if instruction.opcode in _FORWARDING and not is_returned:
         return
     for number, path in taken:
         value = _origin(instruction.operands[number], path)

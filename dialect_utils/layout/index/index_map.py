@@ -187,7 +187,7 @@ def linear_indices(shape: ArrayShape) -> NDArray[np.int64]:
     import numpy as np
 
     _int64_count(shape)
-    axes = [_axis(np.arange(size), i, shape.rank) for i, size in enumerate(shape.dimensions)]
+    axes = np.ix_(*map(np.arange, shape.dimensions))
     strides = _strides(final_dimensions(shape.dimensions, shape.effective_layout))
     terms = [e * s for e, s in zip(physical_index(shape, axes), strides, strict=True)]
     return _broadcast_sum(terms, shape.dimensions)
@@ -250,11 +250,6 @@ def _undo(
     for coordinate, dim in zip(position, layout.major_to_minor, strict=True):
         index[dim] = coordinate
     return index, inside + [e < size for e, size in zip(index, dimensions, strict=True)]
-
-
-def _axis(values: NDArray[np.int64], axis: int, rank: int) -> NDArray[np.int64]:
-    """Returns the values along one of `rank` axes; all other axes have size 1."""
-    return values.reshape([-1 if i == axis else 1 for i in range(rank)])
 
 
 def _broadcast_sum(terms: list[Coordinate], dimensions: tuple[int, ...]) -> NDArray[np.int64]:

@@ -32,7 +32,7 @@ from dialect_utils.layout.moves.pad_slice import Pad, Slice
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.relabel import try_relabel
-from dialect_utils.layout.moves.steps import BitcastConvert, Reshape
+from dialect_utils.layout.moves.steps import BitcastConvert, Reshape, Step
 from dialect_utils.layout.shape import ArrayShape
 
 Verdict = Literal["relabel", "reorder", "reads-padding", "size-mismatch"]
@@ -201,7 +201,15 @@ def _through_physical(source: ArrayShape, destination: ArrayShape) -> Plan | Non
         return None
     there = _unit_plan(source, narrow, wide // unit if source.element_type.bits == wide else 1)
     back = _unit_plan(destination, narrow, wide // unit if destination.element_type.bits == wide else 1).inverse()
-    return _joined(_start(source, destination, narrow), there, back, _end(source, destination, narrow))
+    units, wanted = prod(there.result[1]), prod(back.dimensions)
+    steps = [*_converted(source, narrow, narrow), *there.steps, Reshape((units,))]
+    # A tail of bits that fills no byte is padded or cut off.
+    if units < wanted:
+        steps.append(Pad((0,), (wanted - units,)))
+    elif units > wanted:
+        steps.append(Slice((0,), (wanted,)))
+    steps += [Reshape(back.dimensions), *back.steps, *_converted(destination, narrow, destination.element_type)]
+    return Plan(source.element_type, source.dimensions, tuple(steps))
 
 
 def without_pred(source: ArrayShape, destination: ArrayShape) -> tuple[ArrayShape, ArrayShape]:
@@ -222,30 +230,9 @@ def _unit_plan(shape: ArrayShape, unit: ElementType, count: int) -> Plan:
     return Plan(unit, (*shape.dimensions, count), tuple(step.with_minor_dimension(count) for step in plan.steps))
 
 
-def _start(source: ArrayShape, destination: ArrayShape, unit: ElementType) -> Plan:
-    """Returns the bitcast-convert of source elements into units."""
-    same = source.element_type == unit
-    return Plan(source.element_type, source.dimensions, () if same else (BitcastConvert(unit),))
-
-
-def _end(source: ArrayShape, destination: ArrayShape, unit: ElementType) -> Plan:
-    """Returns the bitcast-convert of units into destination elements."""
-    factor = max(1, destination.element_type.bits // unit.bits)
-    dims = destination.dimensions if factor == 1 else (*destination.dimensions, factor)
-    same = destination.element_type == unit
-    return Plan(unit, dims, () if same else (BitcastConvert(destination.element_type),))
-
-
-def _joined(start: Plan, there: Plan, back: Plan, end: Plan) -> Plan:
-    """Returns the four plans as one; a tail of bits that fills no byte is padded or cut off."""
-    units, wanted = prod(there.result[1]), prod(back.dimensions)
-    steps = [*start.steps, *there.steps, Reshape((units,))]
-    if units < wanted:
-        steps.append(Pad((0,), (wanted - units,)))
-    elif units > wanted:
-        steps.append(Slice((0,), (wanted,)))
-    steps += [Reshape(back.dimensions), *back.steps, *end.steps]
-    return Plan(start.element_type, start.dimensions, tuple(steps))
+def _converted(shape: ArrayShape, unit: ElementType, to: ElementType) -> tuple[Step, ...]:
+    """Returns the bitcast-convert between the elements of a shape and units, none where they have the same type."""
+    return () if shape.element_type == unit else (BitcastConvert(to),)
 
 
 def _hidden_bits(source: ArrayShape, destination: ArrayShape) -> Bitcast:

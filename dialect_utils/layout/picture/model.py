@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import prod
+from typing import Literal
 
 from dialect_utils.layout.index.index_map import linear_index, physical_element_count
 from dialect_utils.layout.layout import COMBINE, MATCH, Layout
@@ -35,6 +36,13 @@ class Cell:
     is_padding: bool
     tile: int
     run: int
+
+
+def edge_between(first: Cell | None, second: Cell | None) -> Literal["heavy", "thin", ""]:
+    """Returns the line between two cells (None: outside): heavy between tiles, thin between runs of the last tile."""
+    if first is None or second is None or first.tile != second.tile:
+        return "heavy"
+    return "thin" if first.run != second.run else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,11 @@ class Overview:
     def tiles(self) -> tuple[int, int]:
         """Returns the numbers of tiles down and across."""
         return -(-self.rows // self.tile_rows), -(-self.columns // self.tile_columns)
+
+    def used(self, row: int, column: int) -> tuple[int, int]:
+        """Returns the numbers of rows and columns of a tile that are not padding."""
+        down, across = self.rows - row * self.tile_rows, self.columns - column * self.tile_columns
+        return min(self.tile_rows, down), min(self.tile_columns, across)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +204,8 @@ def _with_rank(shape: ArrayShape, rank: int) -> ArrayShape:
 
 def _panel(logical: ArrayShape, extended: ArrayShape, outer: tuple[int, ...], ranges: Window) -> Panel:
     full_rows, full_columns = extended.dimensions[-2:]
-    first_tile = _first_tile_only(extended)
+    layout = extended.effective_layout
+    first_tile = extended.with_layout(layout.replace(tiles=layout.tiles[:1])) if layout.tiles else None
     rows = tuple(
         tuple(_cell(logical, extended, first_tile, (*outer, row, column)) for column in range(*ranges[1]))
         for row in range(*ranges[0])
@@ -209,13 +223,6 @@ def _cell(logical: ArrayShape, extended: ArrayShape, first_tile: ArrayShape | No
         tile = linear_index(first_tile, index) // _tile_elements(first_tile)
     run = linear // _tile_elements(extended, last=True) if len(tiles) > 1 else tile
     return Cell(linear, not inside, tile, run)
-
-
-def _first_tile_only(shape: ArrayShape) -> ArrayShape | None:
-    layout = shape.effective_layout
-    if not layout.tiles:
-        return None
-    return shape.with_layout(layout.replace(tiles=layout.tiles[:1]))
 
 
 def _tile_elements(shape: ArrayShape, *, last: bool = False) -> int:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
 
-from dialect_utils.layout.picture.model import Cell, Overview, Panel, Picture, shown
+from dialect_utils.layout.picture.model import Overview, Panel, Picture, edge_between, shown
 
 # Light fills for black text, distinct for people with any colour vision (after Paul Tol's "light"). Seven of
 # them, so that rows of eight or sixteen tiles, which are common, do not repeat a colour in a column.
 FILLS = ("#BBCCEE", "#EEEEBB", "#CCDDAA", "#FFCCCC", "#CCEEFF", "#E8D8F0", "#FFDDAA")
+# The width of a line between cells in pixels; 0 is a hairline.
+_WEIGHTS = {"heavy": 3, "thin": 2, "": 0}
 _CELL_HEIGHT = 32
 _CHARACTER = 9
 _MARGIN = 16
@@ -150,10 +152,10 @@ def _borders(panel: Panel, left: int, top: int, width: int) -> Iterator[Line | L
     for r in range(len(rows)):
         for c in range(len(rows[r])):
             x, y = left + c * width, top + r * _CELL_HEIGHT
-            weight = _weight(rows[r][c - 1] if c else None, rows[r][c])
-            yield Line(x, y, x, y + _CELL_HEIGHT, weight)
-            weight = _weight(rows[r - 1][c] if r else None, rows[r][c])
-            yield Line(x, y, x + width, y, weight)
+            edge = edge_between(rows[r][c - 1] if c else None, rows[r][c])
+            yield Line(x, y, x, y + _CELL_HEIGHT, _WEIGHTS[edge])
+            edge = edge_between(rows[r - 1][c] if r else None, rows[r][c])
+            yield Line(x, y, x + width, y, _WEIGHTS[edge])
     yield from _far_edges(panel, left, top, left + len(rows[0]) * width, top + len(rows) * _CELL_HEIGHT)
 
 
@@ -169,13 +171,6 @@ def _far_edges(panel: Panel, left: int, top: int, right: int, bottom: int) -> It
         yield Label((left + right) // 2, bottom + _MARGIN, _DOTS, True)
     else:
         yield Line(left, bottom, right, bottom, 3)
-
-
-def _weight(before: Cell | None, cell: Cell) -> int:
-    """Returns 3 pixels between tiles, 2 between runs of the last tile, 0 (hairline) within a run."""
-    if before is None or before.tile != cell.tile:
-        return 3
-    return 2 if before.run != cell.run else 0
 
 
 def _legend(picture: Picture, left: int, top: int) -> Iterator[Mark]:
@@ -236,8 +231,7 @@ def overview_marks(overview: Overview, left: int, top: int) -> Iterator[Mark]:
 def _tile_marks(overview: Overview, row: int, column: int, corner: tuple[int, int], full: int) -> Iterator[Mark]:
     """Yields one tile of an overview, `full` pixels wide; its padding is hatched."""
     x, y = corner
-    used_rows = min(overview.tile_rows, overview.rows - row * overview.tile_rows)
-    used_columns = min(overview.tile_columns, overview.columns - column * overview.tile_columns)
+    used_rows, used_columns = overview.used(row, column)
     width = max(_LEAST_PART, full * used_columns // overview.tile_columns)
     height = max(_LEAST_PART, _TILE_HEIGHT * used_rows // overview.tile_rows)
     fill = FILLS[(row + column) % 2]

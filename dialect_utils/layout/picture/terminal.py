@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from itertools import product, zip_longest
+from math import prod
 
-from dialect_utils.layout.picture.model import Cell, Overview, Panel, Picture, shown
+from dialect_utils.layout.picture.model import Cell, Overview, Panel, Picture, edge_between, shown
 
 # Background colours of 256-colour terminals for black text; seven, as in the SVG.
 _BACKGROUNDS = (153, 223, 151, 225, 159, 217, 189)
@@ -41,14 +43,12 @@ def _overview_lines(overview: Overview) -> list[str]:
         if row is None:
             lines.append(_DOTS)
             continue
-        used_rows = min(overview.tile_rows, overview.rows - row * overview.tile_rows)
         line = ""
         for column in shown(across, _MOST_TILES):
             if column is None:
                 line += f" {_DOTS} "
                 continue
-            used = used_rows * min(overview.tile_columns, overview.columns - column * overview.tile_columns)
-            filled = -(-used * _TILE_MARKS // (overview.tile_rows * overview.tile_columns))
+            filled = -(-prod(overview.used(row, column)) * _TILE_MARKS // (overview.tile_rows * overview.tile_columns))
             line += "[" + _FULL_MARK * filled + _PADDING_MARK * (_TILE_MARKS - filled) + "]"
         lines.append(line)
     return lines
@@ -85,12 +85,10 @@ def _abreast(blocks: list[list[str]], columns: int | None) -> list[str]:
 def _joined(blocks: list[list[str]]) -> list[str]:
     if len(blocks) < 2:
         return [line for block in blocks for line in block]
-    height = max(map(len, blocks))
-    padded = [[*block, *[""] * (height - len(block))] for block in blocks]
     widths = [_width(block) for block in blocks]
     return [
         "  ".join(line + " " * (width - _visible(line)) for line, width in zip(row, widths, strict=True)).rstrip()
-        for row in zip(*padded, strict=True)
+        for row in zip_longest(*blocks, fillvalue="")
     ]
 
 
@@ -117,15 +115,6 @@ def _legend(picture: Picture) -> str:
 
 def _panel_lines(panel: Panel, width: int, colour: bool) -> list[str]:
     rows = panel.rows
-    lines = _grid_lines(rows, width, colour)
-    if panel.has_more_columns:
-        lines = [line[:-1] + (_DOTS if line.endswith("│") else "") for line in lines]
-    if panel.has_more_rows:
-        lines[-1] = _DOTS.center(len(rows[0]) * (width + 3)).rstrip()
-    return lines
-
-
-def _grid_lines(rows: tuple[tuple[Cell, ...], ...], width: int, colour: bool) -> list[str]:
     lines = [_rule(None, rows[0], width)]
     for number, row in enumerate(rows):
         lines.append(_cells(row, width, colour))
@@ -133,6 +122,10 @@ def _grid_lines(rows: tuple[tuple[Cell, ...], ...], width: int, colour: bool) ->
         rule = _rule(row, below, width)
         if rule.strip("│ ┊"):
             lines.append(rule)
+    if panel.has_more_columns:
+        lines = [line[:-1] + (_DOTS if line.endswith("│") else "") for line in lines]
+    if panel.has_more_rows:
+        lines[-1] = _DOTS.center(len(rows[0]) * (width + 3)).rstrip()
     return lines
 
 
@@ -144,14 +137,8 @@ def _cells(row: tuple[Cell, ...], width: int, colour: bool) -> str:
         text = f" {text} "
         if colour:
             text = f"\033[48;5;{_BACKGROUNDS[cell.tile % len(_BACKGROUNDS)]};30m{text}\033[0m"
-        parts.append(_border(left, cell) + text)
+        parts.append({"heavy": "│", "thin": "┊", "": " "}[edge_between(left, cell)] + text)
     return "".join(parts) + "│"
-
-
-def _border(left: Cell | None, right: Cell | None) -> str:
-    if left is None or right is None or left.tile != right.tile:
-        return "│"
-    return "┊" if left.run != right.run else " "
 
 
 def _rule(above: tuple[Cell, ...] | None, below: tuple[Cell, ...] | None, width: int) -> str:
@@ -165,7 +152,7 @@ def _rule(above: tuple[Cell, ...] | None, below: tuple[Cell, ...] | None, width:
             _edge(above, below, column - 1),
             _edge(above, below, column),
         ]
-        line += _JOINTS[tuple(side == "heavy" for side in sides)] if "heavy" in sides else " "
+        line += _JOINTS[tuple(side == "heavy" for side in sides)]
         if column < count:
             kind = _edge(above, below, column)
             line += {"heavy": "─", "thin": "┄", "": " "}[kind] * (width + 2)
@@ -177,35 +164,15 @@ def _line_between(row: tuple[Cell, ...] | None, column: int) -> str:
         return ""
     left = row[column - 1] if column else None
     right = row[column] if column < len(row) else None
-    return {"│": "heavy", "┊": "thin", " ": ""}[_border(left, right)]
+    return edge_between(left, right)
 
 
 def _edge(above: tuple[Cell, ...] | None, below: tuple[Cell, ...] | None, column: int) -> str:
     """Returns the kind of line between the cells of a column in two rows."""
-    count = len(above or below or ())
-    if not 0 <= column < count:
+    if not 0 <= column < len(above or below or ()):
         return ""
-    if above is None or below is None or above[column].tile != below[column].tile:
-        return "heavy"
-    return "thin" if above[column].run != below[column].run else ""
+    return edge_between(above[column] if above else None, below[column] if below else None)
 
 
-# (line above, below, to the left, to the right) -> joint
-_JOINTS: dict[tuple[bool, ...], str] = {
-    (False, False, False, False): " ",
-    (False, False, False, True): "╶",
-    (False, False, True, False): "╴",
-    (False, False, True, True): "─",
-    (False, True, False, False): "╷",
-    (False, True, False, True): "┌",
-    (False, True, True, False): "┐",
-    (False, True, True, True): "┬",
-    (True, False, False, False): "╵",
-    (True, False, False, True): "└",
-    (True, False, True, False): "┘",
-    (True, False, True, True): "┴",
-    (True, True, False, False): "│",
-    (True, True, False, True): "├",
-    (True, True, True, False): "┤",
-    (True, True, True, True): "┼",
-}
+# The joint of (line above, below, to the left, to the right), from no line to four.
+_JOINTS = dict(zip(product((False, True), repeat=4), " ╶╴─╷┌┐┬╵└┘┴│├┤┼", strict=True))

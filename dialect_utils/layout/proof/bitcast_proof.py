@@ -11,7 +11,7 @@ from dialect_utils.layout.moves.bitcast import classify_bitcast, reads_padding
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.decide import Question, decide
 from dialect_utils.layout.proof.enumeration import ISL_BUDGET, Proof
-from dialect_utils.layout.proof.witnesses import in_common, physical_units
+from dialect_utils.layout.proof.witnesses import in_common
 from dialect_utils.layout.shape import ArrayShape, Shape
 
 
@@ -31,13 +31,11 @@ def prove_bitcast(source: ArrayShape, destination: ArrayShape, *, budget: int = 
 
     def read(index: Sequence[Coordinate], unit: Coordinate) -> Position:
         moved = follow(steps, index, unit, bits)
-        there = physical_units(destination, moved.coordinates, moved.unit, bits)
-        return Position(in_common(there, destination, source, bits), 0, moved.conditions)
+        return Position(in_common(destination, source, moved.coordinates, moved.unit, bits), 0, moved.conditions)
 
     def held(index: Sequence[Coordinate], unit: Coordinate) -> Position:
-        moved = follow(steps, index, unit, bits)
-        here = physical_units(source, index, unit, bits)
-        return Position(in_common(here, source, destination, bits), 0, moved.conditions)
+        conditions = follow(steps, index, unit, bits).conditions
+        return Position(in_common(source, destination, index, unit, bits), 0, conditions)
 
     question = Question(source.dimensions, source.element_type.bits // bits, read, held)
     return decide(question, budget)

@@ -52,33 +52,28 @@ def find_moved_element(source: ArrayShape, destination: ArrayShape) -> tuple[int
 
         def expected(index: Sequence[Coordinate], unit: Coordinate) -> Position:
             moved = follow(straight, index, unit, bits)
-            here = physical_units(source, moved.coordinates, moved.unit, bits)
-            return Position(in_common(here, source, destination, bits), 0)
+            return Position(in_common(source, destination, moved.coordinates, moved.unit, bits), 0)
 
         def read(index: Sequence[Coordinate], unit: Coordinate) -> Position:
-            there = physical_units(destination, index, unit, bits)
-            return Position(in_common(there, destination, source, bits), 0)
+            return Position(in_common(destination, source, index, unit, bits), 0)
 
         return decide(Question(destination.dimensions, 1, expected, read), ISL_BUDGET).counterexample
     return None
 
 
-def physical_units(
-    shape: ArrayShape, index: Sequence[Coordinate], unit: Coordinate, bits: int
-) -> tuple[list[Coordinate], tuple[int, ...]]:
-    """Returns the position of a unit in the physical array, and the dimensions of that array in units."""
+def _physical_units(shape: ArrayShape, bits: int) -> tuple[int, ...]:
+    """Returns the dimensions of the physical array in units."""
     sizes = final_dimensions(shape.dimensions, shape.effective_layout)
-    slot = max(1, element_slot_bits(shape) // bits)
-    return [*physical_index(shape, index), unit], (*sizes, slot)
+    return (*sizes, max(1, element_slot_bits(shape) // bits))
 
 
 def in_common(
-    position: tuple[list[Coordinate], tuple[int, ...]], shape: ArrayShape, other: ArrayShape, bits: int
+    shape: ArrayShape, other: ArrayShape, index: Sequence[Coordinate], unit: Coordinate, bits: int
 ) -> list[Coordinate]:
-    """Returns a position in digits that both physical arrays share, or as one number where they share none."""
-    _, sizes = physical_units(other, [0] * other.rank, 0, bits)
-    common = common_sizes(position[1], sizes) if prod(position[1]) == prod(sizes) else None
-    return regroup(position[0], position[1], common) if common else [linear_position(*position)]
+    """Returns the position of a unit in digits that both physical arrays share, or as one number if they share none."""
+    position, sizes, others = [*physical_index(shape, index), unit], *(_physical_units(s, bits) for s in (shape, other))
+    common = common_sizes(sizes, others) if prod(sizes) == prod(others) else None
+    return regroup(position, sizes, common) if common else [linear_position(position, sizes)]
 
 
 def _padding_by_blocks(source: ArrayShape, destination: ArrayShape) -> tuple[int, ...] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import takewhile
 
 from dialect_utils.layout.index.index_map import element_slot_bits
 from dialect_utils.layout.layout import Layout, Tile
@@ -112,7 +113,9 @@ def _carried(
         packed = layout.element_size_in_bits
     elif layout.element_size_in_bits or source.element_type.storage_bits != target.element_type.storage_bits:
         tiles = ()
-    if (together is not None and not _stays_within(tiles, together)) or _is_of_vectors(tiles, source, target):
+    # TPUs tile vectors by (128), all other arrays in two dimensions.
+    is_of_vectors = source.rank < 2 <= target.rank
+    if is_of_vectors or (together is not None and not _stays_within(tiles, together)):
         tiles = ()
     found = Layout(order, tiles, element_size_in_bits=packed)
     return None if found.is_default else found
@@ -127,16 +130,6 @@ def _stays_within(tiles: tuple[Tile, ...], count: int) -> bool:
     return first <= count and all(len(tile.dimensions) <= 2 * first for tile in tiles[1:])
 
 
-def _is_of_vectors(tiles: tuple[Tile, ...], source: ArrayShape, target: ArrayShape) -> bool:
-    """Is true where a vector's tile meets a matrix: TPUs tile vectors by (128), all other arrays in two dimensions."""
-    return bool(tiles) and source.rank < 2 <= target.rank
-
-
 def _common_minor(order: Sequence[int], dimensions: Sequence[int]) -> int:
     """Returns the number of most minor dimensions that both lists share; both begin with the most minor."""
-    count = 0
-    for ours, theirs in zip(order, dimensions, strict=False):
-        if ours != theirs:
-            break
-        count += 1
-    return count
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(order, dimensions, strict=False)))

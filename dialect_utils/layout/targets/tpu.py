@@ -115,10 +115,6 @@ _TORUS_2D = ("2x2", "2x4", "4x4", "4x8", "8x8", "8x16", "16x16")
 _TORUS_3D = ("2x2x1", "2x2x2", "2x2x4", "2x4x4", "4x4x4", "4x4x8", "4x8x8")
 
 
-def _topologies(version: str, sizes: tuple[str, ...], devices: int) -> tuple[tuple[int, str], ...]:
-    return tuple((prod(map(int, size.split("x"))) * devices, f"{version}:{size}") for size in sizes)
-
-
 # Teraflops and gigabytes per second are those of one chip in Google Cloud's pages of the versions (2026); the two
 # devices of a chip share them.
 TPUS = tuple(
@@ -128,7 +124,7 @@ TPUS = tuple(
         gigabytes * 1e9 / devices,
         packs_sub_bytes,
         granule,
-        _topologies(name.removeprefix("tpu-"), sizes, devices),
+        tuple((prod(map(int, size.split("x"))) * devices, f"{name.removeprefix('tpu-')}:{size}") for size in sizes),
     )
     for name, packs_sub_bytes, granule, teraflops, gigabytes, devices, sizes in (
         ("tpu-v2", False, 1024, 46, 700, 2, _TORUS_2D),

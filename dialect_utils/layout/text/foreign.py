@@ -81,7 +81,11 @@ def read_foreign(text: str) -> Reading | None:
         shape = _first_shape(stripped[line.end() :])
         start = text.index(stripped) + line.end()
         return None if shape is None else Reading(shape, start)
-    translated = _tensor(stripped) or _struct(stripped) or _with_layout(stripped) or _jax_shape(stripped)
+    match = _TENSOR.fullmatch(stripped) or _STRUCT.fullmatch(stripped)
+    if match is not None:
+        translated = _shape(match["type"], _numbers(match["dims"]))
+    else:
+        translated = _with_layout(stripped) or _jax_shape(stripped)
     return None if translated is None else Reading(translated, None)
 
 
@@ -93,16 +97,6 @@ def _first_shape(text: str) -> str | None:
         if char.isspace() and depth == 0:
             return text[:position] if re.match(r"\s+[a-z][\w-]*\(", text[position:]) else None
     return None
-
-
-def _tensor(text: str) -> str | None:
-    match = _TENSOR.fullmatch(text)
-    return None if match is None else _shape(match["type"], match["dims"].split("x")[:-1])
-
-
-def _struct(text: str) -> str | None:
-    match = _STRUCT.fullmatch(text)
-    return None if match is None else _shape(match["type"], _numbers(match["dims"]))
 
 
 def _jax_shape(text: str) -> str | None:
@@ -128,7 +122,7 @@ def _with_layout(text: str) -> str | None:
 
 
 def _numbers(text: str) -> list[str]:
-    return re.findall(r"-?\d+", text)
+    return re.findall(r"-?\d+|\?", text)
 
 
 def _shape(type_name: str, dimensions: list[str]) -> str | None:

@@ -22,7 +22,7 @@ from dialect_utils.layout.shape import (
     TupleShape,
 )
 from dialect_utils.layout.text.scanner import Scanner
-from dialect_utils.text import Diagnostic, Location, Source, Span, nearest
+from dialect_utils.text import Diagnostic, Location, Severity, Source, Span, nearest
 
 # XLA's parser recurses without a bound and overflows the stack; real tuples nest a few levels deep.
 _MAX_NESTING = 200
@@ -48,11 +48,8 @@ class ShapeParser(Scanner):
         self.notes: list[Diagnostic] = []
         self._leaves = 0
 
-    def _note(self, message: str, span: Span) -> None:
-        self.notes.append(Diagnostic(message, Location(self.source, span), "note"))
-
-    def _warn(self, message: str, span: Span, hint: str | None = None) -> None:
-        self.notes.append(Diagnostic(message, Location(self.source, span), "warning", hint))
+    def _tell(self, severity: Severity, message: str, span: Span, hint: str | None = None) -> None:
+        self.notes.append(Diagnostic(message, Location(self.source, span), severity, hint))
 
     # Shapes
 
@@ -137,7 +134,7 @@ class ShapeParser(Scanner):
             return found
         lower = ELEMENT_TYPES.get(name.lower())
         if lower is not None and self.typed:
-            self._note(f"read {name} as {lower}: XLA writes element types in lower case", span)
+            self._tell("note", f"read {name} as {lower}: XLA writes element types in lower case", span)
             return lower
         known = _OTHER_TYPES.get(name) or lower or nearest(name.lower(), ELEMENT_TYPES)
         if known is None:
@@ -222,7 +219,7 @@ class ShapeParser(Scanner):
         }
         done = -1
         if self.typed and self._at("("):
-            self._warn("read the tile without T as the first documents write it", self.span, "write T(...)")
+            self._tell("warning", "read the tile without T as the first documents write it", self.span, "write T(...)")
             self._tiles(fields, spans, named=False)
             done = _PARTS.index("T")
         while self.value in _PARTS and self.kind in ("name", "mark"):
@@ -259,7 +256,7 @@ class ShapeParser(Scanner):
                 self._next()
             levels += 1
         span = Span(start.start, self.position)
-        self._warn("D(...) belonged to sparse arrays, which XLA removed: dropped", span)
+        self._tell("warning", "D(...) belonged to sparse arrays, which XLA removed: dropped", span)
 
     def _tiles(self, fields: dict[str, object], spans: _Spans, *, named: bool = True) -> None:
         if named:

@@ -53,14 +53,14 @@ class _Attention:
     def heads_first(self, a: Expr) -> Expr:
         """Returns an operand in f32, with its heads before its positions."""
         wide = a.convert(_F32)
-        return wide if self.has_heads_first else _permuted(wide, 0, 2, 1, 3)
+        return wide if self.has_heads_first else Expr(a.code, arrays.transpose(a.code, wide.value, (0, 2, 1, 3)))
 
     def scores(self, q: Expr, k: Expr, bias: Expr | None, lengths: Exprs) -> tuple[Expr, Expr]:
         """Returns the scores of queries and keys, and where they count."""
         scores = _product(q, k, 3, 3) * self.scale
         dims = scores.dims
         if bias is not None:
-            scores = scores + _spread(bias.convert(_F32), dims)
+            scores = scores + Expr(q.code, arrays.stretched(q.code, bias.convert(_F32).value, dims))
         row, column = scores.iota(_ROWS), scores.iota(_COLUMNS)
         counts = row.compare("GE", 0)
         # cuDNN has windows before a query only.
@@ -108,10 +108,6 @@ def _backward(attention: _Attention, *operands: Expr) -> Exprs:
     return found if bias is None else [*found, _gathered(slopes, bias)]
 
 
-def _permuted(a: Expr, *order: int) -> Expr:
-    return Expr(a.code, arrays.transpose(a.code, a.value, order))
-
-
 def _product(a: Expr, b: Expr, over: int, with_: int) -> Expr:
     """Returns the products of the matrices of each batch and head, over a dimension of each."""
     return Expr(a.code, arrays.dot(a.code, a.value, b.value, ((over,), (with_,)), (_HEADS_FIRST, _HEADS_FIRST)))
@@ -128,12 +124,6 @@ def _joined(a: Expr, k: Expr) -> Expr:
     """Returns the sums over the heads that share a head of the keys."""
     batch, heads, *rest = a.dims
     return a.reshape(batch, k.dims[1], heads // k.dims[1], *rest).sum(2)
-
-
-def _spread(bias: Expr, dims: tuple[int, ...]) -> Expr:
-    """Returns a bias for each batch and head; its dimensions of size 1 are repeated."""
-    kept = [i for i, size in enumerate(bias.dims) if size == dims[i]]
-    return bias.reshape(*(dims[i] for i in kept)).broadcast(dims, *kept)
 
 
 def _gathered(slopes: Expr, bias: Expr) -> Expr:

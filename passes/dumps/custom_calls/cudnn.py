@@ -44,7 +44,7 @@ _BIAS, _SIDE_INPUT = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Convolution:
+class Convolution:
     """The operands and attributes of the convolution that replaces a call."""
 
     call: Instruction
@@ -54,21 +54,6 @@ class _Convolution:
     window: tuple[WindowDimension, ...]
     feature_groups: int = 1
     batch_groups: int = 1
-
-
-def expand_forward(ops: Ops, call: Instruction) -> Instruction:
-    """Builds the output from input and filter."""
-    return _expand(ops, call, lambda found, shape: found)
-
-
-def expand_backward_input(ops: Ops, call: Instruction) -> Instruction:
-    """Builds the input's gradient from the output's gradient and the filter."""
-    return _expand(ops, call, lambda found, shape: _backward_input(ops, found, shape))
-
-
-def expand_backward_filter(ops: Ops, call: Instruction) -> Instruction:
-    """Builds the filter's gradient from the input and the output's gradient."""
-    return _expand(ops, call, lambda found, shape: _backward_filter(found, shape))
 
 
 def expand_fused(ops: Ops, call: Instruction) -> Instruction:
@@ -132,12 +117,13 @@ def _node(ops: Ops, call: Instruction, name: str, operands: list[Instruction], r
     return ops.like(_BINARY[name], value, operands[1])
 
 
-def _expand(
-    ops: Ops, call: Instruction, from_forward: Callable[[_Convolution, ArrayShape], _Convolution]
+def expand_product(
+    ops: Ops, call: Instruction, from_forward: Callable[[Ops, Convolution, ArrayShape], Convolution]
 ) -> Instruction:
+    """Builds the convolution that `from_forward` makes of the forward one, which the call describes."""
     check_operands(call, 2)
     shape = result_shapes(call, 1)[0]
-    found = from_forward(_read(call), shape)
+    found = from_forward(ops, _read(call), shape)
     value = _emit(ops, found, shape.dimensions, summing_type(shape, found.lhs, found.rhs))
     if call.attribute("backend_config") is not None:
         config = CallConfig.of(call, "cudnn_conv_backend_config")
@@ -151,7 +137,7 @@ def _scaled(ops: Ops, value: Instruction, scale: float, shape: ArrayShape) -> In
     return times(ops, ops.convert(value, _F64 if shape.element_type == _F64 else _F32), scale)
 
 
-def _read(call: Instruction) -> _Convolution:
+def _read(call: Instruction) -> Convolution:
     text = call.attribute("dim_labels") or ""
     if "?" in text:
         raise refused(call, f"its dim_labels {text} have features in vectors")
@@ -161,10 +147,10 @@ def _read(call: Instruction) -> _Convolution:
     except ValueError as error:
         raise refused(call, f"its {error}") from None
     lhs, rhs = call.operands[:2]
-    return _Convolution(call, lhs, rhs, labels, window, int(call.attribute("feature_group_count") or 1))
+    return Convolution(call, lhs, rhs, labels, window, int(call.attribute("feature_group_count") or 1))
 
 
-def _backward_input(ops: Ops, found: _Convolution, shape: ArrayShape) -> _Convolution:
+def backward_input(ops: Ops, found: Convolution, shape: ArrayShape) -> Convolution:
     """Returns the convolution of the output's dilated gradient with the reversed filter, features exchanged."""
     old = found.labels
     lhs = (old.lhs_batch, old.lhs_feature, old.lhs_spatial)
@@ -178,10 +164,10 @@ def _backward_input(ops: Ops, found: _Convolution, shape: ArrayShape) -> _Convol
         high = shape.dimensions[here] - 1 + reach - (gradient[there] - 1) * dim.stride - low
         window.append(WindowDimension(dim.size, 1, low, high, lhs_dilation=dim.stride, rhs_dilation=dim.rhs_dilation))
     filters = ops.reverse(_groups_exchanged(ops, found), old.rhs_spatial)
-    return _Convolution(found.call, found.lhs, filters, labels, tuple(window), found.feature_groups)
+    return Convolution(found.call, found.lhs, filters, labels, tuple(window), found.feature_groups)
 
 
-def _groups_exchanged(ops: Ops, found: _Convolution) -> Instruction:
+def _groups_exchanged(ops: Ops, found: Convolution) -> Instruction:
     """Builds the filter with its groups moved from the output features to the input features."""
     groups, labels = found.feature_groups, found.labels
     if groups == 1:
@@ -204,7 +190,7 @@ def _groups_exchanged(ops: Ops, found: _Convolution) -> Instruction:
     return ops.reshape(ops.transpose(ops.reshape(found.rhs, split), order), merged)
 
 
-def _backward_filter(found: _Convolution, shape: ArrayShape) -> _Convolution:
+def backward_filter(ops: Ops, found: Convolution, shape: ArrayShape) -> Convolution:
     """Returns the convolution of the input with the output's gradient, batch and features exchanged."""
     old = found.labels
     out = (old.out_batch, old.out_feature, old.out_spatial)
@@ -217,17 +203,17 @@ def _backward_filter(found: _Convolution, shape: ArrayShape) -> _Convolution:
         reach = (shape.dimensions[old.rhs_spatial[i]] - 1) * dim.rhs_dilation + (size - 1) * dim.stride
         high = reach + 1 - source[old.lhs_spatial[i]] - dim.low
         window.append(WindowDimension(size, dim.rhs_dilation, dim.low, high, rhs_dilation=dim.stride))
-    return _Convolution(found.call, found.lhs, found.rhs, labels, tuple(window), batch_groups=found.feature_groups)
+    return Convolution(found.call, found.lhs, found.rhs, labels, tuple(window), batch_groups=found.feature_groups)
 
 
-def _simple(found: _Convolution) -> tuple[WindowDimension, ...]:
+def _simple(found: Convolution) -> tuple[WindowDimension, ...]:
     """Returns the window of a backward call; raises DiagnosticError for a dilated input or a reversal."""
     if any(dim.lhs_dilation != 1 or dim.is_reversed for dim in found.window):
         raise refused(found.call, f"its window is {format_window(found.window)}")
     return found.window
 
 
-def _check(found: _Convolution, dimensions: tuple[int, ...]) -> None:
+def _check(found: Convolution, dimensions: tuple[int, ...]) -> None:
     """Raises DiagnosticError if labels, window and groups do not imply the dimensions."""
     labels, (lhs, rhs) = found.labels, (array_shape(found.lhs).dimensions, array_shape(found.rhs).dimensions)
     rank = 2 + len(labels.lhs_spatial)
@@ -243,7 +229,7 @@ def _check(found: _Convolution, dimensions: tuple[int, ...]) -> None:
         raise refused(found.call, f"its window gives dimensions {list(expected)}, not {list(dimensions)}")
 
 
-def _emit(ops: Ops, found: _Convolution, dimensions: tuple[int, ...], kind: ElementType) -> Instruction:
+def _emit(ops: Ops, found: Convolution, dimensions: tuple[int, ...], kind: ElementType) -> Instruction:
     attributes: dict[str, AttributeValue] = {"dim_labels": _format_labels(found.labels)}
     if found.window:
         attributes = {"window": format_window(found.window), **attributes}

@@ -7,6 +7,7 @@ xla/service/gpu/cusolver_rewriter.cc, and jaxlib's gpu prng kernels.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.ops import S32, AttributeValue, Ops
@@ -17,13 +18,7 @@ from passes.dumps.custom_calls.arithmetic import outputs, plain, result_shapes
 from passes.dumps.custom_calls.attention import ATTENTION_EXPANSIONS
 from passes.dumps.custom_calls.call_config import CallConfig, check_operands, refused
 from passes.dumps.custom_calls.cublas import expand_dequantize, expand_gemm, expand_scaled_dot
-from passes.dumps.custom_calls.cudnn import (
-    expand_backward_filter,
-    expand_backward_input,
-    expand_forward,
-    expand_fused,
-    expand_graph,
-)
+from passes.dumps.custom_calls.cudnn import backward_filter, backward_input, expand_fused, expand_graph, expand_product
 from passes.dumps.custom_calls.lapack import LAPACK_EXPANSIONS
 from passes.dumps.sorts import add_comparator, first_elements, stable_sort
 
@@ -170,9 +165,9 @@ GPU_EXPANSIONS: dict[str, Callable[[Ops, Instruction], Instruction]] = {
     "__op$block_scaled_dot": expand_scaled_dot,
     "__cudnn$blockScaledDot": expand_scaled_dot,
     "__op$dequantize": expand_dequantize,
-    "__cudnn$convForward": expand_forward,
-    "__cudnn$convBackwardInput": expand_backward_input,
-    "__cudnn$convBackwardFilter": expand_backward_filter,
+    "__cudnn$convForward": partial(expand_product, from_forward=lambda ops, found, shape: found),
+    "__cudnn$convBackwardInput": partial(expand_product, from_forward=backward_input),
+    "__cudnn$convBackwardFilter": partial(expand_product, from_forward=backward_filter),
     "__cudnn$convBiasActivationForward": expand_fused,
     "__cudnn$convForwardGraph": expand_graph,
     "__cublas$triangularSolve": _triangular_solve,

@@ -41,7 +41,8 @@ def _routine(of: Exprs, real: str, of_complex: str, attributes: Attributes, resu
 def _called(target: str, config: str, operands: Exprs, results: Sequence[Val]) -> Exprs:
     """Returns the results of a call that reads and writes arrays of the operands' largest rank by columns."""
     code, rank = operands[0].code, max(len(each.dims) for each in operands)
-    given = [(_by_columns(each) if len(each.dims) == rank else each).value for each in operands]
+    # A matrix by columns has the dimensions of the matrix: its transpose, reshaped.
+    given = [(_transposed(each).reshape(*each.dims) if len(each.dims) == rank else each).value for each in operands]
     text = f', custom_call_target="{target}", api_version=API_VERSION_TYPED_FFI, backend_config={config}'
     if len(results) == 1:
         made = [code.emit("custom-call", results[0].kind, results[0].dims, given, text)]
@@ -58,11 +59,6 @@ def is_portable(call: Instruction) -> bool:
 
 def _written(value: int | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else f"{value} : ui8"
-
-
-def _by_columns(a: Expr) -> Expr:
-    """Returns an array of the same dimensions with the elements of each matrix in the order of columns."""
-    return _transposed(a).reshape(*a.dims)
 
 
 def _from_columns(a: Expr) -> Expr:
@@ -115,24 +111,12 @@ def _itself(given: _Given, *operands: Expr) -> Exprs:
     return _called(call.callee or "", call.attribute("backend_config") or "{}", operands, given.results)
 
 
-def _no_attributes(config: CallConfig) -> Attributes:
-    return {}
-
-
 def _triangle(config: CallConfig) -> Attributes:
     return {"uplo": ord("L" if config.flag("lower") else "U")}
 
 
-def _eigenvectors(config: CallConfig) -> Attributes:
-    return {"mode": _VECTORS, **_triangle(config)}
-
-
 def _sides(config: CallConfig) -> Attributes:
     return {f"compute_{side}": _VECTORS if config.flag(side) else _NO_VECTORS for side in ("left", "right")}
-
-
-def _side_and_transpose(config: CallConfig) -> Attributes:
-    return {name: config.flag(name) for name in ("left", "transpose")}
 
 
 def _singular_values(given: _Given, a: Expr) -> Exprs:
@@ -208,13 +192,13 @@ def _order_of_rows(given: _Given, pivots: Expr) -> Exprs:
     return [counted(steps, [order, pivots.reshape(count, steps)], step)[0].reshape(*batch, size)]
 
 
-_SAME = {
+_SAME: dict[str, tuple[str, str, Callable[[CallConfig], Attributes]]] = {
     "potrf": ("potrf", "potrf", _triangle),
-    "getrf": ("getrf", "getrf", _no_attributes),
-    "geqrf": ("geqrf", "geqrf", _no_attributes),
-    "orgqr": ("orgqr", "ungqr", _no_attributes),
-    "ormqr": ("ormqr", "unmqr", _side_and_transpose),
-    "syevd": ("syevd", "heevd", _eigenvectors),
+    "getrf": ("getrf", "getrf", lambda config: {}),
+    "geqrf": ("geqrf", "geqrf", lambda config: {}),
+    "orgqr": ("orgqr", "ungqr", lambda config: {}),
+    "ormqr": ("ormqr", "unmqr", lambda config: {name: config.flag(name) for name in ("left", "transpose")}),
+    "syevd": ("syevd", "heevd", lambda config: {"mode": _VECTORS, **_triangle(config)}),
     "sytrd": ("sytrd", "hetrd", _triangle),
 }
 _PROGRAMS: dict[str, Program] = {
@@ -224,7 +208,7 @@ _PROGRAMS: dict[str, Program] = {
     "cusolver_syrk_ffi": _symmetric_product,
     "cuhybrid_eig_real": partial(_same, "geev", "geev", _sides),
     "cuhybrid_eig_comp": partial(_same, "geev", "geev", _sides),
-    "cuhybrid_geqp3": partial(_same, "geqp3", "geqp3", _no_attributes),
+    "cuhybrid_geqp3": partial(_same, "geqp3", "geqp3", lambda config: {}),
     "cusparse_gtsv2_ffi": _tridiagonal,
     "cu_lu_pivots_to_permutation": _order_of_rows,
     "cu_cholesky_update_ffi": _updated_factor,

@@ -337,16 +337,10 @@ _U32 = ELEMENT_TYPES["u32"]
 _HALF_BITS = "32"
 
 
-def split_low(ops: Ops, call: Instruction) -> Instruction:
-    """Expands `X64SplitLow` and `X128SplitLow`."""
+def split(ops: Ops, call: Instruction, *, half: Callable[[Ops, Instruction, ElementType], Instruction]) -> Instruction:
+    """Expands `X64SplitLow`, `X64SplitHigh` and those of X128; `half` builds the half."""
     check_operands(call, 1)
-    return low_half(ops, call.operands[0], array_shape(call).element_type)
-
-
-def split_high(ops: Ops, call: Instruction) -> Instruction:
-    """Expands `X64SplitHigh` and `X128SplitHigh`."""
-    check_operands(call, 1)
-    return high_half(ops, call.operands[0], array_shape(call).element_type)
+    return half(ops, call.operands[0], array_shape(call).element_type)
 
 
 def combine(ops: Ops, call: Instruction) -> Instruction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions, tuple_elements, zero_of
@@ -12,7 +13,7 @@ from dialect_utils.layout import ArrayShape, BufferShape, Pad, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.custom_calls.call_config import check_operands, refused
-from passes.dumps.custom_calls.linear_algebra import BLOCKS, combine, split_high, split_low
+from passes.dumps.custom_calls.linear_algebra import BLOCKS, combine, high_half, low_half, split
 from passes.dumps.sorts import add_comparator, first_elements, stable_sort
 from passes.tiling.byte_readers import expand_concatenation
 
@@ -25,10 +26,6 @@ class TpuCalls:
 
     expansions: Mapping[str, Expansion]
     becomes: str
-
-
-def _allocate(ops: Ops, call: Instruction) -> Instruction:
-    return _zeros(ops, call.shape)
 
 
 def _crop(ops: Ops, call: Instruction) -> Instruction:
@@ -157,8 +154,15 @@ def _blocks(targets: str, becomes: str) -> TpuCalls:
     return TpuCalls({target: BLOCKS[target] for target in targets.split()}, becomes)
 
 
+_HALVES: dict[str, Expansion] = {
+    "SplitLow": partial(split, half=low_half),
+    "SplitHigh": partial(split, half=high_half),
+    "Combine": combine,
+}
 TPU_CALLS = (
-    _each("AllocateBuffer CreateBuffer", _allocate, "zeros: the contents are undefined"),
+    _each(
+        "AllocateBuffer CreateBuffer", lambda ops, call: _zeros(ops, call.shape), "zeros: the contents are undefined"
+    ),
     _each("ZeroCrop", _crop, "`pad`: the operand's padding becomes zeros"),
     _each(
         "AssumeGatherIndicesInBound AssumeScatterIndicesInBound GatherScatterIndicesBitpacked",
@@ -178,11 +182,7 @@ TPU_CALLS = (
     ),
     _each("__xla_internal_call_marker_before __xla_internal_call_marker_after", expand_marker, "its operands"),
     TpuCalls(
-        {
-            f"X{bits}{part}": expand
-            for bits in (64, 128)
-            for part, expand in (("SplitLow", split_low), ("SplitHigh", split_high), ("Combine", combine))
-        },
+        {f"X{bits}{part}": expand for bits in (64, 128) for part, expand in _HALVES.items()},
         "the halves of an integer's bits, the real and imaginary part of a complex number, the rounded value of an "
         "f64 and the rest",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 
-from dialect_utils.layout import ELEMENT_TYPES, ElementType
+from dialect_utils.layout import ElementType
 from dialect_utils.ops import by_opcode
 from dialect_utils.ops.domain import DIRECTIONS
 from passes.dumps.emitter.code import PRED, S32, Code, Number, Update, Val, constant, index, wrapped
@@ -301,11 +301,6 @@ def modulo(code: Code, a: Val, n: int) -> Val:
 def zeros(count: int) -> list[Val]:
     """Returns `count` start indices of 0."""
     return [index(0)] * count
-
-
-def as_unsigned(code: Code, a: Val) -> Val:
-    """Returns the same bits as an unsigned integer."""
-    return bitcast_convert(code, a, ELEMENT_TYPES[f"u{a.kind.bits}"]) if a.kind.is_signed else a
 
 
 def _list(values: Sequence[int] | range) -> str:

@@ -20,6 +20,7 @@ _PATCH_SHARE = 4
 # The fewest elements of a buffer for which avoiding a copy pays.
 _LARGE = 1 << 14
 _LOOPS = ("scf.for", "scf.while")
+_IGNORED = "tpu.trace_start tpu.trace_stop tpu.delay tpu.log tpu.log_buffer tpu.annotate"
 
 
 def _if(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -42,7 +43,8 @@ def _if(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     for side, (inner, values) in enumerate(zip(branches, yielded, strict=True)):
         passed = [value for patch in patches for value in patch.passed(side)]
         inner.code.finish([*values, *(inner.memory[buffer] for buffer in whole), *passed])
-    results = [*(Val(frame.kind(r, op), r.type.dimensions) for r in op.results), *map(_contents, whole)]
+    results = [Val(frame.kind(result, op), result.type.dimensions) for result in op.results]
+    results += [Val(buffer.kind, buffer.dims) for buffer in whole]
     results += [value for patch in patches for value in patch.passed(patch.side)]
     if not results:
         return []
@@ -140,10 +142,6 @@ def _values(frame: Frame, op: KernelOp, found: Sequence[Meaning]) -> list[Val]:
     return values
 
 
-def _contents(buffer: Buffer) -> Val:
-    return Val(buffer.kind, buffer.dims)
-
-
 def _for(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     start, end, step = frame.vals(op.operands[:3], op)
     (body,) = op.regions
@@ -222,18 +220,10 @@ def _test(frame: Frame, op: KernelOp, before: Block, arguments: Sequence[Val]) -
     return answer, passed
 
 
-def _region(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    return frame.run(op.regions[0])
-
-
 ROWS: tuple[Lowering, ...] = (
     Lowering("scf.if", "condition", "conditional; the branch itself where the condition is known", _if),
     Lowering("scf.for", "start, end, step, values", "while; written out where it is short", _for),
     Lowering("scf.while", "values", "while", _while),
-    Lowering("tpu.region", "", "its ops", _region),
-    Lowering("tpu.trace", "", "its ops", _region),
-    *(
-        Lowering(name, "", "nothing", lambda frame, op: [])
-        for name in ("tpu.trace_start", "tpu.trace_stop", "tpu.delay", "tpu.log", "tpu.log_buffer", "tpu.annotate")
-    ),
+    Lowering("tpu.region tpu.trace", "", "its ops", lambda frame, op: frame.run(op.regions[0])),
+    Lowering(_IGNORED, "", "nothing", lambda frame, op: []),
 )

@@ -11,9 +11,9 @@ from math import prod
 
 from dialect_utils.mosaic.kernel import KernelOp, KernelValue
 from passes.dumps.emitter import arrays
-from passes.dumps.emitter.code import PRED, S32, U32, Val, index
+from passes.dumps.emitter.code import S32, U32, Val, index
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, integers, segments
-from passes.dumps.mosaic.memory import Buffer, Ref, RunningRef, WholeRef, unwritten
+from passes.dumps.mosaic.memory import Ref, RunningRef, WholeRef
 
 _BYTE = 8
 _SOURCE, _SOURCE_SEMAPHORE, _TARGET, _TARGET_SEMAPHORE, _DEVICE, _CORE = range(6)
@@ -163,22 +163,6 @@ def _first(op: KernelOp) -> Sequence[int]:
     return (0,)
 
 
-def stuck_flag() -> Buffer:
-    """Returns the memory that records whether the kernel waits forever."""
-    return Buffer("stuck", PRED, ())
-
-
-def barrier_semaphore() -> Buffer:
-    """Returns the semaphore of the barrier at the start of kernels on several devices."""
-    return Buffer("barrier", S32, ())
-
-
-def start_counting(frame: Frame) -> None:
-    """Initializes the stuck flag and the barrier semaphore."""
-    for buffer in (frame.context.stuck, frame.context.barrier):
-        frame.memory[buffer] = unwritten(buffer.kind, buffer.dims, "zero")
-
-
 ROWS: tuple[Lowering, ...] = (
     Lowering(
         "tpu.enqueue_dma",
@@ -187,9 +171,13 @@ ROWS: tuple[Lowering, ...] = (
         _enqueue,
         _written_by_copy,
     ),
-    *(
-        Lowering(name, "semaphore, source, target", "compare, subtract from a counter", _wait_copy, _first, waits=True)
-        for name in ("tpu.wait_dma2", "tpu.wait_dma")
+    Lowering(
+        "tpu.wait_dma2 tpu.wait_dma",
+        "semaphore, source, target",
+        "compare, subtract from a counter",
+        _wait_copy,
+        _first,
+        waits=True,
     ),
     Lowering("tpu.sem_wait", "semaphore, amount", "compare, subtract from a counter", _wait, _first, waits=True),
     Lowering("tpu.sem_signal", "semaphore, amount, device", "add to a counter", _signal, _first),

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from operator import methodcaller
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
 from dialect_utils.mosaic.kernel import Dense, KernelOp, try_element_type
 from passes.dumps.emitter import arrays
 from passes.dumps.emitter.code import PRED, S32, U32, Number, constant
 from passes.dumps.emitter.expressions import Expr
-from passes.dumps.mosaic.frame import (
-    Frame,
-    Lowering,
-    Meaning,
-    dense,
-    integers,
-    of_operands,
-    of_type_and_operands,
-)
+from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, dense, integers
 
 # Ops that become one HLO op on the same operands.
 _BINARY = """
@@ -74,10 +67,6 @@ def _shift(opcode: str, a: Expr, b: Expr) -> Expr:
     return Expr(a.code, arrays.shift(a.code, opcode, a.value, b.value))
 
 
-def _unary(opcode: str, a: Expr) -> Expr:
-    return a.unary(opcode)
-
-
 def _constant(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     (result,) = op.results
     kind, value = frame.kind(result, op), op.attributes.get("value")
@@ -97,12 +86,7 @@ def _compare_integers(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     return [a.compare(_SIGNED_COMPARISONS[predicate], b).value]
 
 
-def _compare_floats(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    a, b = frame.exprs(op.operands, op)
-    return [_float_comparison(int(op.attributes["predicate"]), a, b).value]
-
-
-def _float_comparison(predicate: int, a: Expr, b: Expr) -> Expr:
+def _compare_floats(predicate: int, a: Expr, b: Expr) -> Expr:
     if predicate in (_FALSE, _TRUE):
         return Expr(a.code, constant(PRED, predicate == _TRUE, a.dims))
     if predicate == _UNE:
@@ -135,23 +119,6 @@ def _convert(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     elif "towards_zero" in rounding and kind.is_floating and kind.bits < a.kind.bits:
         raise frame.refused(op, f"rounds by {rounding}, which is not known here")
     return [a.convert(kind).value]
-
-
-def _extend_signed(kind: ElementType, a: Expr) -> Expr:
-    wide = a.convert(kind)
-    return 0 - wide if a.kind == PRED else wide
-
-
-def _from_unsigned(kind: ElementType, a: Expr) -> Expr:
-    return (a if a.kind == PRED else a.unsigned()).convert(kind)
-
-
-def _to_unsigned(kind: ElementType, a: Expr) -> Expr:
-    return a.convert(ELEMENT_TYPES[f"u{kind.bits}"]).bitcast(kind)
-
-
-def _truncate(kind: ElementType, a: Expr) -> Expr:
-    return (a & 1).compare("NE", 0) if kind == PRED else a.convert(kind)
 
 
 def _floor_divide(up: bool, a: Expr, b: Expr) -> Expr:
@@ -202,61 +169,73 @@ def _narrow_type(frame: Frame, op: KernelOp, name: str) -> ElementType:
     return found
 
 
-def _each(names: str, operands: str, becomes: str, make: Callable[..., Expr]) -> Iterator[Lowering]:
-    """Yields rows of ops whose result is a function of their operands."""
-    return (Lowering(name, operands, becomes, of_operands(make)) for name in names.split())
+def _of_operands(names: str, operands: str, becomes: str, make: Callable[..., Expr]) -> Lowering:
+    """Returns the row of ops whose result is a function of their operands."""
+    return Lowering(names, operands, becomes, lambda frame, op: [make(*frame.exprs(op.operands, op)).value])
 
 
-def _to_type(names: str, becomes: str, make: Callable[..., Expr], operands: str = "a") -> Iterator[Lowering]:
-    """Yields rows of ops whose result is a function of its type and their operands."""
-    return (Lowering(name, operands, becomes, of_type_and_operands(make)) for name in names.split())
+def _to_type(names: str, becomes: str, make: Callable[..., Expr], operands: str = "a") -> Lowering:
+    """Returns the row of ops whose result is a function of its element type and their operands."""
+
+    def lower(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+        return [make(frame.kind(op.results[0], op), *frame.exprs(op.operands, op)).value]
+
+    return Lowering(names, operands, becomes, lower)
 
 
+_SAME = "tpu.assume_multiple tpu.assume_layout tpu.relayout tpu.mask_cast tpu.trace_value"
 ROWS: tuple[Lowering, ...] = (
-    *(row for name, opcode in _pairs(_BINARY) for row in _each(name, "a, b", opcode, partial(_binary, opcode))),
+    *(_of_operands(name, "a, b", opcode, partial(_binary, opcode)) for name, opcode in _pairs(_BINARY)),
     *(
-        row
+        _to_type(name, f"{opcode} of unsigned", partial(_unsigned, opcode), "a, b")
         for name, opcode in _pairs(_UNSIGNED)
-        for row in _to_type(name, f"{opcode} of unsigned", partial(_unsigned, opcode), "a, b")
     ),
-    *(row for name, opcode in _pairs(_SHIFTS) for row in _each(name, "a, count", opcode, partial(_shift, opcode))),
-    *(row for name, opcode in _pairs(_UNARY) for row in _each(name, "a", opcode, partial(_unary, opcode))),
+    *(_of_operands(name, "a, count", opcode, partial(_shift, opcode)) for name, opcode in _pairs(_SHIFTS)),
+    *(_of_operands(name, "a", opcode, methodcaller("unary", opcode)) for name, opcode in _pairs(_UNARY)),
     Lowering("arith.constant", "", "constant, broadcast", _constant),
     Lowering("arith.cmpi", "a, b", "compare", _compare_integers),
-    Lowering("arith.cmpf", "a, b", "compare, or, not", _compare_floats),
-    *_each("arith.select", "condition, a, b", "select", lambda condition, a, b: condition.where(a, b)),
-    *_each("arith.maxnumf", "a, b", "maximum, compare, select", partial(_number_select, "maximum")),
-    *_each("arith.minnumf", "a, b", "minimum, compare, select", partial(_number_select, "minimum")),
-    *(
-        Lowering(name, "a", "convert", _convert)
-        for name in ("arith.extf", "arith.truncf", "arith.sitofp", "arith.fptosi", "arith.index_cast")
+    Lowering(
+        "arith.cmpf",
+        "a, b",
+        "compare, or, not",
+        lambda frame, op: [_compare_floats(int(op.attributes["predicate"]), *frame.exprs(op.operands, op)).value],
     ),
-    *(
-        Lowering(name, "a", "round-nearest-even, convert", _convert)
-        for name in ("tpu.extf", "tpu.truncf", "tpu.sitofp", "tpu.fptosi")
+    _of_operands("arith.select", "condition, a, b", "select", lambda condition, a, b: condition.where(a, b)),
+    _of_operands("arith.maxnumf", "a, b", "maximum, compare, select", partial(_number_select, "maximum")),
+    _of_operands("arith.minnumf", "a, b", "minimum, compare, select", partial(_number_select, "minimum")),
+    Lowering("arith.extf arith.truncf arith.sitofp arith.fptosi arith.index_cast", "a", "convert", _convert),
+    Lowering("tpu.extf tpu.truncf tpu.sitofp tpu.fptosi", "a", "round-nearest-even, convert", _convert),
+    _to_type("arith.extsi", "convert", lambda kind, a: 0 - a.convert(kind) if a.kind == PRED else a.convert(kind)),
+    _to_type(
+        "arith.trunci",
+        "convert; and, compare for i1",
+        lambda kind, a: (a & 1).compare("NE", 0) if kind == PRED else a.convert(kind),
     ),
-    *_to_type("arith.extsi", "convert", _extend_signed),
-    *_to_type("arith.trunci", "convert; and, compare for i1", _truncate),
-    *_to_type("arith.extui arith.uitofp tpu.uitofp arith.index_castui", "bitcast-convert, convert", _from_unsigned),
-    *_to_type("arith.fptoui tpu.fptoui", "convert, bitcast-convert", _to_unsigned),
-    *_to_type("arith.bitcast", "bitcast-convert", lambda kind, a: a.bitcast(kind)),
-    *_each("arith.floordivsi", "a, b", _QUOTIENT, partial(_floor_divide, False)),
-    *_each("arith.ceildivsi", "a, b", _QUOTIENT, partial(_floor_divide, True)),
-    *_each("math.exp2", "a", "multiply, exponential", lambda a: (a * _LN2).unary("exponential")),
-    *_each("math.log2", "a", "log, multiply", lambda a: a.unary("log") * (1 / _LN2)),
-    *_each("math.fma", "a, b, c", "multiply, add", lambda a, b, c: a * b + c),
-    *_each("math.fpowi", "a, b", "convert, power", lambda a, b: a.binary("power", b.convert(a.kind))),
-    *_each("math.copysign", "a, sign", "bitcast-convert, and, or", _copy_sign),
-    *_each("math.isnan", "a", "compare", lambda a: a.compare("NE", a)),
-    *_each("math.isfinite", "a", "is-finite", lambda a: a.unary("is-finite", PRED)),
-    *_each("tpu.weird", "a", "is-finite, not", lambda a: ~a.unary("is-finite", PRED)),
-    *_each("tpu.reciprocal", "a", "divide", lambda a: 1.0 / a),
+    _to_type(
+        "arith.extui arith.uitofp tpu.uitofp arith.index_castui",
+        "bitcast-convert, convert",
+        lambda kind, a: (a if a.kind == PRED else a.unsigned()).convert(kind),
+    ),
+    _to_type(
+        "arith.fptoui tpu.fptoui",
+        "convert, bitcast-convert",
+        lambda kind, a: a.convert(ELEMENT_TYPES[f"u{kind.bits}"]).bitcast(kind),
+    ),
+    _to_type("arith.bitcast", "bitcast-convert", lambda kind, a: a.bitcast(kind)),
+    _of_operands("arith.floordivsi", "a, b", _QUOTIENT, partial(_floor_divide, False)),
+    _of_operands("arith.ceildivsi", "a, b", _QUOTIENT, partial(_floor_divide, True)),
+    _of_operands("math.exp2", "a", "multiply, exponential", lambda a: (a * _LN2).unary("exponential")),
+    _of_operands("math.log2", "a", "log, multiply", lambda a: a.unary("log") * (1 / _LN2)),
+    _of_operands("math.fma", "a, b, c", "multiply, add", lambda a, b, c: a * b + c),
+    _of_operands("math.fpowi", "a, b", "convert, power", lambda a, b: a.binary("power", b.convert(a.kind))),
+    _of_operands("math.copysign", "a, sign", "bitcast-convert, and, or", _copy_sign),
+    _of_operands("math.isnan", "a", "compare", lambda a: a.compare("NE", a)),
+    _of_operands("math.isfinite", "a", "is-finite", lambda a: a.unary("is-finite", PRED)),
+    _of_operands("tpu.weird", "a", "is-finite, not", lambda a: ~a.unary("is-finite", PRED)),
+    _of_operands("tpu.reciprocal", "a", "divide", lambda a: 1.0 / a),
     Lowering("tpu.pack_elementwise", "sources", "convert, bitcast-convert, shift-left, or", _pack),
     Lowering("tpu.unpack_elementwise", "words", "shift-right-logical, convert, bitcast-convert", _unpack),
-    *(
-        Lowering(name, "a", "its operand", lambda frame, op: [frame.values[op.operands[0].number]])
-        for name in ("tpu.assume_multiple", "tpu.assume_layout", "tpu.relayout", "tpu.mask_cast", "tpu.trace_value")
-    ),
+    Lowering(_SAME, "a", "its operand", lambda frame, op: [frame.values[op.operands[0].number]]),
 )
 
 

@@ -88,4 +88,4 @@ FAMILIES: dict[str, tuple[Lowering, ...]] = {
     "control": control_ops.ROWS,
     "copies and semaphores": dma_ops.ROWS,
 }
-OPS: dict[str, Lowering] = {row.name: row for rows in FAMILIES.values() for row in rows}
+OPS: dict[str, Lowering] = {name: row for rows in FAMILIES.values() for row in rows for name in row.names.split()}

@@ -10,7 +10,7 @@ from dialect_utils.layout import ElementType
 from dialect_utils.mosaic.kernel import Block, Dense, Kernel, KernelOp, KernelValue, try_element_type
 from dialect_utils.text import DiagnosticError
 from passes.dumps.emitter import arrays
-from passes.dumps.emitter.code import S32, Code, Val, constant
+from passes.dumps.emitter.code import PRED, S32, Code, Val, constant
 from passes.dumps.emitter.expressions import Expr
 from passes.dumps.mosaic.memory import Buffer, Ref, Unwritten
 
@@ -19,13 +19,13 @@ Meaning: TypeAlias = "Val | Ref"
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
-    """The lowering of one op: a description of operands and HLO, and the function that makes the HLO.
+    """The lowering of one op or several (`names`): a description of operands and HLO, and the function that makes it.
 
     `writes` returns the numbers of the operands that the op stores to, `effect` marks another side effect, `waits` an
     op that may wait forever.
     """
 
-    name: str
+    names: str
     operands: str
     becomes: str
     lower: Callable[[Frame, KernelOp], Sequence[Meaning]]
@@ -41,9 +41,11 @@ class Context:
     kernel: Kernel
     table: Mapping[str, Lowering]
     unwritten: Unwritten
-    stuck: Buffer
-    barrier: Buffer
     devices: int = 1
+    # Records whether the kernel waits forever.
+    stuck: Buffer = field(default_factory=lambda: Buffer("stuck", PRED, ()))
+    # The semaphore of the barrier at the start of kernels on several devices.
+    barrier: Buffer = field(default_factory=lambda: Buffer("barrier", S32, ()))
     needed: set[int] = field(default_factory=set)
     grid_bounds: list[Val] = field(default_factory=list)
 
@@ -144,16 +146,6 @@ class Frame:
                 elif result.type.kind == "memref" and op.operands and op.operands[0].number in roots:
                     roots[result.number] = roots[op.operands[0].number]
         return list(found)
-
-
-def of_operands(make: Callable[..., Expr]) -> Callable[[Frame, KernelOp], Sequence[Meaning]]:
-    """Returns the lowering of an op whose result is a function of its operands."""
-    return lambda frame, op: [make(*frame.exprs(op.operands, op)).value]
-
-
-def of_type_and_operands(make: Callable[..., Expr]) -> Callable[[Frame, KernelOp], Sequence[Meaning]]:
-    """Returns the lowering of an op whose result is a function of its element type and its operands."""
-    return lambda frame, op: [make(frame.kind(op.results[0], op), *frame.exprs(op.operands, op)).value]
 
 
 def needed_ops(block: Block, table: Mapping[str, Lowering]) -> set[int]:

@@ -12,7 +12,6 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.emitter import arrays
 from passes.dumps.emitter.code import S32, Code, Program, Val, constant, index
 from passes.dumps.mosaic.control_ops import is_short, loop
-from passes.dumps.mosaic.dma_ops import barrier_semaphore, start_counting, stuck_flag
 from passes.dumps.mosaic.frame import Context, Frame, Lowering, needed_ops
 from passes.dumps.mosaic.memory import Buffer, Unwritten, WholeRef, poison, unwritten
 
@@ -61,7 +60,7 @@ class _Lowerer:
         self.call, self.kernel = call, call.kernel
         self.program = Program(name)
         self.code = Code(self.program, name)
-        context = Context(self.kernel, ops, call.unwritten, stuck_flag(), barrier_semaphore(), call.devices)
+        context = Context(self.kernel, ops, call.unwritten, call.devices)
         for function in self.kernel.functions.values():
             context.needed |= needed_ops(function.body, ops)
         self.frame = Frame(context, self.code, {}, {})
@@ -78,7 +77,8 @@ class _Lowerer:
             arrays.reshape(self.code, next(bounds), ()) if bound == DYNAMIC else index(bound)
             for bound in self.kernel.grid
         ]
-        start_counting(self.frame)
+        for buffer in (self.frame.context.stuck, self.frame.context.barrier):
+            self.frame.memory[buffer] = unwritten(buffer.kind, buffer.dims, "zero")
         operands = self._allocate(parameters[dynamic:], dynamic)
         self._run_grid(operands)
         self.code.finish([self._result(operand) for operand in operands if operand.is_result])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dialect_utils.mosaic.kernel import KernelOp, KernelValue
+from dialect_utils.mosaic.kernel import KernelOp
 from passes.dumps.emitter import arrays
 from passes.dumps.emitter.code import Val, index
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, integers, segments, starts
@@ -26,22 +26,19 @@ from passes.dumps.mosaic.memory import (
 
 
 def _load(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    ref = frame.ref(op.operands[0], op)
+    ref, dims = frame.ref(op.operands[0], op), op.results[0].type.dimensions
     groups = list(segments(op))
     indices = groups[1] if groups else op.operands[1:]
     if len(groups) > 2 and groups[2]:
         raise frame.refused(op, "loads by a mask, which is not known here")
-    value = _read(frame, op, ref, indices, _full_rank(op.results[0].type.dimensions, ref))
-    return [arrays.reshape(frame.code, value, op.results[0].type.dimensions)]
-
-
-def _read(frame: Frame, op: KernelOp, ref: Ref, indices: Sequence[KernelValue], sizes: Sequence[int]) -> Val:
     indexes = starts(frame, indices, op)
     _check_rank(frame, op, ref, indexes)
-    strides = integers(op, "strides") or ()
+    strides, sizes = integers(op, "strides") or (), _full_rank(dims, ref)
     if any(stride != 1 for stride in strides):
-        return read_strided(frame, ref, indexes, sizes, strides)
-    return ref.read(frame, indexes, sizes)
+        value = read_strided(frame, ref, indexes, sizes, strides)
+    else:
+        value = ref.read(frame, indexes, sizes)
+    return [arrays.reshape(frame.code, value, dims)]
 
 
 def _store(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -102,10 +99,6 @@ def _subview(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     return [_squeezed(frame, op, sliced(ref, indexes, sizes))]
 
 
-def _squeeze(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    return [_squeezed(frame, op, frame.ref(op.operands[0], op))]
-
-
 def _squeezed(frame: Frame, op: KernelOp, ref: Ref) -> Ref:
     found = squeezed(ref, op.results[0].type.dimensions)
     if found is None:
@@ -135,28 +128,32 @@ def _allocate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     return [WholeRef(buffer)]
 
 
+_RECASTS = "tpu.memref_bitcast tpu.memref_reshape tpu.reinterpret_cast memref.collapse_shape"
+_CASTS = "tpu.erase_memref_layout memref.cast memref.memory_space_cast"
 ROWS: tuple[Lowering, ...] = (
-    *(
-        Lowering(name, "memory, indices", "dynamic-slice (slice where the indices are constant), reshape", _load)
-        for name in ("vector.load", "memref.load", "tpu.vector_load", "tpu.strided_load")
+    Lowering(
+        "vector.load memref.load tpu.vector_load tpu.strided_load",
+        "memory, indices",
+        "dynamic-slice (slice where the indices are constant), reshape",
+        _load,
     ),
-    *(
-        Lowering(
-            name, "value, memory, indices, mask", "dynamic-update-slice, select by a mask", _store, lambda op: (1,)
-        )
-        for name in ("vector.store", "memref.store", "tpu.vector_store", "tpu.strided_store")
+    Lowering(
+        "vector.store memref.store tpu.vector_store tpu.strided_store",
+        "value, memory, indices, mask",
+        "dynamic-update-slice, select by a mask",
+        _store,
+        lambda op: (1,),
     ),
     Lowering("tpu.memref_slice", "memory, indices, sizes", "a view", _slice),
     Lowering("memref.subview", "memory, indices", "a view", _subview),
-    Lowering("tpu.memref_squeeze", "memory", "a view", _squeeze),
-    *(
-        Lowering(name, "memory", "a view: bitcast-convert, transpose, reshape", _recast)
-        for name in ("tpu.memref_bitcast", "tpu.memref_reshape", "tpu.reinterpret_cast", "memref.collapse_shape")
+    Lowering(
+        "tpu.memref_squeeze",
+        "memory",
+        "a view",
+        lambda frame, op: [_squeezed(frame, op, frame.ref(op.operands[0], op))],
     ),
-    *(
-        Lowering(name, "memory", "a view", lambda frame, op: [frame.ref(op.operands[0], op)])
-        for name in ("tpu.erase_memref_layout", "memref.cast", "memref.memory_space_cast")
-    ),
-    *(Lowering(name, "", "unspecified memory", _allocate) for name in ("memref.alloca", "memref.alloc")),
+    Lowering(_RECASTS, "memory", "a view: bitcast-convert, transpose, reshape", _recast),
+    Lowering(_CASTS, "memory", "a view", lambda frame, op: [frame.ref(op.operands[0], op)]),
+    Lowering("memref.alloca memref.alloc", "", "unspecified memory", _allocate),
     Lowering("tpu.sem_alloc", "", "counters at 0", _allocate),
 )

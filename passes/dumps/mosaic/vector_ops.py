@@ -12,28 +12,16 @@ from passes.dumps.emitter.code import F32, PRED, S32, Code, Val, constant, index
 from passes.dumps.emitter.expressions import Expr
 from passes.dumps.mosaic.elementwise_ops import identity_of
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, integers, starts
-from passes.dumps.mosaic.memory import can_recast, recast
+from passes.dumps.mosaic.memory import RUNNING, can_recast, recast
 
 _LISTS = re.compile(r"\[([^\]]*)\]")
-_DYNAMIC = -(2**63)
 # The opcodes of vector.kind and tpu.reduction_kind.
 _REDUCTIONS = {
-    "add": "add",
+    **{name: name for name in ("add", "and", "or", "xor")},
     "sum": "add",
     "mul": "multiply",
-    "maximumf": "maximum",
-    "minimumf": "minimum",
-    "maxnumf": "maximum",
-    "minnumf": "minimum",
-    "maxsi": "maximum",
-    "minsi": "minimum",
-    "maxui": "maximum",
-    "minui": "minimum",
-    "max": "maximum",
-    "min": "minimum",
-    "and": "and",
-    "or": "or",
-    "xor": "xor",
+    **{f"max{kind}": "maximum" for kind in ("", "imumf", "numf", "si", "ui")},
+    **{f"min{kind}": "minimum" for kind in ("", "imumf", "numf", "si", "ui")},
 }
 _NUMBER_LISTS = 7
 
@@ -89,7 +77,7 @@ def _insert_slice(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 def _positions(frame: Frame, op: KernelOp, first: int) -> list[Val]:
     """Returns the static and dynamic indices of vector.extract and vector.insert."""
     dynamic = iter(starts(frame, op.operands[first:], op))
-    return [next(dynamic) if i == _DYNAMIC else index(i) for i in integers(op, "static_position", "position") or ()]
+    return [next(dynamic) if i == RUNNING else index(i) for i in integers(op, "static_position", "position") or ()]
 
 
 def _extract(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -140,7 +128,7 @@ def reduce_along(code: Code, opcode: str, a: Val, dims: Sequence[int], is_unsign
     """Builds a reduction; floats narrower than f32 are combined in f32, as in the vector unit."""
     kind = a.kind
     if is_unsigned:
-        a = arrays.as_unsigned(code, a)
+        a = Expr(code, a).unsigned().value
     elif kind.is_floating and kind.bits < F32.bits:
         a = arrays.convert(code, a, F32)
     found = arrays.reduce(code, opcode, a, identity_of(a.kind, opcode), list(dims))
@@ -279,12 +267,10 @@ def _one(frame: Frame, op: KernelOp, name: str) -> int:
 
 
 ROWS: tuple[Lowering, ...] = (
-    Lowering("vector.shape_cast", "a", "reshape", _shape_cast),
-    Lowering("tpu.reshape", "a", "reshape", _shape_cast),
+    Lowering("vector.shape_cast tpu.reshape", "a", "reshape", _shape_cast),
     Lowering("vector.broadcast", "a", "reshape, broadcast", _broadcast),
     Lowering("vector.splat", "a", "broadcast", _broadcast),
-    Lowering("vector.transpose", "a", "transpose", _transpose),
-    Lowering("tpu.transpose", "a", "transpose", _transpose),
+    Lowering("vector.transpose tpu.transpose", "a", "transpose", _transpose),
     Lowering("tpu.concatenate", "parts", "concatenate", _concatenate),
     Lowering("tpu.repeat", "a", "broadcast, reshape", _repeat),
     Lowering("vector.extract_strided_slice", "a", "slice", _extract_slice),
@@ -292,13 +278,11 @@ ROWS: tuple[Lowering, ...] = (
     Lowering("vector.extract", "a, indices", "dynamic-slice, reshape", _extract),
     Lowering("vector.insert", "part, a, indices", "reshape, dynamic-update-slice", _insert),
     Lowering("vector.from_elements", "elements", "reshape, concatenate", _from_elements),
-    Lowering("vector.multi_reduction", "a, start", "reduce, and the op of its kind", _reduce),
-    Lowering("vector.reduction", "a, start", "reduce, and the op of its kind", _reduce),
+    Lowering("vector.multi_reduction vector.reduction", "a, start", "reduce, and the op of its kind", _reduce),
     Lowering("tpu.reduce", "a", "reduce", _reduce),
     Lowering("tpu.all_reduce", "a", "reduce, broadcast", _reduce),
     Lowering("tpu.reduce_index", "a", "reduce, compare, iota, select", _reduce_index),
-    Lowering("tpu.iota", "", "iota", _iota),
-    Lowering("vector.step", "", "iota", _iota),
+    Lowering("tpu.iota vector.step", "", "iota", _iota),
     Lowering("tpu.dynamic_rotate", "a, amount", "concatenate, dynamic-slice; gather with a stride", _rotate),
     Lowering("tpu.rotate", "a", "concatenate, slice; gather with a stride", _rotate),
     Lowering("tpu.dynamic_gather", "a, indices", "iota, concatenate, gather", _gather),

@@ -71,7 +71,7 @@ def test_an_element_that_moves_is_found_where_there_is_one() -> None:
 
 def test_common_digits_distinguish_the_same_positions() -> None:
     source, destination = parse_array_shape("f32[4,6]"), parse_array_shape("f32[2,12]")
-    found = [tuple(in_common(([i, j, 0], (4, 6, 1)), source, destination, 32)) for i in range(4) for j in range(6)]
+    found = [tuple(in_common(source, destination, (i, j), 0, 32)) for i in range(4) for j in range(6)]
     assert len(set(found)) == 24
     assert found == sorted(found)
 

@@ -97,15 +97,13 @@ def test_what_the_tpu_compiler_writes_is_right(instruction: str) -> None:
         ("f32[3,5] constant(7)", "f32[3,5] constant({7})"),
         ("s8[3] constant(7)", "s8[3] constant(700)"),
         ("(f32[3,5], f32[]) copy(%t)", "(f32[3,4], f32[]) copy(%t)"),
-        (
-            "((f32[3,5]), f32[3,5], u32[]) fusion-start(%x), kind=kLoop, calls=%id, "
-            "output_to_operand_aliasing={{}: (0, {})}",
-            "f32[3,5] negate(%x), output_to_operand_aliasing={{}: (0, {})}",
-        ),
+        ("f32[3,5] copy(%d)", "f32[3,5] negate(%x), output_to_operand_aliasing={{}: (0, {})}"),
     ],
 )
 def test_what_xla_takes_is_taken(right: str, wrong: str) -> None:
     head = "%t = (f32[3,5], f32[]) tuple(%x, %z)\n  "
+    start = "%s = ((f32[3,5]), f32[3,5], u32[]) fusion-start(%x), kind=kLoop, calls=%id"
+    head += f"{start}, output_to_operand_aliasing={{{{}}: (0, {{}})}}\n  %d = f32[3,5] fusion-done(%s)\n  "
     with_tuple = ENTRY.replace("ROOT %y = ", f"{head}ROOT %y = ")
     for instruction, is_right in ((right, True), (wrong, False)):
         text = HEAD + with_tuple + instruction + "\n}\n"

@@ -11,7 +11,7 @@ def documented() -> str:
     parts = []
     for family, rows in FAMILIES.items():
         lines = [f"| {family} | operands | HLO |", "|---|---|---|"]
-        lines += [f"| `{row.name}` | {row.operands} | {row.becomes} |" for row in rows]
+        lines += [f"| `{name}` | {row.operands} | {row.becomes} |" for row in rows for name in row.names.split()]
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
@@ -22,4 +22,4 @@ def test_the_documentation_lists_every_op() -> None:
 
 
 def test_no_op_is_in_two_families() -> None:
-    assert len(OPS) == sum(map(len, FAMILIES.values()))
+    assert len(OPS) == sum(len(row.names.split()) for rows in FAMILIES.values() for row in rows)
