@@ -129,7 +129,7 @@ DIFFERENT: dict[str, Pair] = {
 
 @pytest.fixture(autouse=True)
 def _without_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some of these pairs are equal in bits where no value is NaN, infinite or a zero."""
+    """Turns proofs under conditions off: they make a few of these pairs equal."""
     monkeypatch.setattr("dialect_utils.verdict.compare.prove_conditionally", lambda *arguments: None)
 
 
