@@ -144,6 +144,10 @@ campaign-sharded: $(STAMP) ## plant 440 mistakes in the pairs of make sharded-pa
 	python -m tests.campaign_sharded.planting build/sharded -o build/sharded_bad --count 440
 	python -m tests.campaign_sharded build/sharded --mistakes build/sharded_bad
 
+.PHONY: campaign-pairs
+campaign-pairs: $(STAMP) ## prove 455 rewrites of an optimizer, and a small change of each that is proved (half an hour; needs the reference data)
+	python -m tests.campaign_pairs
+
 .PHONY: campaign-gpu-memory
 campaign-gpu-memory: $(STAMP) ## compile 358 programs for five GPUs and compare the report's memory with the compiler's (ten minutes)
 	python -m tests.campaign_gpu_memory

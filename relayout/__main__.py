@@ -30,11 +30,7 @@ def run() -> NoReturn:
         with contextlib.suppress(OSError):
             print(f"error: the program cannot be loaded: {error or 'not enough memory'}", file=sys.stderr)
         status = 1
-    _leave(status)
-
-
-def _leave(status: int) -> NoReturn:
-    """Exits after cleanup, but without destructors: they take time, and those of libraries half loaded may crash."""
+    # Without destructors: they take time, and those of libraries half loaded may crash.
     # Ctrl-C does not stop the cleanup; later it ends the process without a traceback, unless the caller ignores it.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     atexit._run_exitfuncs()  # noqa: SLF001 (os._exit, below, does not)

@@ -89,13 +89,18 @@ examples:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line and returns the exit code: 0 done, 1 the input is wrong, 2 the command is wrong."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    _open_closed_streams()
+    # The caller may have closed them (`>&-`).
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (open as long as the process)
     with _printable_output(), ended_by_signals():
         return _status(arguments)
 
 
 def _status(arguments: Sequence[str]) -> int:
-    console = Console("--traceback" in arguments, _colour(arguments))
+    # Errors found while the arguments are parsed are coloured, too.
+    given = [b if a == "--color" else a.partition("--color=")[2] for a, b in zip_longest(arguments, arguments[1:])]
+    console = Console("--traceback" in arguments, next((each for each in reversed(given) if each in COLOURS), "auto"))
     try:
         status = _run(arguments, console)
         sys.stdout.flush()
@@ -119,12 +124,6 @@ def _status(arguments: Sequence[str]) -> int:
     return status
 
 
-def _colour(arguments: Sequence[str]) -> str:
-    """Returns the value of --color; errors found while the arguments are parsed are coloured, too."""
-    given = [b if a == "--color" else a.partition("--color=")[2] for a, b in zip_longest(arguments, arguments[1:])]
-    return next((each for each in reversed(given) if each in COLOURS), "auto")
-
-
 @contextmanager
 def _printable_output() -> Iterator[None]:
     """Escapes control characters of a file wherever they are printed to a terminal."""
@@ -134,13 +133,6 @@ def _printable_output() -> Iterator[None]:
         yield
     finally:
         sys.stdout = stream
-
-
-def _open_closed_streams() -> None:
-    """Opens /dev/null for streams that the caller closed (`>&-`)."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (open as long as the process)
 
 
 def _drop_output() -> None:

@@ -103,20 +103,16 @@ def _diagnostics(error: Exception) -> Sequence[Diagnostic]:
     if isinstance(error, DiagnosticError):
         return error.diagnostics
     if isinstance(error, OSError):
-        return (Diagnostic(_os_message(error)),)
+        reason = (error.strerror or str(error)).lower()
+        # Errors of files have a file name; those without one concern standard output.
+        name = "standard output" if error.errno in _FULL and not error.filename else error.filename
+        return (Diagnostic(f"{os.fsdecode(name)}: {reason}" if name else reason),)
     if isinstance(error, MemoryError):
         return (Diagnostic(f"not enough memory: {str(error)[:1].lower()}{str(error)[1:]}"),)
     if isinstance(error, RecursionError):
         return (Diagnostic("calls or regions nest too deep here", hint="inline some of them"),)
     message = f"internal error: {type(error).__name__}: {error}"
     return (Diagnostic(message, hint="--traceback shows where"),)
-
-
-def _os_message(error: OSError) -> str:
-    reason = (error.strerror or str(error)).lower()
-    # Errors of files have a file name; those without one concern standard output.
-    name = "standard output" if error.errno in _FULL and not error.filename else error.filename
-    return f"{os.fsdecode(name)}: {reason}" if name else reason
 
 
 def colour(text: str) -> str:

@@ -28,6 +28,7 @@ from dialect_utils.io.files import display_name, read_module
 from dialect_utils.ir import Module, array_shape
 from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.relayouts import Origin, find_origins
+from dialect_utils.memory.rows import origin_text
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.expectation import KnownArrays, is_close, is_informative, precision_of
 from passes.dumps.executable import executable_form
@@ -78,9 +79,7 @@ class FirstDifference:
         distance = self.distances.get(value, 0.0)
         return {
             **_place(value),
-            "op_name": origin.op_name,
-            "source_file": origin.source_file,
-            "source_line": origin.source_line,
+            **origin._asdict(),
             "difference": str(distance) if isinf(distance) else distance,
             "outputs": list(suspect.outputs),
             "loop": None if loop is None else _name(loop),
@@ -94,9 +93,7 @@ class FirstDifference:
             message = f"{how}, each output agrees with {self.source} within {self.share:g} of its largest element"
             return _note(f"the outputs differ by rounding only: {message}")
         first, *others = self.suspects
-        origin = self.origin(first.value)
-        place = f"{origin.source_file}:{origin.source_line}" if origin.source_file else ""
-        known = " ".join(filter(None, (origin.op_name, place)))
+        known = origin_text(self.origin(first.value))
         message = f"{_name(first.value)} is the first value that {self.source} does not compute"
         notes = [
             _note(f"{self.right} of {self.compared} values of the dump are values of {self.source}"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
@@ -178,7 +179,8 @@ def written(command: object) -> dict[str, Any]:
     """Returns the values of options that name files to write, and directories, by the names of the fields."""
     values = values_of(command)
     options = (each.name for each in declared(type(command)) if not each.options[0].is_positional)
-    return {name: values[name] for name in options if name in WRITTEN and values[name]}
+    # `--trials` of some commands is a number.
+    return {name: values[name] for name in options if name in WRITTEN and isinstance(values[name] or None, str | Path)}
 
 
 def given(command: object) -> dict[str, str]:

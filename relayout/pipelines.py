@@ -128,7 +128,9 @@ def print_passes(files: Sequence[Path], console: Console, *, json: bool) -> None
     """Prints all passes with their options, then the named pipelines, those of files, too."""
     if json:
         for name, step in _loaded_passes(console):
-            print_json(_describe(name, step))
+            described = describe_options(step.options)
+            options = [{"name": option, "type": kind, "default": default} for option, kind, default in described]
+            print_json({"pass": name, "summary": step.summary, "dialects": list(step.dialects), "options": options})
         return
     print(f"{'pass':22} what it does, and its options")
     for name, step in _loaded_passes(console):
@@ -142,9 +144,3 @@ def print_passes(files: Sequence[Path], console: Console, *, json: bool) -> None
 
 def _pipeline_line(pipeline: NamedPipeline) -> str:
     return f"{pipeline.name:22} {pipeline.summary}\n{'':24}{pipeline.spec}"
-
-
-def _describe(name: str, step: Pass) -> dict[str, object]:
-    described = describe_options(step.options)
-    options = [{"name": option, "type": kind, "default": default} for option, kind, default in described]
-    return {"pass": name, "summary": step.summary, "dialects": list(step.dialects), "options": options}

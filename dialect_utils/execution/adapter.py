@@ -196,7 +196,11 @@ def hlo_from_stablehlo(module: bytes) -> str:
 
 def hlo_text_from_proto(data: bytes) -> str:
     """Returns the HLO text of a serialized HloModuleProto, large constants included."""
-    module = _find("jaxlib._hlo", "HloModule").from_serialized_hlo_module_proto(data)
+    return text_of(_find("jaxlib._hlo", "HloModule").from_serialized_hlo_module_proto(data))
+
+
+def text_of(module: Any) -> str:
+    """Returns the text of a module of jaxlib, large constants included."""
     options = _find("jaxlib._hlo", "HloPrintOptions")()
     options.print_large_constants = True
     return str(module.to_string(options))

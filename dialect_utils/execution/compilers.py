@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from dialect_utils import processes
@@ -233,9 +232,7 @@ class FigureCompiler:
     def __enter__(self) -> FigureCompiler:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for worker in self._workers:
             worker.close()
 

@@ -125,7 +125,7 @@ def _answer(request: Message, folder: str) -> Message:
         "results": tuple(map(str, compiled.get_output_layouts())),
     }
     # jaxlib cannot print some modules of TPUs.
-    return Message(found, [_text(compiled) if request.header["dump"] else b""])
+    return Message(found, [adapter.text_of(compiled.hlo_modules()[0]).encode() if request.header["dump"] else b""])
 
 
 def _printed_by_gpu_compiler(text: str, target: Target) -> Message:
@@ -165,16 +165,6 @@ def _allocated(buffers: str) -> dict[str, int]:
         found["alias"] += size * (is_argument and is_output)
         found["temp"] += size * ("preallocated-temp" in kinds)
     return {**found, "peak": sum(found.values()) - 2 * found["alias"]}
-
-
-def _text(compiled: Any) -> bytes:
-    """Returns the optimized module with all constants."""
-    from jaxlib._hlo import HloPrintOptions
-
-    options = HloPrintOptions()
-    options.print_large_constants = True
-    text: str = compiled.hlo_modules()[0].to_string(options)
-    return text.encode()
 
 
 def _serve(memory: int, platform: str, folder: str) -> None:

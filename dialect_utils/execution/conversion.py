@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dialect_utils.execution.errors import ExecutionError
-from dialect_utils.execution.messages import Conversion, Reading
+from dialect_utils.execution.messages import Reading
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Worker
 from dialect_utils.io.protos import MalformedProtoError, find_proto
 from dialect_utils.text import Diagnostic, DiagnosticError, Source
@@ -29,45 +29,37 @@ class _Converter(threading.local):
 CONVERTER = _Converter()
 
 
-def hlo_proto_to_text(data: bytes, name: str = "<proto>", timeout: float = DEFAULT_TIMEOUT_SECONDS) -> str:
+def hlo_proto_to_text(data: bytes, name: str = "<proto>") -> str:
     """Returns the HLO text of a serialized module in any message that `find_proto` knows, constants in full.
 
-    `name` is the file's name in diagnostics, `timeout` is in seconds. Raises DiagnosticError for other bytes.
+    `name` is the file's name in diagnostics. Raises DiagnosticError for other bytes.
     """
     try:
         module = bytes(find_proto(data).module)
     except MalformedProtoError as error:
         raise DiagnosticError(Diagnostic(f"{name}: is no serialized HLO module: {error}")) from None
     try:
-        return _convert("proto-to-text", module, timeout).decode()
+        return _worker().convert("proto-to-text", module).decode()
     except ExecutionError as error:
         raise ExecutionError(error.failure, f"{name}: {error.message}") from None
 
 
-def hlo_text_to_proto(text: str, timeout: float = DEFAULT_TIMEOUT_SECONDS) -> bytes:
+def hlo_text_to_proto(text: str) -> bytes:
     """Returns the serialized HloModuleProto of HLO text; raises ExecutionError where jaxlib rejects it."""
-    return _convert("text-to-proto", text.encode("utf-8", "replace"), timeout)
+    return _worker().convert("text-to-proto", text.encode("utf-8", "replace"))
 
 
-def hlo_to_stablehlo(text: str, name: str = "<hlo>", timeout: float = DEFAULT_TIMEOUT_SECONDS) -> str:
-    """Returns the StableHLO text of HLO text; raises ExecutionError where jaxlib rejects it.
-
-    `name` is the file's name in diagnostics, `timeout` is in seconds.
-    """
-    data = text.encode("utf-8", "replace")
-    return _worker(timeout).convert("hlo-to-stablehlo", data, Source(name, text)).decode()
+def hlo_to_stablehlo(text: str, name: str = "<hlo>") -> str:
+    """Returns the StableHLO text of HLO text; raises ExecutionError, with the file's name, where jaxlib rejects it."""
+    return _worker().convert("hlo-to-stablehlo", text.encode("utf-8", "replace"), Source(name, text)).decode()
 
 
-def stablehlo_to_hlo(bytecode: bytes, timeout: float = DEFAULT_TIMEOUT_SECONDS) -> str:
+def stablehlo_to_hlo(bytecode: bytes) -> str:
     """Returns the HLO text of StableHLO bytecode; raises ExecutionError where jaxlib rejects it.
 
     Layouts of the entry stay if the module lists them, as XLA's importer does; others are lost.
     """
-    return _convert("stablehlo-to-hlo", bytecode, timeout).decode()
-
-
-def _convert(conversion: Conversion, data: bytes, timeout: float) -> bytes:
-    return _worker(timeout).convert(conversion, data)
+    return _worker().convert("stablehlo-to-hlo", bytecode).decode()
 
 
 def mlir_to_text(data: bytes, name: str = "<mlir>", timeout: float = DEFAULT_TIMEOUT_SECONDS) -> bytes:
@@ -79,9 +71,9 @@ def mlir_to_text(data: bytes, name: str = "<mlir>", timeout: float = DEFAULT_TIM
     return _read("mlir", [data], name, timeout)
 
 
-def kernels_to_json(bodies: Sequence[bytes], name: str = "a kernel", timeout: float = DEFAULT_TIMEOUT_SECONDS) -> bytes:
+def kernels_to_json(bodies: Sequence[bytes], name: str = "a kernel") -> bytes:
     """Returns the JSON of `dialect_utils.mosaic.kernel_reader.describe_kernels`; raises errors as `mlir_to_text`."""
-    return _read("kernels", bodies, name, timeout)
+    return _read("kernels", bodies, name, DEFAULT_TIMEOUT_SECONDS)
 
 
 def _read(reading: Reading, blobs: Sequence[bytes], name: str, timeout: float) -> bytes:
@@ -100,7 +92,7 @@ def _read(reading: Reading, blobs: Sequence[bytes], name: str, timeout: float) -
         raise ExecutionError(error.failure, f"{name}: {error.message}") from None
 
 
-def _worker(timeout: float) -> Worker:
+def _worker(timeout: float = DEFAULT_TIMEOUT_SECONDS) -> Worker:
     """Returns the worker of this thread."""
     if CONVERTER.process != os.getpid():
         # After a fork the worker belongs to the parent process.

@@ -113,7 +113,10 @@ def prepare_interpreter(program: str | bytes, _options: dict[str, Any], devices:
         module = ir.Module.parse(program)
         # The interpreter supports neither CHLO nor the legacy forms of XLA's importer.
         legalize(module)
-        _drop_copies(module)
+        # The interpreter does not support HLO's copies.
+        for copy in _named(module, "mhlo.copy"):
+            copy.results[0].replace_all_uses_with(copy.operands[0])
+            copy.erase()
         _order_totally(module)
         main = main_function(module)
         types = [ir.Type.parse(str(t)) for t in main.type.inputs]
@@ -131,13 +134,6 @@ def prepare_interpreter(program: str | bytes, _options: dict[str, Any], devices:
         return _collect(outputs, results)
 
     return run
-
-
-def _drop_copies(module: Any) -> None:
-    """Replaces HLO's copies, which the interpreter does not support, by their operands."""
-    for copy in _named(module, "mhlo.copy"):
-        copy.results[0].replace_all_uses_with(copy.operands[0])
-        copy.erase()
 
 
 def _order_totally(module: Any) -> None:

@@ -53,16 +53,12 @@ def check_shapes(module: Module) -> None:
     """Raises RefusedError for a shape that no array can have: more than 64 dimensions, or 2^63 bytes."""
     for value in module.values():
         for leaf in _distinct_leaves(value.shape, set()):
-            _check_array(value, leaf)
-
-
-def _check_array(value: Value, array: ArrayShape) -> None:
-    if len(array.dimensions) > LARGEST_RANK:
-        message = f"{value.name} has {len(array.dimensions)} dimensions; no array has more than {LARGEST_RANK}"
-        raise RefusedError(Diagnostic(message, value.location))
-    if prod(max(size, 1) for size in array.dimensions) * array.element_type.storage_bytes > LARGEST_SIZE:
-        message = f"{value.name} is {array.without_layout}, of more than 2^63 bytes"
-        raise RefusedError(Diagnostic(message, value.location))
+            if len(leaf.dimensions) > LARGEST_RANK:
+                message = f"{value.name} has {len(leaf.dimensions)} dimensions; no array has more than {LARGEST_RANK}"
+                raise RefusedError(Diagnostic(message, value.location))
+            if prod(max(size, 1) for size in leaf.dimensions) * leaf.element_type.storage_bytes > LARGEST_SIZE:
+                message = f"{value.name} is {leaf.without_layout}, of more than 2^63 bytes"
+                raise RefusedError(Diagnostic(message, value.location))
 
 
 def _distinct_leaves(shape: Shape, seen: set[int]) -> Iterator[ArrayShape]:

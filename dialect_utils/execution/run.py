@@ -23,7 +23,7 @@ from dialect_utils.execution.requirements import (
     check_work,
     partitions_of,
 )
-from dialect_utils.ir import Module, Operation, Value
+from dialect_utils.ir import Module, Operation
 from dialect_utils.ir.control_flow import recursive_call
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, has
@@ -127,18 +127,13 @@ def without_layouts(module: Module) -> Module:
         operations = [operation for operation in function.operations if not is_column_major_call(operation)]
         values = [*function.parameters, *(value for operation in operations for value in operation.results)]
         for value in values:
-            _drop_layout(value)
+            if (bare_shape := value.shape.without_layout) != value.shape:
+                value.set_shape(bare_shape)
     written = clone.entry_layout
     bare = [[shape.without_layout for shape in shapes] for shapes in written]
     if bare != [list(shapes) for shapes in written]:
         clone.set_entry_layout(*bare)
     return clone
-
-
-def _drop_layout(value: Value) -> None:
-    bare = value.shape.without_layout
-    if bare != value.shape:
-        value.set_shape(bare)
 
 
 def _elided_constants(module: Module, name: str) -> list[Diagnostic]:

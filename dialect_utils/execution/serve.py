@@ -39,16 +39,6 @@ _REWRITINGS = {
 }
 
 
-def _rewrite(name: str, text: str | bytes, options: dict[str, Any]) -> tuple[Any, ...]:
-    """Returns a rewritten program and numbers about it."""
-    # Imported here, as below: the first answer waits for all that the worker imports, and most programs only run.
-    module, function = _REWRITINGS[name]
-    found: tuple[Any, ...] = getattr(import_module(f"dialect_utils.stablehlo.rewrites.{module}"), function)(
-        text, **options
-    )
-    return found
-
-
 def _read_mlir(blobs: Sequence[bytes], name: str) -> bytes:
     from dialect_utils.stablehlo.parse import BYTECODE_MAGIC
 
@@ -98,7 +88,10 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
         return Message({"status": "ok", "numbers": numbers}, [made.encode()])
     text: str | bytes = adapter.stablehlo_from_hlo(program.decode()) if is_converted else program
     if "rewrite" in header:
-        made, *numbers = _rewrite(header["rewrite"], text, header["options"])
+        # Imported here, as below: the first answer waits for all that the worker imports, and most programs only run.
+        module, function = _REWRITINGS[header["rewrite"]]
+        rewrite = getattr(import_module(f"dialect_utils.stablehlo.rewrites.{module}"), function)
+        made, *numbers = rewrite(text, **header["options"])
         return Message({"status": "ok", "numbers": numbers}, [made.encode()])
     if "compile" in header:
         return _compile(text, header)

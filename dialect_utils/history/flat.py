@@ -9,6 +9,7 @@ from functools import cached_property
 from dialect_utils.ir import Function, Module, Operand, Operation, Value
 from dialect_utils.ir.control_flow import joins_of
 from dialect_utils.memory.relayouts import Origin, find_origins
+from dialect_utils.memory.sharing import elements
 from dialect_utils.ops import DONE, SHARDINGS, UPDATE, Trait, by_opcode, has, named, split_asynchronous, with_trait
 
 # Operations whose called function runs once, in their place.
@@ -57,10 +58,7 @@ class FlatGraph:
     @cached_property
     def results(self) -> Sequence[Value]:
         """Returns the nodes of the entry's results, the elements of a tuple one by one."""
-        [root] = self.module.entry.results
-        operation = self.source(root).operation
-        elements = operation.operands if operation is not None and operation.opcode == "tuple" else [root]
-        return [self.source(each) for each in elements]
+        return [self.source(each) for each in elements([self.source(each) for each in self.module.entry.results])]
 
     @cached_property
     def _users(self) -> dict[Value, list[Value]]:

@@ -34,6 +34,7 @@ from dialect_utils.hlo.text.grammar import (
 )
 from dialect_utils.hlo.text.provenance import BodyText, Extent, Frame, line_breaks
 from dialect_utils.hlo.text.tokens import RESERVED, Scanner
+from dialect_utils.ir.assignments import assign
 from dialect_utils.ir.control_flow import in_role_order
 from dialect_utils.layout import Shape, TokenShape
 from dialect_utils.ops import is_opcode
@@ -280,7 +281,7 @@ class BodyReader:
         if found.shape is None:
             self._reject_origin(found)
             self.written.shapeless.add(number)
-            item.shape = self._infer(found, item, inline)
+            assign(item, "shape", self._infer(found, item, inline))
         return item
 
     def _reject_origin(self, found: InstructionText) -> None:
@@ -298,7 +299,7 @@ class BodyReader:
         computation = Computation(
             owner.computation.module, "", sigil, BodyText(self.source, frame, self.context.spelling)
         )
-        computation.owner = owner
+        assign(computation, "owner", owner)
         reader = BodyReader(self.context, computation, depth=self.depth + 1)
         frame.tail = reader.body(frame.body)
         scanner = Scanner(self.source, frame.tail)

@@ -17,6 +17,7 @@ from dialect_utils.hlo.text.header import Signature
 from dialect_utils.hlo.text.printing import format_body, format_header, text_before, with_sigil
 from dialect_utils.hlo.text.provenance import BodyText, Edits, Origin
 from dialect_utils.ir import Function, Value
+from dialect_utils.ir.assignments import Guarded, assign
 from dialect_utils.layout import Shape
 from dialect_utils.ops import Trait, has
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, nearest
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 MAIN_THREAD = "main"
 
 
-class Computation(Function):
+class Computation(Guarded, Function):
     """A computation of a module; equal and hashed by identity.
 
     `written` locates the computation in the text that was read, and `edits` says which parts of that text are outdated.
@@ -85,9 +86,9 @@ class Computation(Function):
     def fill(self, items: list[Instruction], parameters: Sequence[Instruction], root: Instruction | None) -> None:
         """Sets the instructions, once, after reading; without a ROOT mark the last is the root."""
         self.order = Order(items)
-        self.parameters = tuple(parameters)
-        self.root = items[-1] if root is None else root
-        self.root_is_marked = root is not None
+        assign(self, "parameters", tuple(parameters))
+        assign(self, "root", items[-1] if root is None else root)
+        assign(self, "root_is_marked", root is not None)
 
     def __repr__(self) -> str:
         return f"<Computation %{self.name}>"
@@ -204,8 +205,8 @@ class Computation(Function):
             return
         if root.computation is not self:
             raise ValueError(f"%{root.name} is not in %{self.name}")
-        self.root = root
-        self.root_is_marked = True
+        assign(self, "root", root)
+        assign(self, "root_is_marked", True)
         self.edits.header = True
         self.mark_edited(old, root)
         if self.is_entry:
@@ -222,7 +223,7 @@ class Computation(Function):
         if name == self.name:
             return
         self.module.rename_computation(self, name)
-        self.name = name
+        assign(self, "name", name)
         self.edits.header = True
         self.mark_edited()
 
@@ -296,7 +297,11 @@ class Computation(Function):
         """Removes an unused instruction; a comment before it stays."""
         self.uses.drop(item, item.operands)
         if self.written.has_comments:
-            self._keep_comment(item)
+            lead, following = text_before(item, self.written, self.edits), self.order.after(item)
+            if "/" in lead:
+                # A `//` comment keeps its line break.
+                kept = lead.rstrip(" \t") if "//" in lead else lead.rstrip()
+                self.edits.leads[following] = kept + text_before(following, self.written, self.edits)
         if item.opcode == "parameter":
             self._row = None
         self.order.remove(item)
@@ -311,21 +316,13 @@ class Computation(Function):
             self._write_control(user, kept_predecessors + [p for p in inherited if p not in kept_predecessors])
         self.mark_edited(item)
 
-    def _keep_comment(self, item: Instruction) -> None:
-        """Moves a comment before an instruction to the next instruction."""
-        lead, following = text_before(item, self.written, self.edits), self.order.after(item)
-        if "/" in lead:
-            # A `//` comment keeps its line break.
-            kept = lead.rstrip(" \t") if "//" in lead else lead.rstrip()
-            self.edits.leads[following] = kept + text_before(following, self.written, self.edits)
-
     def add_parameter(self, name: str, shape: Shape) -> Instruction:
         """Makes one more parameter under a fresh name like `name`; raises ValueError if the computation has callers."""
         if self._callers:
             raise ValueError(f"%{self.name} is called without a value for one more parameter")
         number = len(self.parameters)
         made = self.insert(self.parameters[-1] if number else None, name, shape, "parameter", inner=str(number))
-        self.parameters = (*self.parameters, made)
+        assign(self, "parameters", (*self.parameters, made))
         self._row = None
         self.edits.header = True
         return made
@@ -335,9 +332,9 @@ class Computation(Function):
         if parameter.users or self._callers or parameter is self.root:
             raise ValueError(f"%{parameter.name} is still used, or given a value")
         self.remove(parameter)
-        self.parameters = tuple(each for each in self.parameters if each is not parameter)
+        assign(self, "parameters", tuple(each for each in self.parameters if each is not parameter))
         for number, each in enumerate(self.parameters):
-            each.contents = str(number)
+            assign(each, "contents", str(number))
             self.mark_edited(each)
         self.edits.header = True
 
@@ -455,27 +452,27 @@ class Computation(Function):
                 item.number,
                 item.origin,
             )
-            made.position = max(position, -1)
+            assign(made, "position", max(position, -1))
             copies[item] = made
         marked = copies[self.root] if self.root_is_marked else None
         copy.fill([copies[item] for item in self.order.items], [copies[item] for item in self.parameters], marked)
-        copy.root = copies[self.root]
-        copy.outside = [copies[item] for item in self.outside]
-        copy.by_name = {name: copies[item] for name, item in self.by_name.items()}
-        copy.edits = self.edits.copied(copies)
-        copy.control = self.control.copied(copies)
+        assign(copy, "root", copies[self.root])
+        assign(copy, "outside", [copies[item] for item in self.outside])
+        assign(copy, "by_name", {name: copies[item] for name, item in self.by_name.items()})
+        assign(copy, "edits", self.edits.copied(copies))
+        assign(copy, "control", self.control.copied(copies))
         return copy
 
     def link_copy(
         self, copy: Computation, copies: Mapping[Instruction, Instruction], functions: Mapping[Computation, Computation]
     ) -> None:
         """Links the calls of a copy to the copies of the called computations."""
-        copy.owner = None if self.owner is None else copies.get(self.owner)
+        assign(copy, "owner", None if self.owner is None else copies.get(self.owner))
         for caller in self._callers:
             copy.add_caller(copies[caller])
         for item in self.order.items:
             if item.called:
-                copies[item].called = tuple(functions[callee] for callee in item.called)
+                assign(copies[item], "called", tuple(functions[callee] for callee in item.called))
 
     # Text
 
@@ -484,7 +481,7 @@ class Computation(Function):
         frame, text = self.written.frame, self.source.text
         if "execution_thread" in text[frame.tail : frame.end]:
             # Copies of the computation share the text.
-            self.written = shallow_copy(self.written)
+            assign(self, "written", shallow_copy(self.written))
             self.written.frame = replace(frame, end=text.index("}", frame.tail) + 1)
 
     def marks_root(self, item: Instruction) -> bool:
@@ -521,7 +518,7 @@ def origin_of(like: Instruction | None) -> Origin | Location | None:
         return None
     if like.origin is None and like.number >= 0:
         # One object for all instructions that are made like it.
-        like.origin = Origin(like.computation.written, like.number)
+        assign(like, "origin", Origin(like.computation.written, like.number))
     return like.origin
 
 

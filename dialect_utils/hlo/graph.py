@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
+from dialect_utils.ir.assignments import assign
+
 # The attribute that names instructions that run before an instruction, although they are no operands of it.
 CONTROL = "control-predecessors"
 # Items that were read are numbered in steps of _GAP; items inserted one after another, in steps of _STEP.
@@ -118,7 +120,7 @@ class Order(Generic[Ordered]):
                 self._make_room(anchor)
                 number = self._between(anchor, following)
                 assert number is not None  # _make_room made a gap
-            item.position = -1
+            assign(item, "position", -1)
             self._numbers[item] = number
             self._link(anchor, item)
             anchor = item

@@ -28,6 +28,7 @@ from dialect_utils.hlo.text.printing import format_operands, format_shape, with_
 from dialect_utils.hlo.text.provenance import Origin
 from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.ir import Join, Operation, Value
+from dialect_utils.ir.assignments import Guarded, assign
 from dialect_utils.ir.control_flow import call_roles, in_role_order, joins_of, role_position
 from dialect_utils.layout import ArrayShape, Shape, Step
 from dialect_utils.text import DiagnosticError, Location, Span
@@ -101,6 +102,8 @@ class Instruction(Operation, Value):
         self._attributes = attributes
         # The attributes and shape that the step was read from, and the step; a new instruction is made of its step.
         self._step: tuple[str, Shape, Step | None] | None = None if step is None else (attribute_text, shape, step)
+        # From here on assignments are edits; the class that checks them would take longer to construct.
+        self.__class__ = _Guarded
 
     def __repr__(self) -> str:
         return f"<Instruction {self.text()}>"
@@ -226,7 +229,7 @@ class Instruction(Operation, Value):
     def set_attributes(self, attributes: dict[str, str]) -> None:
         """Replaces all attributes; called computations and control predecessors stay linked as they are."""
         self._attributes = attributes
-        self.attribute_text = "".join(f", {name}={text}" for name, text in attributes.items())
+        assign(self, "attribute_text", "".join(f", {name}={text}" for name, text in attributes.items()))
         self.computation.mark_edited(self)
 
     def ints(self, name: str) -> tuple[int, ...] | None:
@@ -265,7 +268,7 @@ class Instruction(Operation, Value):
         old = self.shape
         if shape == old and self.number not in self.computation.written.shapeless:
             return
-        self.shape = shape
+        assign(self, "shape", shape)
         self.computation.shape_changed(self, old)
 
     def set_operand(self, index: int, value: Value) -> None:
@@ -276,7 +279,7 @@ class Instruction(Operation, Value):
         old, operands[index] = operands[index], new
         if new not in self.operands:
             uses.add(self, (new,))
-        self.operands = tuple(operands)
+        assign(self, "operands", tuple(operands))
         if old not in operands:
             uses.drop(self, (old,))
         self.computation.mark_edited(self)
@@ -306,13 +309,14 @@ class Instruction(Operation, Value):
             self.computation.set_root(replacement)
 
     def _use_instead(self, old: Instruction, new: Instruction) -> None:
-        self.operands = tuple([new if operand is old else operand for operand in self.operands])
+        assign(self, "operands", tuple([new if operand is old else operand for operand in self.operands]))
 
     def rename(self, name: str) -> None:
         """Changes the name in all uses; raises ValueError where another instruction of the computation has it."""
         if name == self.name:
             return
-        old, self.name = self.name, self.computation.checked_name(name)
+        old = self.name
+        assign(self, "name", self.computation.checked_name(name))
         self.computation.name_changed(self, old)
 
     def erase(self) -> None:
@@ -398,6 +402,12 @@ class Instruction(Operation, Value):
         root = "ROOT " if computation.root is self and computation.marks_root(self) else ""
         inner = format_operands(self.operands, sigil, is_typed=is_typed) if self.operands else self.contents
         return f"{root}{with_sigil(sigil, self.name)} = {shape} {self.opcode}({inner}){self.attribute_text}"
+
+
+class _Guarded(Guarded, Instruction):
+    """An instruction whose attributes are all assigned."""
+
+    __slots__ = ()
 
 
 def _sigil(parts: InstructionText) -> str:

@@ -22,6 +22,7 @@ from dialect_utils.hlo.text.attributes import (
 )
 from dialect_utils.hlo.text.header import Header
 from dialect_utils.ir import Builder, Function, Module, Operation, Value
+from dialect_utils.ir.assignments import Guarded, assign
 from dialect_utils.ir.control_flow import in_role_order
 from dialect_utils.layout import Shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, elided, error_at, nearest
@@ -60,10 +61,11 @@ class SoundSignatures:
         self.shapes: list[tuple[Shape, ...]] = []
 
 
-class HloModule(Module):
+class HloModule(Guarded, Module):
     """An HLO module, made by `parse_module`; unedited parts print byte for byte as they were read."""
 
     dialect: Literal["hlo"] = "hlo"
+    SETTINGS = frozenset(("is_of_compiler", "sound", "writes_layouts"))
 
     def __init__(self, source: Source, name: str, header: Header, maker: Maker) -> None:
         self.source = source
@@ -357,23 +359,20 @@ class HloModule(Module):
         for attribute, name in in_role_order(item.opcode, called_in(item.attribute_text)):
             computation = self._by_name.get(name)
             if computation is None:
-                raise self._unknown_computation(item, attribute, name)
+                known = nearest(name, self._by_name)
+                message = f"unknown computation %{name} in {attribute} of %{item.name}"
+                hint = f"did you mean %{known}?" if known else None
+                raise DiagnosticError(Diagnostic(message, item.locate_name(attribute, name), hint=hint))
             called.append(computation)
         for callee in item.called:
             callee.remove_caller(item)
-        item.called = tuple(called)
+        assign(item, "called", tuple(called))
         for computation in called:
             computation.add_caller(item)
             owner = computation.owner
             if owner is not None and owner is not item:
                 # Another instruction calls it by name: its text cannot stay inside the owner.
                 owner.computation.mark_edited(owner)
-
-    def _unknown_computation(self, item: Instruction, attribute: str, name: str) -> DiagnosticError:
-        known = nearest(name, self._by_name)
-        message = f"unknown computation %{name} in {attribute} of %{item.name}"
-        hint = f"did you mean %{known}?" if known else None
-        return DiagnosticError(Diagnostic(message, item.locate_name(attribute, name), hint=hint))
 
     # Text
 

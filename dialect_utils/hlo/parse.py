@@ -26,6 +26,7 @@ from dialect_utils.hlo.text.grammar import (
 from dialect_utils.hlo.text.header import Header, end_of_tables
 from dialect_utils.hlo.text.provenance import BodyText, Frame
 from dialect_utils.hlo.text.tokens import RESERVED, Scanner, check_characters
+from dialect_utils.ir.assignments import assign
 from dialect_utils.text import DiagnosticError, Source, Span
 from dialect_utils.text.input_file import collector_paused
 
@@ -131,7 +132,7 @@ class _Parser:
         names = NameTable([*(computation.name for computation in (*module.computations, *self.found))])
         for inline in self.context.inline:
             computation = inline.computation
-            computation.name = names.fresh(f"{inline.owner.name}.{inline.attribute}")
+            assign(computation, "name", names.fresh(f"{inline.owner.name}.{inline.attribute}"))
             owners.setdefault(inline.owner, []).append(computation)
         for owner, computations in owners.items():
             end = owner.computation.written.extent(owner.number).end
@@ -141,7 +142,7 @@ class _Parser:
                 frame = computation.written.frame
                 parts += [self.source.text[start : frame.begin], f"{computation.sigil}{computation.name}"]
                 start = frame.end
-            owner.attribute_text = "".join([*parts, self.source.text[start:end]])
+            assign(owner, "attribute_text", "".join([*parts, self.source.text[start:end]]))
 
     def link(self, module: HloModule, computations: Sequence[Computation]) -> None:
         """Resolves the computations and control predecessors that attributes name."""

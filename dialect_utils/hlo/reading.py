@@ -17,6 +17,7 @@ from dialect_utils.hlo.text.attributes import parse_ints
 from dialect_utils.hlo.text.grammar import OPERAND, OperandText, read_shape_at, split_operands
 from dialect_utils.hlo.text.provenance import Spelling
 from dialect_utils.hlo.text.tokens import RESERVED, Token
+from dialect_utils.ir.assignments import assign
 from dialect_utils.layout import Shape, TupleShape, parse_shape
 from dialect_utils.ops import HLO_NAMES, is_opcode, opcode_of
 from dialect_utils.ops.inference import Called, ShapeError, infer_shape, is_compatible
@@ -203,14 +204,15 @@ class OperandReader:
         names = NameTable(self.visible)
         for number in self.written.inline:
             item = self.items[number]
-            item.name = names.fresh(item.name)
+            assign(item, "name", names.fresh(item.name))
             self.visible[item.name] = item
 
     def _hide(self, hidden: list[_Hidden]) -> None:
         """Appends instructions that are written in the operands of the next one."""
         owner = len(self.items) + len(hidden)
         for item, span in hidden:
-            item.number = item.position = len(self.items)
+            for name in ("number", "position"):
+                assign(item, name, len(self.items))
             self.written.add_inline(item.number, owner, span)
             self.items.append(item)
 
@@ -251,7 +253,11 @@ class OperandReader:
         if item is None:
             if self.is_fragment and shape is not None and not text.path:
                 return self._outside(name, shape)
-            raise self._unknown(name)
+            known = nearest(name.text, self.visible)
+            hint = f"did you mean %{known}?" if known else None
+            if self.is_fragment:
+                hint = hint or "write its shape before it"
+            raise error_at(self.source, name.span, f"unknown operand %{name.text}", hint)
         for position, token in enumerate(text.path):
             path = [
                 int(each.text) for each in text.path[: position + 1] if each.text.isdecimal() and len(each.text) < 10
@@ -292,10 +298,3 @@ class OperandReader:
         self.visible[name.text] = item
         self.computation.outside.append(item)
         return item
-
-    def _unknown(self, name: Token) -> DiagnosticError:
-        known = nearest(name.text, self.visible)
-        hint = f"did you mean %{known}?" if known else None
-        if self.is_fragment:
-            hint = hint or "write its shape before it"
-        return error_at(self.source, name.span, f"unknown operand %{name.text}", hint)

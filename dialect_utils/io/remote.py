@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from dialect_utils.processes import waiting
 from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, MissingFileError
-
-T = TypeVar("T")
 
 _PATTERN_CHARACTERS = "*?["
 # The limit of one transfer for a process whose time is limited from outside.
@@ -17,14 +16,8 @@ _SECONDS = 600.0
 
 def read_url(url: str) -> bytes:
     """Returns the bytes of a URL; raises DiagnosticError where that fails, and for more than 256 MB."""
-
-    def read() -> bytes:
-        system, path = _file_system(url)
-        with system.open(path, "rb") as file:
-            data: bytes = file.read(LARGEST_TEXT + 1)
-        return data
-
-    data = _attempted(url, read)
+    with _file_system(url) as (system, path), system.open(path, "rb") as file:
+        data: bytes = file.read(LARGEST_TEXT + 1)
     if len(data) > LARGEST_TEXT:
         raise DiagnosticError(Diagnostic(f"{url}: has more than the {LARGEST_TEXT} bytes that are read"))
     return data
@@ -32,23 +25,15 @@ def read_url(url: str) -> bytes:
 
 def write_url(url: str, data: bytes) -> None:
     """Writes bytes to a URL, atomically where the store supports that; raises DiagnosticError."""
-
-    def write() -> None:
-        system, path = _file_system(url)
+    with _file_system(url) as (system, path):
         system.makedirs(system._parent(path), exist_ok=True)  # noqa: SLF001 (fsspec documents it for its stores)
         system.pipe_file(path, data)
-
-    _attempted(url, write)
 
 
 def remove_url(url: str) -> None:
     """Removes a file; raises DiagnosticError."""
-
-    def remove() -> None:
-        system, path = _file_system(url)
+    with _file_system(url) as (system, path):
         system.rm_file(path)
-
-    _attempted(url, remove)
 
 
 def matching_urls(pattern: str) -> list[str]:
@@ -66,28 +51,22 @@ def existing_urls(pattern: str) -> list[str]:
     """Returns the sorted URLs of all existing files that match a URL or a pattern."""
     _, separator, rest = pattern.partition("::")
 
-    def find() -> list[str]:
-        system, path = _file_system(pattern)
+    with _file_system(pattern) as (system, path):
         system.invalidate_cache()
         # glob would list the directory of a name without a wildcard.
         found = system.glob(path) if any(each in path for each in _PATTERN_CHARACTERS) else [path]
-        return sorted(system.unstrip_protocol(each) for each in found if system.isfile(each))
-
-    return [url + separator + rest for url in _attempted(pattern, find)]
-
-
-def _file_system(url: str) -> tuple[Any, str]:
-    """Returns the file system of a URL and the path in it."""
-    from fsspec.core import url_to_fs
-
-    system, path = url_to_fs(url)
-    return system, path
+        urls = sorted(system.unstrip_protocol(each) for each in found if system.isfile(each))
+    return [url + separator + rest for url in urls]
 
 
-def _attempted(url: str, work: Callable[[], T]) -> T:
+@contextmanager
+def _file_system(url: str) -> Iterator[tuple[Any, str]]:
+    """Gives the file system of a URL and the path in it to a block whose errors become DiagnosticErrors."""
     try:
         with waiting(_SECONDS):
-            return work()
+            from fsspec.core import url_to_fs
+
+            yield url_to_fs(url)
     except ImportError as error:
         # fsspec itself or its package for this kind of URL is missing.
         message = f"{url}: {str(error)[:1].lower()}{str(error)[1:]}"

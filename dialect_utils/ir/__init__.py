@@ -99,6 +99,11 @@ class Operation(Protocol):
     def set_operand(self, index: int, value: Value) -> None:
         """Replaces one operand."""
 
+    def set_operands(self, values: Sequence[Value]) -> None:
+        """Replaces all operands; raises ValueError for another number of them."""
+        for (index, _), value in zip(enumerate(self.operands), values, strict=True):
+            self.set_operand(index, value)
+
     @property
     def captured(self) -> Sequence[Value]:
         """Returns the values from outside that the operations in its regions use; none in HLO."""

@@ -29,8 +29,13 @@ def is_unrolled(body: Function) -> bool:
 
 def is_closed(function: Function) -> bool:
     """Is true for a function that uses no value from outside, as each computation of HLO."""
+    return not any(True for _ in outside_values(function))
+
+
+def outside_values(function: Function) -> Iterator[Value]:
+    """Yields the values from outside that a function uses."""
     used = (value for each in function.operations for value in (*each.operands, *each.captured))
-    return all(value.function == function for value in (*used, *function.results))
+    return (value for value in (*used, *function.results) if value.function != function)
 
 
 def call_roles(opcode: str, attributes: Sequence[str]) -> tuple[str, ...]:

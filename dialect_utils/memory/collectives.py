@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dialect_utils.ir import Function, Module, Operation
 from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.allocation import Allocation
-from dialect_utils.memory.relayouts import Origin
+from dialect_utils.memory.relayouts import Origin, operations_after, operations_before
 from dialect_utils.memory.rows import CollectiveRow
 from dialect_utils.memory.trips import trip_count
 from dialect_utils.ops import DONE, UPDATE, Trait, by_opcode, has, named, split_asynchronous, with_trait
@@ -66,7 +66,7 @@ def find_collectives(
         sent = sum(map(allocation.payload, arrays)) * many // few
         operands = tuple(str(each.without_layout) for each in arrays)
         place = _origin(operation, origin, is_hlo=module.dialect == "hlo")
-        figures = kind, operands, groups, sent, trips, place.op_name, place.source_file, place.source_line
+        figures = kind, operands, groups, sent, trips, *place
         found.append((operation, CollectiveRow(operation.results[0].name, operation.opcode, *figures)))
     return sorted(found, key=lambda each: -each[1].total_bytes)
 
@@ -142,5 +142,4 @@ def _nearby(operation: Operation) -> Iterator[Operation]:
     near = (operation, *(() if operation.function.is_entry else operation.function.callers))
     yield from near
     for each in near:
-        yield from (user for result in each.results for user in result.users)
-        yield from (operand.operation for operand in each.operands if operand.operation is not None)
+        yield from (*operations_after(each), *operations_before(each))

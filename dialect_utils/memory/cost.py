@@ -7,10 +7,10 @@ and a sum are two, a fusion accesses its operands and results only, and the body
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import gcd, prod
+from typing import NamedTuple
 
-from dialect_utils.ir import Function, Module, Operation, Value
+from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, by_opcode, has
 from dialect_utils.ops.control import calls_gpu_library
@@ -26,8 +26,7 @@ _MOST_STEPS = 1 << 16
 _COMPLEX_PRODUCT = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(NamedTuple):
     """Numbers of floating-point operations, transcendental functions and bytes accessed."""
 
     flops: int = 0
@@ -36,7 +35,7 @@ class Cost:
 
     def times(self, count: int) -> Cost:
         """Returns the cost of `count` executions."""
-        return Cost(self.flops * count, self.transcendentals * count, self.bytes_accessed * count)
+        return Cost(*(each * count for each in self))
 
 
 _NOTHING = Cost()
@@ -44,12 +43,7 @@ _NOTHING = Cost()
 
 def total(costs: Iterable[Cost]) -> Cost:
     """Returns the sum of costs."""
-    flops = transcendentals = accessed = 0
-    for each in costs:
-        flops += each.flops
-        transcendentals += each.transcendentals
-        accessed += each.bytes_accessed
-    return Cost(flops, transcendentals, accessed)
+    return Cost(*map(sum, zip(*costs, strict=True)))
 
 
 class CostModel:
@@ -68,8 +62,7 @@ class CostModel:
         """Returns the cost of one operation; of custom calls only the bytes of library calls are known."""
         if _is_free(operation):
             return _NOTHING
-        arithmetic = self._arithmetic(operation)
-        return Cost(arithmetic.flops, arithmetic.transcendentals, self.bytes_accessed(operation))
+        return self._arithmetic(operation)._replace(bytes_accessed=self.bytes_accessed(operation))
 
     def bytes_accessed(self, operation: Operation) -> int:
         """Returns the bytes that one operation reads and writes."""
@@ -319,8 +312,7 @@ def _hits(count: int, stride: int, offset: int, last: int, dilation: int) -> int
 
 def _fft(operation: Operation) -> Cost:
     factors = prod(length.bit_length() - 1 for length in operation.ints("fft_length") or ())
-    elements = operation.operands[0].shape.element_count
-    return Cost(_MULTIPLY_ADD * _COMPLEX_PRODUCT * factors * elements)
+    return Cost(_MULTIPLY_ADD * _COMPLEX_PRODUCT * factors * operation.operands[0].shape.element_count)
 
 
 def _sort(operation: Operation) -> Cost:
@@ -386,8 +378,3 @@ _BYTES: Mapping[str, Callable[[int, Sequence[int]], int]] = by_opcode(
         "triangular-solve": lambda result, sizes: result + sizes[0] // 2 + sizes[1],
     }
 )
-
-
-def module_cost(module: Module, size: Callable[[ArrayShape], int]) -> Cost:
-    """Returns the cost of one execution of a module's entry, loop bodies once."""
-    return total(map(CostModel(size).of_operation, module.entry.operations))

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from itertools import chain
+from typing import Literal, NamedTuple
 
 from dialect_utils.hlo.text.attributes import op_name_in
 from dialect_utils.ir import Function, Module, Operation, Value
@@ -37,8 +38,7 @@ _FORWARDING = with_trait(Trait.ALIASES) | {"copy-done", "slice-done"}
 _NEIGHBOURS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """One location in the user's program; fields that a dump lacks are empty, or line 0."""
 
     op_name: str = ""
@@ -119,7 +119,7 @@ def find_relayouts(
             read, written = allocation.held(source), allocation.held(result)
             if operation.opcode.startswith("slice"):
                 read = min(read, written)
-            before, after = (tuple(_names(operation, origin, near)) for near in (_operations_before, _operations_after))
+            before, after = (tuple(_names(operation, origin, near)) for near in (operations_before, operations_after))
             location, loops = origin(operation), (schedule.depth[function], trips[function])
             found.append(Relayout(operation, kind, source, result, read, written, location, before, after, *loops))
     return tuple(sorted(found, key=lambda each: -each.total_bytes))
@@ -204,15 +204,14 @@ def _only_moves(body: Function) -> int | None:
     return parameters.index(value) if value in parameters else None
 
 
-def _operations_before(operation: Operation) -> Iterator[Operation]:
-    for operand in operation.operands:
-        if operand.operation is not None:
-            yield operand.operation
+def operations_before(operation: Operation) -> Iterator[Operation]:
+    """Returns the operations that make the operands."""
+    return (operand.operation for operand in operation.operands if operand.operation is not None)
 
 
-def _operations_after(operation: Operation) -> Iterator[Operation]:
-    for result in operation.results:
-        yield from result.users
+def operations_after(operation: Operation) -> Iterator[Operation]:
+    """Returns the operations that use the results, one after another."""
+    return chain.from_iterable(result.users for result in operation.results)
 
 
 def _names(

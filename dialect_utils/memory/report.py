@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -161,14 +161,18 @@ class MemoryReport:
         """Returns a row for every operation that computes or accesses memory; none for StableHLO."""
         if self.module.dialect != "hlo":
             return ()
-        schedule, model = self.usage.schedule, CostModel(self._allocation.held)
-        trips = trip_counts(schedule)
+        model = CostModel(self._allocation.held)
         return tuple(
-            self._cost_row(operation, model.of_operation(operation), trips[function])
-            for function in schedule.spans
-            for operation in function.operations
-            if not runs_called(operation)
+            CostRow(each.results[0].name, each.opcode, *model.of_operation(each), trips, *self._origin(each))
+            for each, trips in self._executed()
         )
+
+    def _executed(self) -> Iterator[tuple[Operation, int | None]]:
+        """Yields the operations that compute or access memory, each with its trips."""
+        schedule = self.usage.schedule
+        trips = trip_counts(schedule)
+        for function in schedule.spans:
+            yield from ((each, trips[function]) for each in function.operations if not runs_called(each))
 
     @cached_property
     def cost(self) -> Cost:
@@ -181,24 +185,12 @@ class MemoryReport:
         """Returns the bytes of `cost` that are in main memory: no array in VMEM, which a layout's `S(1)` names."""
         if self.module.dialect != "hlo":
             return 0
-        schedule, model = self.usage.schedule, CostModel(self._held_in_main_memory)
-        trips = trip_counts(schedule)
-        return sum(
-            model.bytes_accessed(operation) * (trips[function] or 1)
-            for function in schedule.spans
-            for operation in function.operations
-            if not runs_called(operation)
-        )
+        model = CostModel(self._held_in_main_memory)
+        return sum(model.bytes_accessed(each) * (trips or 1) for each, trips in self._executed())
 
     def _held_in_main_memory(self, shape: ArrayShape) -> int:
         is_elsewhere = shape.layout is not None and shape.layout.memory_space
         return 0 if is_elsewhere else self._allocation.held(shape)
-
-    def _cost_row(self, operation: Operation, cost: Cost, trips: int | None) -> CostRow:
-        place = self._origin(operation)
-        name = operation.results[0].name
-        figures = (cost.flops, cost.transcendentals, cost.bytes_accessed)
-        return CostRow(name, operation.opcode, *figures, trips, place.op_name, place.source_file, place.source_line)
 
     @cached_property
     def bitcasts(self) -> tuple[BitcastRow, ...]:
@@ -287,9 +279,7 @@ class MemoryReport:
             buffer.start,
             buffer.end,
             is_at_peak,
-            origin.op_name,
-            origin.source_file,
-            origin.source_line,
+            *origin,
         )
 
 
@@ -306,7 +296,5 @@ def _relayout_row(each: Relayout) -> RelayoutRow:
         each.trips,
         each.before,
         each.after,
-        each.origin.op_name,
-        each.origin.source_file,
-        each.origin.source_line,
+        *each.origin,
     )

@@ -10,6 +10,8 @@ from typing import Literal
 
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.memory.allocation import memory_space_name
+from dialect_utils.memory.messages import MessageAllocation
+from dialect_utils.memory.relayouts import Origin
 from dialect_utils.memory.usage import MemoryUsage
 from dialect_utils.text import format_bytes, format_share
 
@@ -56,6 +58,11 @@ class RelayoutRow:
     op_name: str
     source_file: str
     source_line: int
+
+    @property
+    def total_bytes(self) -> int:
+        """Returns the bytes read and written in all trips; an unknown number of trips counts once."""
+        return (self.bytes_read + self.bytes_written) * (self.trips or 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +172,18 @@ def grouped(rows: Iterable[BufferRow]) -> list[Group]:
     return [Group(tuple(group)) for group in found.values()]
 
 
-def place(row: BufferRow | RelayoutRow | CostRow | CollectiveRow) -> str:
+# Values with a location in the user's program.
+_Located = BufferRow | RelayoutRow | CostRow | CollectiveRow | MessageAllocation | Origin
+
+
+def place(row: _Located) -> str:
     """Returns `FILE:LINE` in the user's program, empty where the dump does not state it."""
     return f"{row.source_file}:{row.source_line}" if row.source_file else ""
+
+
+def origin_text(row: _Located) -> str:
+    """Returns the op name and `FILE:LINE`, as far as the dump states them."""
+    return f"{row.op_name} {place(row)}".strip()
 
 
 def headline(name: str, usage: MemoryUsage, rows: Iterable[BufferRow]) -> str:

@@ -7,9 +7,9 @@ that an operation calls run before the time of the operation. Other modules get 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
 from math import prod
 
 from dialect_utils.ir import Function, Module, Operation, Value
@@ -96,10 +96,10 @@ class Schedule:
     to itself), None outside of branches. `is_given` is false for a list schedule.
     """
 
-    times: Mapping[Operation, int]
-    spans: Mapping[Function, tuple[int, int]]
-    depth: Mapping[Function, int]
-    branches: Mapping[Function, Function | None]
+    times: dict[Operation, int]
+    spans: dict[Function, tuple[int, int]]
+    depth: dict[Function, int]
+    branches: dict[Function, Function | None]
     is_given: bool
 
     @property
@@ -110,33 +110,6 @@ class Schedule:
     def functions(self) -> Sequence[Function]:
         """Returns the functions that run, callees first."""
         return tuple(self.spans)
-
-
-@dataclass(slots=True)
-class _Flattening:
-    is_given: bool
-    times: dict[Operation, int] = field(default_factory=dict)
-    spans: dict[Function, tuple[int, int]] = field(default_factory=dict)
-    depth: dict[Function, int] = field(default_factory=dict)
-    branches: dict[Function, Function | None] = field(default_factory=dict)
-    now: int = 0
-
-    def visit(self, function: Function, depth: int, branch: Function | None) -> None:
-        start = self._tick()
-        self.depth[function] = depth
-        self.branches[function] = branch
-        operations = function.operations if self.is_given else list_schedule(function)
-        for operation in operations:
-            inner = depth + (operation.opcode == "while")
-            for called in _run_at(operation):
-                if called not in self.depth:
-                    self.visit(called, inner, called if operation.opcode == "conditional" else branch)
-            self.times[operation] = self._tick()
-        self.spans[function] = (start, self._tick())
-
-    def _tick(self) -> int:
-        self.now += 1
-        return self.now - 1
 
 
 def runs_called(operation: Operation) -> bool:
@@ -162,6 +135,19 @@ def schedule_module(module: Module) -> Schedule:
 
     Raises DiagnosticError for a fragment without an entry.
     """
-    flattening = _Flattening(module.attributes.get("is_scheduled") == "true")
-    flattening.visit(module.entry, 0, None)
-    return Schedule(flattening.times, flattening.spans, flattening.depth, flattening.branches, flattening.is_given)
+    made = Schedule({}, {}, {}, {}, module.attributes.get("is_scheduled") == "true")
+    clock = count()
+
+    def visit(function: Function, depth: int, branch: Function | None) -> None:
+        start = next(clock)
+        made.depth[function], made.branches[function] = depth, branch
+        for operation in function.operations if made.is_given else list_schedule(function):
+            inner = depth + (operation.opcode == "while")
+            for called in _run_at(operation):
+                if called not in made.depth:
+                    visit(called, inner, called if operation.opcode == "conditional" else branch)
+            made.times[operation] = next(clock)
+        made.spans[function] = (start, next(clock))
+
+    visit(module.entry, 0, None)
+    return made

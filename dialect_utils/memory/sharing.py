@@ -106,22 +106,6 @@ def share_buffers(schedule: Schedule) -> Leaves:
 # Forwarded operands
 
 
-def _share_tuple(leaves: Leaves, operation: Operation) -> None:
-    result = operation.results[0]
-    for index, operand in enumerate(operation.operands):
-        leaves.share(leaves.of(operand), leaves.at(result, (index,)))
-
-
-def _share_element(leaves: Leaves, operation: Operation) -> None:
-    index = int(operation.attribute("index") or 0)
-    leaves.share(leaves.of(operation.results[0]), leaves.at(operation.operands[0], (index,)))
-
-
-def _share_all(leaves: Leaves, operation: Operation) -> None:
-    for operand, result in zip(operation.operands, operation.results, strict=False):
-        leaves.share(leaves.of(result), leaves.of(operand))
-
-
 def _share_start(leaves: Leaves, operation: Operation) -> None:
     """Joins the operands of an asynchronous start with the part of its tuple that holds them."""
     result = operation.results[0]
@@ -162,11 +146,14 @@ def is_forwarding(operation: Operation) -> bool:
 def _share_forwarded(leaves: Leaves, operation: Operation) -> None:
     opcode = operation.opcode
     if opcode == "tuple":
-        _share_tuple(leaves, operation)
+        for index, operand in enumerate(operation.operands):
+            leaves.share(leaves.of(operand), leaves.at(operation.results[0], (index,)))
     elif opcode == "get-tuple-element":
-        _share_element(leaves, operation)
+        element = leaves.at(operation.operands[0], (int(operation.attribute("index") or 0),))
+        leaves.share(leaves.of(operation.results[0]), element)
     elif opcode in ALIASING or (opcode == "async-update" and len(operation.operands) == 1):
-        _share_all(leaves, operation)
+        for operand, result in zip(operation.operands, operation.results, strict=False):
+            leaves.share(leaves.of(result), leaves.of(operand))
     elif opcode.endswith(START):
         _share_start(leaves, operation)
     elif opcode.endswith(UPDATE):
@@ -271,6 +258,12 @@ def _updated_parameters(body: Function) -> Iterator[tuple[tuple[int, ...], int]]
             updated = behind(updating.operands[0], ("bitcast",))
             if updated in numbers:
                 yield path, numbers[updated]
+
+
+def elements(values: Sequence[Value]) -> Sequence[Value]:
+    """Returns the elements of results or of a loop's state: the operands of HLO's tuple, other values unchanged."""
+    operation = values[0].operation if len(values) == 1 else None
+    return operation.operands if operation is not None and operation.opcode == "tuple" else values
 
 
 def behind(value: Value, opcodes: Collection[str]) -> Value:

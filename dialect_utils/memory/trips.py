@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.ir.control_flow import BODY, CONDITION
 from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.schedule import Schedule, runs_called
-from dialect_utils.memory.sharing import behind
+from dialect_utils.memory.sharing import behind, elements
 from dialect_utils.ops import named
 from dialect_utils.ops.structured import last_word
 
@@ -59,7 +58,7 @@ def trip_count(loop: Operation) -> int | None:
 
 def _step(body: Function, counter: int, loop: Operation) -> int | None:
     """Returns the constant that one iteration adds to the counter, or None."""
-    results = _elements(body.results)
+    results = elements(body.results)
     add = results[counter].operation if counter < len(results) else None
     if add is None or add.opcode != "add":
         return None
@@ -67,12 +66,6 @@ def _step(body: Function, counter: int, loop: Operation) -> int | None:
         if _state_index(add.operands[one], body) == counter:
             return _constant(add.operands[other], body, loop)
     return None
-
-
-def _elements(values: Sequence[Value]) -> Sequence[Value]:
-    """Returns the elements of a loop's state: the operands of HLO's tuple, StableHLO's values unchanged."""
-    operation = values[0].operation if len(values) == 1 else None
-    return operation.operands if operation is not None and operation.opcode == "tuple" else values
 
 
 def _state_index(value: Value, function: Function) -> int | None:
@@ -96,14 +89,14 @@ def _constant(value: Value, function: Function, loop: Operation) -> int | None:
     if index is None:
         return None
     body = loop.called_as(BODY)
-    results = _elements(body.results)
+    results = elements(body.results)
     if index < len(results) and _state_index(results[index], body) == index:
         return _initial(loop, index)
     return None
 
 
 def _initial(loop: Operation, index: int) -> int | None:
-    started = _elements(loop.operands)
+    started = elements(loop.operands)
     return _bits(behind(started[index], _KEEP_VALUE)) if index < len(started) else None
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Builder, NewScalar, Operation, Padding, Value, array_shape
+from dialect_utils.ir.assignments import assign
 from dialect_utils.layout import ArrayShape, ElementType, Pad, Shape, Slice, Step, Transpose, TupleShape
 from dialect_utils.stablehlo.annotations import annotate_operation
 from dialect_utils.stablehlo.bindings import ir
@@ -212,7 +213,7 @@ class StableHloBuilder(Builder):
             location = location.child_loc
         made.location = ir.Location.name(name, location, self._context)
         operation = self._module.operation(made)
-        operation.origin = replace(origin, name=name) if origin else Origin(NOWHERE, NOWHERE, name)
+        assign(operation, "origin", replace(origin, name=name) if origin else Origin(NOWHERE, NOWHERE, name))
         return operation.results
 
 

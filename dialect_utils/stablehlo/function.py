@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Function, Value
+from dialect_utils.ir.assignments import Guarded
 from dialect_utils.layout import Shape
 from dialect_utils.ops import Trait, has, hlo_opcode
 from dialect_utils.stablehlo.annotations import operation_shapes, text_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 FUNCTION = "func.func"
 
 
-class StableHloFunction(Function):
+class StableHloFunction(Guarded, Function):
     """A function or a region's block, one object for each.
 
     `holder` is the `func.func`, or the operation that holds the region; `block` is None for a declaration.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from dialect_utils.ir import Builder, Function, Module, Operation, Value
+from dialect_utils.ir.assignments import Guarded, assign
 from dialect_utils.layout import Shape
 from dialect_utils.stablehlo.annotations import string_attribute, text_of
 from dialect_utils.stablehlo.bindings import (
@@ -28,7 +29,7 @@ _ALIAS = "tf.aliasing_output"
 _CALLING = ("func.call", "stablehlo.composite", "stablehlo.custom_call", "mhlo.custom_call")
 
 
-class StableHloModule(Module):
+class StableHloModule(Guarded, Module):
     """A module and the one object of each operation, function and value in it.
 
     `source` is the text that was read; `has_locations` is true where it gave locations, which are then printed again.
@@ -36,6 +37,7 @@ class StableHloModule(Module):
     """
 
     dialect: Literal["stablehlo"] = "stablehlo"
+    SETTINGS = frozenset(("has_locations",))
 
     def __init__(
         self,
@@ -268,11 +270,11 @@ class StableHloModule(Module):
         for mine, other in zip(walk(self.root), walk(root), strict=True):
             operation = self._operations.get(address(mine))
             if operation is not None and operation.origin is not None:
-                copy.operation(other).origin = operation.origin
+                assign(copy.operation(other), "origin", operation.origin)
             for block, copied in zip(blocks_of(mine), blocks_of(other), strict=True):
                 function = self._functions.get(hash(block))
                 for index, parameter in enumerate(function.parameters if function else ()):
-                    copy.function(copied).parameters[index].origin = parameter.origin
+                    assign(copy.function(copied).parameters[index], "origin", parameter.origin)
         return copy
 
     def text(self) -> str:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils.ir import Join, Operation, Value
+from dialect_utils.ir.assignments import Guarded, assign
 from dialect_utils.ir.control_flow import default_roles, joins_of, role_position
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
 from dialect_utils.ops import CALLING_MLIR_ATTRIBUTES, Trait, attribute_name, has, hlo_opcode
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from dialect_utils.stablehlo.module import StableHloModule
 
 
-class StableHloOperation(Operation):
+class StableHloOperation(Guarded, Operation):
     """One operation, with one object for each; every use after `erase` raises ValueError."""
 
     __slots__ = ("_mlir", "_results", "_step", "module", "origin")
@@ -231,7 +232,7 @@ class StableHloOperation(Operation):
         if isinstance(location, ir.NameLoc):
             location = location.child_loc
         self.mlir.location = ir.Location.name(name, location, self.mlir.context)
-        self.origin = replace(origin, name=name) if origin else Origin(NOWHERE, NOWHERE, name)
+        assign(self, "origin", replace(origin, name=name) if origin else Origin(NOWHERE, NOWHERE, name))
 
     @property
     def attributes(self) -> Mapping[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from dialect_utils.ir.assignments import assign
 from dialect_utils.stablehlo.annotations import text_of
 from dialect_utils.stablehlo.bindings import context, deserialize_portable_artifact, ir, run_passes
 from dialect_utils.stablehlo.builder import StableHloBuilder
@@ -23,7 +24,8 @@ from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, Source
 BYTECODE_MAGIC = b"ML\xefR"
 # MLIR's parser overflows its stack at some thousands of nested brackets.
 _MAX_NESTING = 500
-_BRACKETS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"?|//[^\n]*|->|>=|[^()\[\]{}<>]+')
+# Everything but brackets: strings, comments, arrows and comparisons, whose `>` closes nothing, other characters.
+_NO_BRACKETS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"?|//[^\n]*+|->|>=|[^()\[\]{}<>"/\-]++|[/\-]')
 
 # A byte of a string beyond ASCII, and strings that are names: of symbols, operations and attributes. The
 # target of a custom call may be any bytes.
@@ -125,13 +127,13 @@ def _keep_origins(module: StableHloModule, placed: ir.Operation) -> None:
     unknown = ir.Location.unknown(module.root.context)
     for mlir, other in zip(walk(module.root), walk(placed), strict=True):
         operation = module.operation(mlir)
-        operation.origin = origin_of(other.location)
+        assign(operation, "origin", origin_of(other.location))
         if _is_implicit(mlir.location, operation.origin):
             mlir.location = unknown
         for block, other_block in zip(blocks_of(mlir), blocks_of(other), strict=True):
             parameters = module.function(block).parameters
             for parameter, argument in zip(parameters, other_block.arguments, strict=True):
-                parameter.origin = origin_of(argument.location)
+                assign(parameter, "origin", origin_of(argument.location))
                 if _is_implicit(argument.location, origin_of(parameter.mlir.location)):
                     ir.BlockArgument(parameter.mlir).set_location(unknown)
 
@@ -162,7 +164,7 @@ def _is_utf8(written: str) -> bool:
 
 def _check_nesting(source: Source) -> None:
     """Raises DiagnosticError where brackets nest deeper than MLIR's parser can follow."""
-    brackets = _BRACKETS.sub("", source.text)
+    brackets = _NO_BRACKETS.sub("", source.text)
     for _ in range(_MAX_NESTING):
         shorter = brackets.replace("()", "").replace("[]", "").replace("{}", "").replace("<>", "")
         if len(shorter) == len(brackets):

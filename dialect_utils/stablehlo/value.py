@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils.ir import Operation, Value
+from dialect_utils.ir.assignments import Guarded
 from dialect_utils.layout import Shape
 from dialect_utils.stablehlo.bindings import ir
 from dialect_utils.stablehlo.origins import Origin, argument_name, location_of, origin_of, result_name
@@ -23,7 +24,7 @@ def is_terminator(operation: ir.Operation) -> bool:
     return operation.name.endswith((".return", ".yield"))
 
 
-class StableHloValue(Value):
+class StableHloValue(Guarded, Value):
     """A result of an operation or an argument of a block, one object for each; `owner` is the operation or function."""
 
     __slots__ = ("_mlir", "index", "origin", "owner")

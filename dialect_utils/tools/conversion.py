@@ -90,7 +90,12 @@ def _has_layout(shape: Shape) -> bool:
 def _from_hlo(module: HloModule) -> Module:
     from dialect_utils import execution
 
-    _check_expressible(module)
+    for operation in module.operations():
+        base, phase = split_asynchronous(operation.opcode)
+        if operation.opcode in _COMPILED or (phase and base not in _TRANSFERS):
+            message = f"{operation.opcode} has no StableHLO form"
+            hint = "relayout opt FILE -p make-portable makes ordinary HLO of an optimized dump"
+            raise DiagnosticError(Diagnostic(message, operation.location, hint=hint))
 
     if module.hides_instructions or not module.has_callees_first:
         # jaxlib does not read instructions inside operands, or callees after their callers.
@@ -99,16 +104,6 @@ def _from_hlo(module: HloModule) -> Module:
         module.sort_callees_first()
     # XLA's importer writes the layouts as attributes.
     return _parsed(execution.hlo_to_stablehlo(module.text(), module.source.name))
-
-
-def _check_expressible(module: HloModule) -> None:
-    """Raises DiagnosticError at an operation that XLA cannot express in StableHLO."""
-    for operation in module.operations():
-        base, phase = split_asynchronous(operation.opcode)
-        if operation.opcode in _COMPILED or (phase and base not in _TRANSFERS):
-            message = f"{operation.opcode} has no StableHLO form"
-            hint = "relayout opt FILE -p make-portable makes ordinary HLO of an optimized dump"
-            raise DiagnosticError(Diagnostic(message, operation.location, hint=hint))
 
 
 def _from_stablehlo(module: StableHloModule) -> Module:

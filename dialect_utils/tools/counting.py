@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from dialect_utils.ir import Function, Module, Value
 from dialect_utils.layout import Shape
@@ -15,25 +15,16 @@ from dialect_utils.ops import Trait, has
 Key = Literal["opcode", "shape", "type", "computation"]
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(NamedTuple):
     """The number of operations, and the bytes of the arrays that they make."""
 
     operations: int = 0
     bytes: int = 0
 
-    def add(self, other: Tally) -> None:
-        """Adds the figures of another tally."""
-        self.operations += other.operations
-        self.bytes += other.bytes
-
 
 def sum_of(tallies: Iterable[Tally]) -> Tally:
     """Returns the sum of figures."""
-    total = Tally()
-    for tally in tallies:
-        total.add(tally)
-    return total
+    return Tally(*map(sum, zip(*tallies, strict=True)))
 
 
 @dataclass(slots=True)
@@ -43,10 +34,10 @@ class Counts:
     keys: Sequence[Key]
     rows: dict[tuple[str, ...], Tally] = field(default_factory=dict)
 
-    def add(self, other: Counts) -> None:
-        """Adds the counts of another module by the same keys."""
-        for names, tally in other.rows.items():
-            self.rows.setdefault(names, Tally()).add(tally)
+    def add(self, rows: Iterable[tuple[tuple[str, ...], Tally]]) -> None:
+        """Adds rows, such as those of another module by the same keys."""
+        for names, tally in rows:
+            self.rows[names] = sum_of((self.rows.get(names, Tally()), tally))
 
     @property
     def total(self) -> Tally:
@@ -86,7 +77,7 @@ def count_operations(
 def _count(counts: Counts, opcode: str, values: Sequence[Value], function: Function, size: int) -> None:
     shapes = [value.shape for value in values]
     names = tuple(_NAMES[key](opcode, shapes, function) for key in counts.keys)
-    counts.rows.setdefault(names, Tally()).add(Tally(1, size))
+    counts.add([(names, Tally(1, size))])
 
 
 def _bytes(values: Sequence[Value]) -> int:

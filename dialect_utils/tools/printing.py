@@ -108,14 +108,9 @@ def _computation_text(computation: Computation) -> str:
         return "\n".join(line.strip() for line in lines) + "\n"
     mark = "ENTRY " if computation.is_marked_entry else ""
     name = with_sigil(computation.sigil, computation.name)
-    return "\n".join([f"{mark}{name} {{", *lines, "}" + _thread(computation)]) + "\n"
-
-
-def _thread(computation: Computation) -> str:
-    """Returns the attributes after the last brace of a computation: the thread that runs it."""
     frame = computation.written.frame
     after = computation.source.text[frame.tail : frame.end]
-    return after.partition("}")[2].rstrip()
+    return "\n".join([f"{mark}{name} {{", *lines, "}" + after.partition("}")[2].rstrip()]) + "\n"
 
 
 def _shorten_names(module: HloModule) -> None:

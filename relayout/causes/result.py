@@ -12,7 +12,7 @@ from urllib.parse import quote
 from dialect_utils.history.moved import Side
 from dialect_utils.io.dump_names import DumpName
 from dialect_utils.io.inputs import Input
-from dialect_utils.memory.rows import CollectiveRow, place
+from dialect_utils.memory.rows import CollectiveRow, origin_text
 from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_details, html_text
 
@@ -77,7 +77,9 @@ def _named(dumps: Sequence[DumpName], before: int, after: int) -> tuple[str, str
         return name, around, "", False
     if first.next_pass:
         return first.next_pass, first.change[0], part, True
-    return _after(first, part)
+    # The last pass that the module before names: this is a part of a later one.
+    pipeline, change = first.change
+    return (change, pipeline, part, True) if change else (first.step_name, "", part, True)
 
 
 def _pass_of_part(dumps: Sequence[DumpName], number: int) -> tuple[str, str, str, bool]:
@@ -95,12 +97,6 @@ def _pass_of_part(dumps: Sequence[DumpName], number: int) -> tuple[str, str, str
     if first is not None and first.next_pass:
         return first.next_pass, first.change[0], part, True
     return pipeline, "", change or dumps[number].next_pass, False
-
-
-def _after(first: DumpName, part: str) -> tuple[str, str, str, bool]:
-    """Returns the last pass that a module names, for a part of a later pass."""
-    pipeline, change = first.change
-    return (change, pipeline, part, True) if change else (first.step_name, "", part, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +181,8 @@ class Cause:
 
     def as_json(self) -> dict[str, Any]:
         """Returns the cause as plain values."""
-        sides = {name: None if end is None else asdict(end) for name, end in self._sides.items()}
-        return {**asdict(self), **sides}
-
-    @property
-    def _sides(self) -> dict[str, End | None]:
-        return {"adapted": self.adapted, "kept": self.kept}
+        sides = {"adapted": self.adapted, "kept": self.kept}
+        return {**asdict(self), **{name: end and asdict(end) for name, end in sides.items()}}
 
     @property
     def lines(self) -> Iterator[str]:
@@ -313,7 +305,7 @@ class CollectiveCause:
                 f"  resharded   by {self.resharded_by}" if self.resharded_by.before else "  resharded   in the program"
             )
         if row.op_name or row.source_file:
-            yield f"  from        {' '.join(filter(None, (row.op_name, place(row))))}"
+            yield f"  from        {origin_text(row)}"
         if self.advice:
             yield f"  remove      {self.advice}"
 

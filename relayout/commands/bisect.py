@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input
-from passes.framework.pipeline import verify
+from passes.framework.pipeline import SUFFIX, verify
 from relayout import __version__
 from relayout.batch.unit import Unit, Work
 from relayout.bisection.gathering import Bisection, Rows
@@ -33,7 +33,6 @@ _EXIT_CODES = {"nowhere": DONE, "unknown": _UNKNOWN}
 _TRIALS = 60
 # A reduction tries many modules.
 _LEAST_SECONDS = 120.0
-_SUFFIX = {"hlo": ".hlo", "stablehlo": ".mlir"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +129,9 @@ class _Runner:
         return _UNKNOWN if modules else status
 
     def _run(self, read: Input, module: Module) -> int:
+        # Imported here: one loads jaxlib, the other parses mail headers.
+        from importlib.metadata import version
+
         from relayout.bisection.judging import Bisector, operation_of, reduced
 
         options = replace(self.options, inputs=inputs_for(self.command.inputs, module, self.console))
@@ -144,7 +146,7 @@ class _Runner:
             operation=operation_of(small, found.output),
             operations=sum(1 for _ in small.operations()),
             reduced=self._write(read, small, found),
-            versions=_versions(),
+            versions={"jaxlib": version("jaxlib"), "relayout": __version__},
         )
         print_json(found.as_json())
         return _EXIT_CODES.get(found.place, FAILED)
@@ -155,13 +157,6 @@ class _Runner:
             return None
         path = self.command.output
         if self.command.has_several:
-            path = os.path.join(path, PurePath(read.name).stem + _SUFFIX[small.dialect])
+            path = os.path.join(path, f"{PurePath(read.name).stem}.{SUFFIX[small.dialect]}")
         write_output(path, encode(small.text()))
         return path
-
-
-def _versions() -> dict[str, str]:
-    # Imported here: it parses mail headers.
-    from importlib.metadata import version
-
-    return {"jaxlib": version("jaxlib"), "relayout": __version__}

@@ -60,14 +60,13 @@ class Count(Command):
         notes.update({each.message: each for each in notes_of_report(module)})
         functions = None if self.computation is None else [find_function(module, self.computation)]
         counts = count_operations(module, self.by, functions)
-        together.add(counts)
+        together.add(counts.rows.items())
         if self.json:
-            total = counts.total
             rows = [
-                {**dict(zip(counts.keys, names, strict=True)), "operations": tally.operations, "bytes": tally.bytes}
+                {**dict(zip(counts.keys, names, strict=True)), **tally._asdict()}
                 for names, tally in counts.sorted()[: self.top]
             ]
-            print_json({"file": read.path, "operations": total.operations, "bytes": total.bytes, "rows": rows})
+            print_json({"file": read.path, **counts.total._asdict(), "rows": rows})
         return DONE
 
 

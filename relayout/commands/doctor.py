@@ -13,14 +13,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
-from importlib.util import find_spec
+from importlib.util import MAGIC_NUMBER, cache_from_source, find_spec
 from shlex import quote
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
+import relayout
 from relayout import __version__
 from relayout.batch.unit import Unit
-from relayout.bytecode import modules_to_compile
 from relayout.command import Command
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.shadowing import OWN_PACKAGES, ROOT, hidden_by_own
@@ -107,6 +107,9 @@ except PermissionError:
 sys.exit("a file was opened for writing")
 """
 _PROGRAM_SECONDS = 120.0
+# The header of a compiled file: magic number, flags, time and size of the source, 4 bytes each.
+_HEADER = 16
+_UNCHECKED = 0b11
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +187,32 @@ def _bytecode() -> Finding:
     )
     what = f"{len(outdated)} of {count} modules are not compiled, which delays every command: {command}"
     return Finding("program", "bytecode", "warning", what)
+
+
+# A sandboxed child, which writes no file, compiles again.
+def modules_to_compile(root: str, packages: tuple[str, ...]) -> tuple[list[str], int]:
+    """Returns the files of packages that each import compiles again, and the number of all files."""
+    folders = [each for package in packages for each in os.walk(os.path.join(root, package))]
+    files = [
+        os.path.join(within, name) for within, _, names in folders for name in sorted(names) if name.endswith(".py")
+    ]
+    return [file for file in files if not _is_compiled(file)], len(files)
+
+
+def _is_compiled(file: str) -> bool:
+    """Is true where a compiled file belongs to this version of Python and to this version of the source."""
+    try:
+        source = os.stat(file)
+        with open(cache_from_source(file), "rb") as compiled:
+            header = compiled.read(_HEADER)
+    except (OSError, NotImplementedError):
+        return False
+    magic, flags, time, size = (header[start : start + 4] for start in range(0, _HEADER, 4))
+    if int.from_bytes(flags, "little") & _UNCHECKED:
+        # A hash-based file, as in reproducibly built packages: the header holds a hash of the source, not its time.
+        return magic == MAGIC_NUMBER
+    numbers = int.from_bytes(time, "little"), int.from_bytes(size, "little")
+    return magic == MAGIC_NUMBER and numbers == (int(source.st_mtime) & 0xFFFFFFFF, source.st_size & 0xFFFFFFFF)
 
 
 def _own_package(name: str) -> Finding:
@@ -298,6 +327,7 @@ def _sandbox() -> Finding:
     return Finding("sandbox", "system calls", "ok", "a process that reads files can write none", seconds)
 
 
+# The functions of `relayout` are imported where a step uses them.
 def _self_test(broken: Sequence[str]) -> Iterator[Finding]:
     """Yields a finding for each step of the work on a small module; steps after one that fails are skipped."""
     modules: list[Module] = []
@@ -324,37 +354,27 @@ def _expect(condition: bool, what: str) -> None:
 
 
 def _parse(modules: list[Module]) -> None:
-    from relayout.api import parse
-
-    modules.append(parse(MODULE, "<doctor>"))
+    modules.append(relayout.parse(MODULE, "<doctor>"))
     _expect(modules[-1].text() == MODULE, "the text of the module is not what was read")
 
 
 def _annotate(modules: list[Module]) -> None:
-    from relayout.api import optimize
-
-    modules.append(optimize(modules[-1], "annotate-layouts{target=tpu-v5e}"))
+    modules.append(relayout.optimize(modules[-1], "annotate-layouts{target=tpu-v5e}"))
     _expect(":T(" in modules[-1].text(), "no array has tiles")
 
 
 def _expand(modules: list[Module]) -> None:
-    from relayout.api import optimize
-
-    modules.append(optimize(modules[-1], "expand-tiling"))
+    modules.append(relayout.optimize(modules[-1], "expand-tiling"))
     _expect("T(" not in modules[-1].text(), "an array still has tiles")
 
 
 def _prove(modules: list[Module]) -> None:
-    from relayout.api import check
-
-    verdict = check(modules[0], modules[-1], engines=("proof",))
+    verdict = relayout.check(modules[0], modules[-1], engines=("proof",))
     _expect(verdict.verdict == "equal", str(verdict))
 
 
 def _execute(modules: list[Module]) -> None:
-    from relayout.api import check
-
-    verdict = check(modules[0], modules[-1], engines=("xla",))
+    verdict = relayout.check(modules[0], modules[-1], engines=("xla",))
     _expect(verdict.found_no_difference, str(verdict))
 
 

@@ -25,7 +25,6 @@ from dialect_utils.io.inputs import Input
 from dialect_utils.text import Diagnostic, DiagnosticError, PrintableStream, Source, nearest, printable
 from passes.framework.pipeline import (
     ALL,
-    Observer,
     PassRun,
     Pipeline,
     PipelineResult,
@@ -222,7 +221,10 @@ class _Work:
         if self.options.json:
             print_json({"file": read.path, "expected": len(expected), "wrong": [each.message for each in wrong]})
         elif not wrong:
-            self.console.diagnose([_as_expected(name, len(expected))])
+            count = len(expected)
+            told = "1 expected diagnostic came up" if count == 1 else f"{count} expected diagnostics came up"
+            told = told if count else "expects no diagnostic, and none came up"
+            self.console.diagnose([Diagnostic(f"{name}: {told}", severity="note")])
         return FAILED if wrong else DONE
 
     def _optimize(
@@ -238,7 +240,16 @@ class _Work:
         if not (verify_each or self.options.allow_unverified):
             verify(module)
         before = print_before(_errors(), self.options.print_before)
-        on_pass = self._observer(dump)
+        observers = [print_after(_errors(), self.options.print_after)] if self.options.print_after else []
+        if self.options.print_changed:
+            observers.append(print_changed(_errors()))
+        if dump is not None:
+            observers.append(dump_to(dump, write_output))
+
+        def on_pass(run: PassRun) -> None:
+            for observe in observers:
+                observe(run)
+
         result = run_pipeline(self.pipeline, module, verify_each=verify_each, before_pass=before, on_pass=on_pass)
         notes = result.notes
         if part is not None:
@@ -262,19 +273,6 @@ class _Work:
         options = [f"--{name.replace('_', '-')}" for name in flags if getattr(self.options, name)]
         return " ".join(["relayout opt %s", *passes, *options, "--strip-comments | FileCheck %s"])
 
-    def _observer(self, dump: Path | None) -> Observer:
-        observers = [print_after(_errors(), self.options.print_after)] if self.options.print_after else []
-        if self.options.print_changed:
-            observers.append(print_changed(_errors()))
-        if dump is not None:
-            observers.append(dump_to(dump, write_output))
-
-        def observe_all(run: PassRun) -> None:
-            for observe in observers:
-                observe(run)
-
-        return observe_all
-
     def _dump_directory(self, read: Input, chunk: int) -> Path | None:
         directory = self.options.dump_dir
         if directory is not None and self.options.has_several:
@@ -291,12 +289,6 @@ class _Work:
             write_output(target, output)
         if self.options.json:
             print_json(_describe(read.path, output, results, with_text=to_stdout and self.options.emit == "text"))
-
-
-def _as_expected(name: str, count: int) -> Diagnostic:
-    """Returns the note about a file whose diagnostics are those that it expects."""
-    found = "1 expected diagnostic came up" if count == 1 else f"{count} expected diagnostics came up"
-    return Diagnostic(f"{name}: {found if count else 'expects no diagnostic, and none came up'}", severity="note")
 
 
 def _errors() -> TextIO:

@@ -19,7 +19,7 @@ from dialect_utils.io.inputs import named_input
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Pass
-from passes.framework.pipeline import Pipeline, verify
+from passes.framework.pipeline import SUFFIX, Pipeline, verify
 from relayout.batch.unit import Unit
 from relayout.command import Command, LimitOptions
 from relayout.console import DONE, Console, print_json
@@ -38,7 +38,6 @@ _FINDINGS = {"different": "difference", "crash": "crash"}
 _SECONDS = 3600.0
 # The compilation and the run of a module of ordinary size, by a program that starts JAX.
 _RUN_SECONDS = 120
-_SUFFIX = {"hlo": ".hlo", "stablehlo": ".mlir"}
 _LETTERS = (".a", ".b")
 
 
@@ -60,7 +59,7 @@ exit codes:
   0  reduced, and the files show the cause that the line `kept:` names
   1  nothing to reduce: no difference, no crash, or no exit code 0 of the command; or the input is wrong
   2  the command is wrong, or a file is missing"""
-    endings = tuple(letter + suffix for letter in ("", *_LETTERS) for suffix in _SUFFIX.values())
+    endings = tuple(f"{letter}.{suffix}" for letter in ("", *_LETTERS) for suffix in SUFFIX.values())
     rules = (
         needs(("repeat", "run_timeout"), "oracle", reason="without --oracle COMMAND"),
         excludes(
@@ -203,7 +202,7 @@ def _first_pass(module: Module, pipeline: Pipeline, finder: Finder) -> tuple[Pas
 
 def _write(prefix: str, letters: Sequence[str], modules: Sequence[Module]) -> list[str]:
     """Writes `PREFIX.hlo`, or `PREFIX.a.hlo` and `PREFIX.b.hlo`; returns the names."""
-    files = [prefix + letter + _SUFFIX[module.dialect] for letter, module in zip(letters, modules, strict=True)]
+    files = [f"{prefix}{letter}.{SUFFIX[module.dialect]}" for letter, module in zip(letters, modules, strict=True)]
     for file, module in zip(files, modules, strict=True):
         write_output(file, module.text().encode())
     return files

@@ -164,13 +164,13 @@ class _Runner:
             return self._run_on(stack, read)
 
     def _run_on(self, stack: ExitStack, read: Input) -> int:
-        from dialect_utils.execution import arrays_to_npz
+        from dialect_utils.execution import arrays_to_npz, read_recorded
         from relayout.compared import Compared
 
         file, forms = read.path, self._forms(read.with_constants())
         execution = self._execution(file, forms, stack)
         ready, results = execution.ready, execution.ready.results
-        recorded = self._recorded(forms)
+        recorded = None if self.command.inputs else read_recorded(forms.data, forms.name)
         source = self._source(forms, ready.devices, results)
         expected = None if source and not self.command.expect else self._expected(execution, recorded)
         if expected is None and source is None and self.tolerance is not None:
@@ -218,7 +218,9 @@ class _Runner:
         execution, may_store = load_cached(forms, engine, worker_of)
         if execution is None:
             verify(forms.written)
-            self._check_options(forms.written)
+            given = [name for name in ("callback", "custom_call", "constants") if getattr(self.command, name)]
+            if given and not isinstance(forms.written, HloModule):
+                raise usage_error(f"--{given[0].replace('_', '-')} is for HLO, and this module is StableHLO")
         if self.command.verify_bitcasts:
             self._print_bitcasts(file, forms.dump)
         if execution is not None:
@@ -253,18 +255,6 @@ class _Runner:
         assert isinstance(dump, HloModule)  # _source rejects StableHLO
         assert isinstance(module, HloModule)
         return first_difference(dump, module, source, compared.inputs, self.worker, self.command.engine)
-
-    def _recorded(self, forms: Forms) -> Recorded | None:
-        """Returns the recorded inputs and results of a snapshot, unless the user gives inputs."""
-        from dialect_utils.execution import read_recorded
-
-        return None if self.command.inputs else read_recorded(forms.data, forms.name)
-
-    def _check_options(self, module: Module) -> None:
-        """Raises UsageError for options without effect on a module."""
-        given = [name for name in ("callback", "custom_call", "constants") if getattr(self.command, name)]
-        if given and not isinstance(module, HloModule):
-            raise usage_error(f"--{given[0].replace('_', '-')} is for HLO, and this module is StableHLO")
 
     def _print_bitcasts(self, file: str, module: Module) -> None:
         from passes.dumps.make_portable import proved_bitcasts

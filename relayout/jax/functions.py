@@ -76,27 +76,22 @@ def as_jax_function(module: ModuleLike) -> Callable[..., tuple[jax.Array, ...]]:
     parameters, _ = entry_arrays(found)
 
     def call(*inputs: Any) -> tuple[jax.Array, ...]:
-        return called(*_fitting(inputs, parameters))
+        if len(inputs) != len(parameters):
+            message = f"{len(inputs)} inputs were given, but the entry has {len(parameters)} parameters"
+            raise DiagnosticError(Diagnostic(message))
+        arrays = []
+        for number, (value, shape) in enumerate(zip(inputs, parameters, strict=True)):
+            array = value if isinstance(value, jax.Array) else as_array(value, shape)  # a tracer is a jax.Array, too
+            needed = f"in{number} has the {{}}, but {shape.without_layout} is needed"
+            if array.shape != shape.dimensions:
+                raise DiagnosticError(Diagnostic(needed.format(f"dimensions {list(array.shape)}")))
+            wanted = dtype_of(shape.element_type)
+            if array.dtype != wanted:
+                raise DiagnosticError(Diagnostic(needed.format(f"type {array.dtype}"), hint=f"give {wanted}"))
+            arrays.append(array)
+        return called(*arrays)
 
     return call
-
-
-def _fitting(inputs: Sequence[Any], parameters: Sequence[ArrayShape]) -> list[Any]:
-    """Returns the inputs as arrays; raises DiagnosticError for inputs that do not fit the parameters."""
-    if len(inputs) != len(parameters):
-        message = f"{len(inputs)} inputs were given, but the entry has {len(parameters)} parameters"
-        raise DiagnosticError(Diagnostic(message))
-    arrays = []
-    for number, (value, shape) in enumerate(zip(inputs, parameters, strict=True)):
-        array = value if isinstance(value, jax.Array) else as_array(value, shape)  # a tracer is a jax.Array, too
-        needed = f"in{number} has the {{}}, but {shape.without_layout} is needed"
-        if array.shape != shape.dimensions:
-            raise DiagnosticError(Diagnostic(needed.format(f"dimensions {list(array.shape)}")))
-        wanted = dtype_of(shape.element_type)
-        if array.dtype != wanted:
-            raise DiagnosticError(Diagnostic(needed.format(f"type {array.dtype}"), hint=f"give {wanted}"))
-        arrays.append(array)
-    return arrays
 
 
 def _structs(shapes: Sequence[ArrayShape]) -> tuple[jax.ShapeDtypeStruct, ...]:

@@ -19,6 +19,7 @@ from dialect_utils.execution import hlo_proto_to_text, hlo_text_to_proto
 from dialect_utils.hlo import parse_module
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.memory.sharing import elements
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import expand_bitcasts
 from passes.dumps.inline_fusions import inline_fusions
@@ -64,7 +65,12 @@ def apply_passes(passes: PipelineLike) -> Iterator[Applied]:
 
     def transform(data: bytes) -> bytes | None:
         try:
-            return _transformed(data, pipeline, applied)
+            before = parse_module(hlo_proto_to_text(data, "<compilation>"), "<compilation>")
+            result = pipeline.run(_UNDO.run(before).module)
+            _check_taken(before, result.module)
+            applied.modules.append((before, result.module))
+            applied.notes += result.notes
+            return hlo_text_to_proto(result.module.text()) if result.modified else None
         except Exception as error:
             applied.errors.append(error)
             raise
@@ -80,16 +86,6 @@ def apply_passes(passes: PipelineLike) -> Iterator[Applied]:
         raise own from None
     finally:
         xla.clear_hlo_module_transformation(name, platforms="cpu")
-
-
-def _transformed(data: bytes, pipeline: Pipeline, applied: Applied) -> bytes | None:
-    """Returns the proto of a module after a pipeline, None where the pipeline changes nothing."""
-    before = parse_module(hlo_proto_to_text(data, "<compilation>"), "<compilation>")
-    result = pipeline.run(_UNDO.run(before).module)
-    _check_taken(before, result.module)
-    applied.modules.append((before, result.module))
-    applied.notes += result.notes
-    return hlo_text_to_proto(result.module.text()) if result.modified else None
 
 
 def _check_taken(before: Module, after: Module) -> None:
@@ -121,8 +117,7 @@ def _with_scalar_layout(array: ArrayShape) -> ArrayShape:
 def _hazards(module: Module) -> set[str]:
     """Returns the constructs on which XLA:CPU hangs, aborts or overwrites an argument, for lack of a copy."""
     found = set()
-    root = module.entry.results[0]
-    returned = root.operation.operands if root.operation is not None and root.operation.opcode == "tuple" else [root]
+    returned = list(elements(module.entry.results))
     for value in returned:
         if value.operation is None or value.operation.opcode in ("constant", "parameter"):
             found.add("a parameter or constant as a result")

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dialect_utils.memory import MemoryReport
-from dialect_utils.memory.rows import BufferRow, RelayoutRow, place
+from dialect_utils.memory.rows import BufferRow, RelayoutRow, origin_text
 from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_text
 from relayout.report.pages import page_table, plain_page
@@ -170,7 +170,7 @@ def _html_relayouts(title: str, rows: Sequence[RelayoutRow]) -> Iterator[str]:
             html_text(row.name),
             html_text(row.source),
             html_text(row.result),
-            html_text(f"{row.op_name} {place(row)}".strip()),
+            html_text(origin_text(row)),
         )
         for row in rows
     )

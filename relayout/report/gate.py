@@ -39,7 +39,7 @@ def _figures(report: MemoryReport) -> dict[str, float]:
         "outputs": totals["output_bytes"],
         "temporaries": totals["temporary_bytes"],
         "padding": totals["padding_bytes"],
-        "relayout bytes": sum((row.bytes_read + row.bytes_written) * (row.trips or 1) for row in relayouts),
+        "relayout bytes": sum(row.total_bytes for row in relayouts),
         "relayouts": len(relayouts),
         "copies": sum(row.opcode.startswith("copy") for row in report.relayouts),
         "collectives": len(report.collectives),
@@ -78,11 +78,8 @@ class Condition:
             limit, against = self.factor * before, f", and {self._written(before)} in the old report"
         if not _COMPARISONS[self.comparison](figure, limit):
             return None
-        return f"{self.text}: {self.figure} {'are' if self._is_plural else 'is'} {self._written(figure)}{against}"
-
-    @property
-    def _is_plural(self) -> bool:
-        return self.figure.endswith("s")
+        verb = "are" if self.figure.endswith("s") else "is"
+        return f"{self.text}: {self.figure} {verb} {self._written(figure)}{against}"
 
     def _written(self, figure: float) -> str:
         return str(figure) if self.figure in _COUNTS else f"{format_bytes(round(figure))} ({figure:.0f} bytes)"

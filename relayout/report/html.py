@@ -98,6 +98,11 @@ def _data(report: MemoryReport) -> dict[str, Any]:
     """Returns the data of the page; each distinct text is stored once, and rows hold its number."""
     strings: dict[str, int] = {}
     tables = {name: _table(strings, row, getattr(report, name)) for name, row in _ROWS.items()}
+    found = {}
+    for buffer in report.usage.buffers:
+        if (operation := buffer.value.operation) is not None:
+            operands = ", ".join(operand.name for operand in operation.operands)
+            found[buffer.value.name] = f"{operation.opcode}({operands})"
     return {
         "module": report.module.name or "module",
         "target": report.usage.target or "",
@@ -111,7 +116,7 @@ def _data(report: MemoryReport) -> dict[str, Any]:
         "tables": tables,
         "strings": list(strings),
         "layouts": _layouts(report),
-        "ops": _operations(report),
+        "ops": found,
     }
 
 
@@ -151,13 +156,3 @@ def _picture(shape: ArrayShape) -> str:
     if not is_small:
         picture = replace(picture, notes=picture.notes[:1])
     return format_svg(picture) if picture.panels or picture.overview else ""
-
-
-def _operations(report: MemoryReport) -> dict[str, str]:
-    """Returns the operation of each buffer, as opcode and operands."""
-    found = {}
-    for buffer in report.usage.buffers:
-        if (operation := buffer.value.operation) is not None:
-            operands = ", ".join(operand.name for operand in operation.operands)
-            found[buffer.value.name] = f"{operation.opcode}({operands})"
-    return found

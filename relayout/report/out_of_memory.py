@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from dialect_utils.memory.messages import MessageAllocation, OutOfMemory
+from dialect_utils.memory.rows import origin_text
 from dialect_utils.text import format_bytes
 from relayout.report.terminal import clip, format_table
 
@@ -93,20 +94,15 @@ def _named(each: MessageAllocation) -> str:
     instruction = each.label.split(" = ")[0].lstrip("%")
     name = " ".join(filter(None, (instruction, each.shape))) or each.kind
     tag = f" ({each.tag})" if each.tag else ""
-    origin = _origin(each)
+    origin = origin_text(each)
     return f"{name}{tag}" + (f", from {origin}" if origin else "")
-
-
-def _origin(each: MessageAllocation) -> str:
-    line = f"{each.source_file}:{each.source_line}" if each.source_file else ""
-    return f"{each.op_name} {line}".strip()
 
 
 def _table(message: OutOfMemory) -> Iterator[str]:
     """Yields the allocations with the most bytes; those of one shape and origin are one row."""
     groups: dict[tuple[str, str, str, int], list[MessageAllocation]] = {}
     for each in message.allocations:
-        groups.setdefault((each.shape or each.label, each.tag, _origin(each), each.size), []).append(each)
+        groups.setdefault((each.shape or each.label, each.tag, origin_text(each), each.size), []).append(each)
     least = (message.needed or 0) * _LEAST_SHARE
     order = sorted(groups.values(), key=lambda group: -sum(each.size for each in group))
     shown = [group for group in order if sum(each.size for each in group) >= least][:_ROWS]
@@ -129,7 +125,7 @@ def _row(group: Sequence[MessageAllocation]) -> tuple[str, ...]:
         f"{len(group)}x",
         first.shape or first.label,
         "; ".join(map(str, first.padded)) or first.tag,
-        _origin(first),
+        origin_text(first),
     )
 
 

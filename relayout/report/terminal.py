@@ -8,7 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.memory.allocation import memory_space_name
 from dialect_utils.memory.report import MemoryReport
-from dialect_utils.memory.rows import LEAST_SHARE, BufferRow, CollectiveRow, CostRow, Group, RelayoutRow, grouped, place
+from dialect_utils.memory.rows import (
+    LEAST_SHARE,
+    CollectiveRow,
+    CostRow,
+    Group,
+    RelayoutRow,
+    grouped,
+    origin_text,
+    place,
+)
 from dialect_utils.text import format_bytes, format_count
 
 _ROWS = 10
@@ -104,7 +113,7 @@ def _collectives(report: MemoryReport) -> Iterator[str]:
 def _collective_cells(size: int, rows: Sequence[CollectiveRow]) -> Sequence[str]:
     first = rows[0]
     told = first.kind, _name(rows), first.operand_text, first.groups
-    return format_bytes(size), _times(first), *told, _origin(first)
+    return format_bytes(size), _times(first), *told, origin_text(first)
 
 
 def _name(rows: Sequence[RelayoutRow | CostRow | CollectiveRow]) -> str:
@@ -114,7 +123,7 @@ def _name(rows: Sequence[RelayoutRow | CostRow | CollectiveRow]) -> str:
 def _cost_cells(rows: Sequence[CostRow]) -> Sequence[str]:
     first, name = rows[0], _name(rows)
     flops = sum(row.flops * (row.trips or 1) for row in rows)
-    return format_bytes(sum(map(_accessed, rows))), format_count(flops), _times(first), name, _origin(first)
+    return format_bytes(sum(map(_accessed, rows))), format_count(flops), _times(first), name, origin_text(first)
 
 
 def _accessed(row: CostRow) -> int:
@@ -137,7 +146,7 @@ def _held(report: MemoryReport) -> _Table:
 
 
 def _held_row(group: Group) -> Sequence[str]:
-    return format_bytes(group.bytes_held), group.first.role, group.name, group.first.shape, _origin(group.first)
+    return format_bytes(group.bytes_held), group.first.role, group.name, group.first.shape, origin_text(group.first)
 
 
 def _padding(report: MemoryReport) -> _Table:
@@ -156,7 +165,7 @@ def _padding(report: MemoryReport) -> _Table:
 def _padding_row(group: Group) -> Sequence[str]:
     first = group.first
     factor = f"{first.bytes_held / first.bytes_meant if first.bytes_meant else 1.0:.3g}x"
-    return format_bytes(group.padding_bytes), factor, group.name, first.shape, first.padding, _origin(first)
+    return format_bytes(group.padding_bytes), factor, group.name, first.shape, first.padding, origin_text(first)
 
 
 def _relayouts(report: MemoryReport) -> _Table:
@@ -165,8 +174,8 @@ def _relayouts(report: MemoryReport) -> _Table:
     for row in report.relayouts:
         if row.kind == "relayout":
             groups.setdefault((row.source, row.result, place(row) or row.op_name), []).append(row)
-    moved = sorted(groups.values(), key=lambda rows: -sum(map(_cost, rows)))
-    count, total = sum(map(len, moved)), sum(_cost(row) for rows in moved for row in rows)
+    moved = sorted(groups.values(), key=lambda rows: -sum(row.total_bytes for row in rows))
+    count, total = sum(map(len, moved)), sum(row.total_bytes for rows in moved for row in rows)
     others = len(report.relayouts) - count
     title = f"relayouts: {count}, {format_bytes(total)} read and written; {others} more copies between memory spaces"
     header = ("moved", "times", "op", "layouts", "from")
@@ -174,17 +183,19 @@ def _relayouts(report: MemoryReport) -> _Table:
         report.usage.peak_bytes * LEAST_SHARE,
         title,
         header,
-        [(sum(map(_cost, rows)), len(rows), _move(rows)) for rows in moved],
+        [(sum(row.total_bytes for row in rows), len(rows), _move(rows)) for rows in moved],
     )
 
 
 def _move(rows: Sequence[RelayoutRow]) -> Sequence[str]:
     first, name = rows[0], _name(rows)
-    return format_bytes(sum(map(_cost, rows))), _times(first), name, f"{first.source} -> {first.result}", _origin(first)
-
-
-def _cost(row: RelayoutRow) -> int:
-    return (row.bytes_read + row.bytes_written) * (row.trips or 1)
+    return (
+        format_bytes(sum(row.total_bytes for row in rows)),
+        _times(first),
+        name,
+        f"{first.source} -> {first.result}",
+        origin_text(first),
+    )
 
 
 def _times(row: RelayoutRow | CostRow | CollectiveRow) -> str:
@@ -203,10 +214,6 @@ def _table(
     if hidden := rows[len(shown) :]:
         size, count = sum(size for size, _, _ in hidden), sum(number for _, number, _ in hidden)
         yield f"  and {count} more with {format_bytes(size)}"
-
-
-def _origin(row: BufferRow | RelayoutRow | CostRow | CollectiveRow) -> str:
-    return f"{row.op_name} {place(row)}".strip()
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

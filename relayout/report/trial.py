@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dialect_utils.execution.compilers import Compiled, compile_for
 from dialect_utils.io.files import encode, parse_bytes
-from dialect_utils.ir import Module
+from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Layout, Shape
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.relayouts import orders_without
+from dialect_utils.memory.sharing import elements
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
 from relayout.report.terminal import clip, format_table
 
@@ -38,7 +39,8 @@ def try_advice(module: Module, target: str) -> Trial:
         raise DiagnosticError(Diagnostic(message))
     before = compile_for(module.text(), target)
     report = MemoryReport(parse_bytes(encode(before.dump), "compiled.hlo"), target)
-    wanted = dict(_wanted_arguments(report)), dict(_wanted_results(report))
+    entry = report.module.entry
+    wanted = [dict(_wanted(report, side, values)) for side, values in enumerate((entry.parameters, entry.results))]
     if not any(wanted):
         return Trial(target, (), before, None, report)
     changed = module.clone()
@@ -68,25 +70,13 @@ def _said(wanted: Shape, found: Shape) -> str:
     return str(wanted) if orders[0] == orders[1] else f"{wanted}, for which the compiler took {found}"
 
 
-def _wanted_arguments(report: MemoryReport) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yields (argument, minor_to_major) for the arguments that are moved to another order of dimensions."""
-    numbers = {value: number for number, value in enumerate(report.module.entry.parameters)}
+def _wanted(report: MemoryReport, side: int, values: Sequence[Value]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yields (number, minor_to_major) for arguments that are moved to another order, or results moved from one."""
+    numbers = {value: number for number, value in enumerate(elements(values) if side else values)}
     for move in report.moves:
-        value = move.operation.operands[0]
+        value = (move.operation.operands, move.operation.results)[side][0]
         if value in numbers and (orders := orders_without(move)) is not None:
-            yield numbers[value], orders[0]
-
-
-def _wanted_results(report: MemoryReport) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yields (result, minor_to_major) for the results that are moved from another order of dimensions."""
-    [root] = report.module.entry.results
-    is_tuple = root.operation is not None and root.operation.opcode == "tuple"
-    results = root.operation.operands if root.operation is not None and is_tuple else (root,)
-    numbers = {value: number for number, value in enumerate(results)}
-    for move in report.moves:
-        value = move.operation.results[0]
-        if value in numbers and (orders := orders_without(move)) is not None:
-            yield numbers[value], orders[1]
+            yield numbers[value], orders[side]
 
 
 def trial_page(trial: Trial, width: int | None = None) -> str:

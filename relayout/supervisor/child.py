@@ -103,7 +103,11 @@ def serve(
         os.dup2(words, 1)
         os.dup2(words, 2)
         with contextlib.suppress(EOFError, BrokenPipeError, ConnectionError):
-            _detach(parent, limits, {connection.fileno(), words, empty})
+            sandbox.die_with_parent(parent)
+            if not limits.reads_input:
+                os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            leave_session({connection.fileno(), words, empty})
+            sandbox.prefer_as_victim()
             host = Host(connection)
             use_streams(host, set() if job.keeps_results else terminals)
             _serve(host, job, limits, empty, is_planner=is_planner)
@@ -125,16 +129,6 @@ def _terminals() -> set[str]:
 
         os.environ["COLUMNS"] = str(shutil.get_terminal_size().columns)
     return terminals
-
-
-def _detach(parent: int, limits: Limits, kept: Iterable[int]) -> None:
-    """Leaves the parent's session, terminal and files, but for the descriptors `kept` and those of the streams."""
-    sandbox.die_with_parent(parent)
-    if not limits.reads_input:
-        null = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(null, 0)
-    leave_session(kept)
-    sandbox.prefer_as_victim()
 
 
 def _serve(host: Host, job: Job, limits: Limits, empty: int, *, is_planner: bool) -> None:

@@ -165,7 +165,9 @@ class Pool:
                 ahead = number + (_AHEAD if kept < _MOST_KEPT else 1)
                 while waiting and waiting[0][0] < ahead and len(self._busy) < count:
                     self._begin(*waiting.popleft())
-                self._print_first(number)
+                for task in self._busy.values():
+                    if self._is_direct and task.number == number:
+                        task.print_directly()
                 for event in self._events():
                     finished[event.task.number] = self._result(event)
             yield finished.pop(number)
@@ -215,13 +217,6 @@ class Pool:
         from relayout.supervisor.cache import Entry
 
         return Entry.of(self._cache, selected)
-
-    def _print_first(self, number: int) -> None:
-        """Prints the output of the first unit that has no result as it comes."""
-        if self._is_direct:
-            for task in self._busy.values():
-                if task.number == number:
-                    task.print_directly()
 
     def _events(self) -> Iterator[_Event]:
         """Waits for children; yields those that have answered or are lost, which are busy no longer."""
@@ -280,7 +275,8 @@ class Pool:
 
     def _lost(self, task: _Task, child: Child, lost: Lost) -> Result:
         """Reports a unit whose child is lost: one line, and the result that the command prints for it."""
-        diagnostic = _diagnostic_of(task.unit, child.item, lost)
+        names = [name for name in (None if task.unit is None else task.unit.name, child.item) if name]
+        diagnostic = Diagnostic(": ".join([*names, lost.reason]), hint=lost.hint)
         text = render(diagnostic) + "\n"
         task.write(ERRORS, (colour(text) if self.job.colour == "always" else text).encode(errors="backslashreplace"))
         command = self.job.command
@@ -296,18 +292,8 @@ def _cause(child: Child, limits: Limits) -> Lost:
         return Lost(f"more than {_gigabytes(limits.memory)} of memory are needed", _MORE_MEMORY)
     if code == -signal.SIGXCPU:
         return Lost("no result after all the processor time that it may have", _MORE_TIME)
-    return Lost(f"the process that worked on it {describe_exit(code)}{_last_line(said)}")
-
-
-def _diagnostic_of(unit: Unit | None, item: str | None, lost: Lost) -> Diagnostic:
-    """Returns the one line about an input whose process was lost."""
-    names = [name for name in (None if unit is None else unit.name, item) if name]
-    return Diagnostic(": ".join([*names, lost.reason]), hint=lost.hint)
-
-
-def _last_line(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return f" ({lines[-1]})" if lines else ""
+    return Lost(f"the process that worked on it {describe_exit(code)}{f' ({lines[-1]})' if lines else ''}")
 
 
 def _gigabytes(size: int) -> str:

@@ -72,6 +72,11 @@ class Search:
         while batch := self._batch():
             self._try(batch)
         best = self.best
+        found = [
+            (self._candidates.modelled(known_layouts(each)), figure(each.figures, self.objective))
+            for each in self.trials
+        ]
+        known = [(modelled, compiled) for modelled, compiled in found if 0 < compiled < inf]
         return Tuning(
             self.measured.target,
             self.measured.version,
@@ -81,7 +86,7 @@ class Search:
             "" if best.change == start else self._proof(best.change) or "",
             self.program(best),
             frozenset(change for change, proof in self._proofs.items() if proof is None),
-            self._correlation(),
+            rank_correlation([modelled for modelled, _ in known], [compiled for _, compiled in known]),
         )
 
     @property
@@ -93,15 +98,6 @@ class Search:
     def program(self, trial: Trial) -> StableHloModule:
         """Returns the changed program of a trial."""
         return self._candidates.programs.module(trial.change)
-
-    def _correlation(self) -> float | None:
-        """Returns the rank correlation of the model and the compiler's figure over all trials that compile."""
-        found = [
-            (self._candidates.modelled(known_layouts(each)), figure(each.figures, self.objective))
-            for each in self.trials
-        ]
-        known = [(modelled, compiled) for modelled, compiled in found if 0 < compiled < inf]
-        return rank_correlation([modelled for modelled, _ in known], [compiled for _, compiled in known])
 
     def _try(self, changes: Sequence[Change]) -> None:
         """Measures changes in their order, as far as the budget goes."""

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import contextlib
+import re
+
 import pytest
 
+import relayout
 from dialect_utils.hlo import HloModule, Instruction, parse_module
 from dialect_utils.hlo.instruction import as_instruction
 from dialect_utils.ir import Builder, NewScalar, Value, array_shape
@@ -475,3 +479,38 @@ def test_a_plan_uses_only_what_is_defined_before_it() -> None:
     with pytest.raises(ValueError, match="pad needs a padding value"):
         module.after(p).apply_plan(plan, p, names, like=p, paddings=[None] * len(names))
     assert module.text() == text
+
+
+_SUBTRACTIONS = (
+    "HloModule m\nENTRY e {\n  a = f32[2] parameter(0)\n  b = f32[2] parameter(1)\n"
+    "  ROOT s = f32[2] subtract(a, b)\n}\n",
+    "func.func public @main(%a: tensor<2xf32>, %b: tensor<2xf32>) -> tensor<2xf32> {\n"
+    "  %s = stablehlo.subtract %a, %b : tensor<2xf32>\n  return %s : tensor<2xf32>\n}\n",
+)
+# Settings of a module, which say how it is printed and verified.
+_SETTINGS = {"has_locations", "is_of_compiler", "sound", "writes_layouts"}
+
+
+@pytest.mark.parametrize("text", _SUBTRACTIONS)
+def test_an_assignment_edits_the_module_or_raises(text: str) -> None:
+    module = relayout.parse(text.encode())
+    operation = next(iter(module.operations()))
+    a, b = module.entry.parameters
+    operation.operands = (b, a)  # type: ignore[misc]  # the interface has no setters
+    edited = " ".join(module.text().split())
+    assert "subtract(b, a)" in edited or re.search(r"subtract %arg1, %arg0", edited)
+    operation.results[0].shape = parse_shape("f32[3]")  # type: ignore[misc]  # the interface has no setters
+    assert "3" in module.text()
+    with pytest.raises(ValueError, match="zip"):
+        operation.operands = (b,)  # type: ignore[misc]  # the interface has no setters
+    for part in (module, module.entry, operation, operation.results[0], a):
+        for name in (each for each in dir(part) if not each.startswith("_") and each not in _SETTINGS):
+            before = module.text()
+            value = getattr(part, name)
+            if callable(value):
+                continue
+            with contextlib.suppress(AttributeError, ValueError):
+                setattr(part, name, value)
+                # The methods that assignments call change nothing for the same value.
+                assert name in ("name", "operands", "results", "root", "shape"), name
+            assert module.text() == before

@@ -42,7 +42,7 @@ def ask_everything(module: HloModule) -> int:
     """Reads every property, calls every query and requests every builder of a module; returns the number of answers."""
     asked = 0
     for thing in objects_of(module):
-        cls = type(thing)
+        cls = next(each for each in QUERIES if isinstance(thing, each))
         questions: list[Callable[[], object]] = [
             lambda thing=thing, name=name: getattr(thing, name)  # type: ignore[misc]
             for name in dir(cls)

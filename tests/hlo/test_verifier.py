@@ -56,6 +56,7 @@ _PAIR = "p = (f32[], f32[]) parameter(0)\n  ROOT o = (f32[], f32[]) copy(p)"
 _CONVOLVED = "a = f32[1,2,1] parameter(0)\n  f = f32[1,1,1] parameter(1)\n  ROOT c = f32[1,2,1] convolution(a, f), "
 _STATE = "((f32[2,3]), f32[3,2], s32[])"
 _SENT = "p = f32[4] parameter(0)\n  t = token[] after-all()\n  s = (f32[4], u32[], token[]) send(p, t), channel_id=1"
+_RECEIVED = 't = token[] after-all()\n  r = (f32[4], u32[], token[]) recv(t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs="{{0,1}}"}\n  ROOT d = (f32[4], token[]) recv-done(r), channel_id=1'
 _PINNED = 'p = f32[4] parameter(0)\n  b = b(f32[4]) custom-call(p), custom_call_target="Pin", output_to_operand_aliasing={{}: (0, {})}\n  '
 
 # The body of the entry, the computations before it, the attributes of the module, and a part of the message.
@@ -128,6 +129,24 @@ MISTAKES = [
     ("p = f32[4,2] parameter(0), sharding={devices=[2,2]0,0,1,2}\n  ROOT c = f32[4,2] copy(p)", "", "", "names a device twice"),
     ("p = f32[4,2] parameter(0), sharding={devices=[2,2]0,1,2,3}\n  ROOT c = f32[4,2] copy(p)", "", ", num_partitions=2", "names device 2, but there are 2"),
     ("p = (f32[4], f32[4]) parameter(0), sharding={{replicated}}\n  ROOT c = (f32[4], f32[4]) copy(p)", "", "", "1 entries for a tuple of 2 leaves"),
+    ("p = f32[4,2] parameter(0), sharding={maximal device=-1}\n  ROOT c = f32[4,2] copy(p)", "", "", "which is negative"),
+    ("p = (f32[4], f32[4]) parameter(0), sharding={{replicated}, {devices=[2,2]0,1,2,3}}\n  ROOT c = (f32[4], f32[4]) copy(p)", "", "", "but f32[4] has rank 1"),
+    ("p = f32[4,4] parameter(0), sharding={devices=[2,2]<=[2,2]}\n  ROOT c = f32[4,4] copy(p)", "", "", "needs an order T(...)"),
+    ("p = f32[4] parameter(0), sharding={replicated device=1}\n  ROOT c = f32[4] copy(p)", "", "", "has 1 devices instead of 0"),
+    ('ROOT p = (f32[4], f32[4]) parameter(0), origin={({"a"})}', "", "", "mismatched tuple structure in the origin"),
+    ("ROOT p = (f32[4], f32[4]) parameter(0), parameter_replication={true}", "", "", "the shape has 2 leaf buffers"),
+    ("p = f32[4] parameter(0)\n  ROOT n = f32[4] negate(p), parameter_replication={true}", "", "", "is no parameter, but has parameter_replication"),
+    ('ROOT p = f32[4] parameter(0), metadata={op_name ="a"}', "", "", "metadata expects fields"),
+    ("ROOT c = f32[] constant({...})", "", "", "nests deeper than f32[]"),
+    # Buffers and schedules.
+    (f"{_PINNED}o = b(f32[4]) opt-barrier(b)\n  ROOT z = f32[4] custom-call(o), custom_call_target=\"Unpin\", output_to_operand_aliasing={{{{}}: (0, {{}})}}", "", "", "buffers aren't allowed in this context"),
+    (_RECEIVED, "", ", is_scheduled=true", "expected send to match recv"),
+    (_RECEIVED.replace("{0,1}", "{0,1},{1,0}"), "", ", is_scheduled=true", "non-cyclical source-target pairs"),
+    (f"{_RECEIVED.replace('ROOT ', '')}\n  p = f32[4] parameter(0)\n  ROOT a = f32[4] all-reduce(p), to_apply=add", _ADD, ", is_scheduled=true", "will cause a deadlock"),
+    # Asynchronous operations.
+    (f"p = f32[2,3] parameter(0)\n  ROOT s = {_STATE} async-start(p), calls=w", _ASYNC, "", "has no matching async done"),
+    (f"p = f32[2,3] parameter(0)\n  s = {_STATE} async-start(p), calls=w\n  ROOT d = f32[3,2] async-done(s)", _ASYNC.replace("ROOT r", "n = f32[2,3] negate(p)\n  ROOT r").replace("call(p)", "call(n)"), "", "to contain only the root and parameters"),
+    (f"p = {_STATE} parameter(0)\n  t = {_STATE} copy(p)\n  x = f32[2,3] constant({{{{1,2,3}},{{4,5,6}}}})\n  ROOT d = f32[3,2] async-done(x)", "", "", "does not trace back to an async start"),
     # Headers.
     (_PAIR, "", ", input_output_alias={ {0} (0, {0}) }", "expects integers in entries"),
     (_PAIR, "", ", input_output_alias={ {5}: (0, {0}) }", "which do not exist"),

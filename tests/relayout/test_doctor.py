@@ -17,10 +17,9 @@ from typing import Any
 
 import pytest
 
-from relayout.bytecode import modules_to_compile
 from relayout.cli import main
 from relayout.commands import doctor
-from relayout.commands.doctor import MODULE, REQUIREMENTS, Finding
+from relayout.commands.doctor import MODULE, REQUIREMENTS, Finding, modules_to_compile
 from tests.paths import ROOT
 
 

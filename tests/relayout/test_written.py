@@ -187,6 +187,11 @@ def test_a_killed_command_leaves_no_lock(folder: Path) -> None:
     assert not list(folder.glob(".relayout-*"))
 
 
+def test_a_number_of_trials_names_no_file(folder: Path) -> None:
+    (folder / "500").write_text("notes\n")
+    assert main(["reduce", "a.hlo", "red.a.hlo"]) == 1
+
+
 def test_every_option_that_names_a_file_is_known(folder: Path) -> None:
     reads = {"files", "pairs", "pipelines", "placements", "inputs", "expect", "explain", "constants", "against"}
     for name in COMMANDS:

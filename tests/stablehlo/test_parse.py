@@ -220,3 +220,16 @@ def test_attributes_without_a_python_form_are_skipped() -> None:
     assert operation.attribute("xla_shape") is None
     assert module.attributes["mhlo.a"] == "1 : i32"
     assert module.entry_layout[1] == (operation.results[0].shape,)
+
+
+@pytest.mark.parametrize("count", [10, 600])
+def test_brackets_in_arrows_strings_and_comments_do_not_nest(count: int) -> None:
+    name = "(<{[" * count
+    kind = "(tensor<4xf32>) -> tensor<4xf32> // ((("
+    call = f'  %1 = stablehlo.custom_call @f(%0) {{backend_config = "{name}"}} : {kind}'
+    functions = [
+        f"func.func private @f{i}(%a: tensor<4xf32>) -> tensor<4xf32> {{\n  return %a : tensor<4xf32>\n}}"
+        for i in range(count)
+    ]
+    text = f"func.func public @main(%0: tensor<4xf32>) -> tensor<4xf32> {{\n{call}\n  return %1 : tensor<4xf32>\n}}\n"
+    assert len(parse_module("\n".join([*functions, text])).functions) == count + 1

@@ -62,7 +62,7 @@ def test_keys_make_rows() -> None:
 def test_counts_of_modules_are_added() -> None:
     together = Counts(["opcode"])
     for _ in range(3):
-        together.add(count_operations(relayout.parse(HLO)))
+        together.add(count_operations(relayout.parse(HLO)).rows.items())
     assert together.total == Tally(18, 597)
     assert together.sorted()[0] == (("parameter",), Tally(6, 288))
 

@@ -223,7 +223,14 @@ def _check_later(instruction: Instruction, phase: str) -> None:
     if start is not None:
         _check_wrapped(instruction, start)
     if phase == UPDATE:
-        _check_update(instruction, before)
+        bound, (known, _) = _parts(instruction)[0], _parts(before)
+        new = instruction.operands[1:]
+        if len(bound) != len(known) + len(new):
+            message = (
+                f"{instruction.opcode} has {len(new)} new operands, but the shape lists {len(bound)} after {len(known)}"
+            )
+            raise ShapeError(message, "shape")
+        _check_bound(instruction, new, bound, len(known))
     if start is not None:
         _check_output(instruction, phase, before, start)
 
@@ -283,17 +290,6 @@ def _form(computation: Computation) -> list[object]:
     """Returns what a computation does, without names: equal computations of one module have equal forms."""
     signatures, numbers = Signatures(), {each: number for number, each in enumerate(computation.instructions)}
     return [(signatures.of(each), [numbers[operand] for operand in each.operands]) for each in numbers]
-
-
-def _check_update(instruction: Instruction, before: Instruction) -> None:
-    bound, (known, _) = _parts(instruction)[0], _parts(before)
-    new = instruction.operands[1:]
-    if len(bound) != len(known) + len(new):
-        message = (
-            f"{instruction.opcode} has {len(new)} new operands, but the shape lists {len(bound)} after {len(known)}"
-        )
-        raise ShapeError(message, "shape")
-    _check_bound(instruction, new, bound, len(known))
 
 
 def _check_output(instruction: Instruction, phase: str, before: Instruction, start: Instruction) -> None:

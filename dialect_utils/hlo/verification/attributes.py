@@ -44,22 +44,22 @@ def braces(levels: int) -> str:
 
 
 _INTEGERS = listed(_INTEGER)
-_FIELD = rf"[A-Za-z_][\w.\-]*+\s*=\s*(?:{_STRING}|{braces(LEVELS)}|[\w.%\-]++)"
+_FIELD = rf"[A-Za-z_][\w.\-]*+=\s*(?:{_STRING}|{braces(LEVELS)}|[\w.%\-]++)"
 _FIELDS = r"\{\s*" + repeated(rf"{_FIELD}[\s,]*+") + r"\}"
 # Metadata such as `{op_name="a/b" source_line=3}`; a newer compiler may write other fields.
-_NUMBERED = r"(?:source_(?:end_)?(?:line|column)|stack_frame_id)\s*="
-_NAMED = r"(?:op_name|op_type|source_file|deduplicated_name|scheduling_name)\s*="
+_NUMBERED = r"(?:source_(?:end_)?(?:line|column)|stack_frame_id)="
+_NAMED = r"(?:op_name|op_type|source_file|deduplicated_name|scheduling_name)="
 _OF_METADATA = (
     rf"(?:{_NUMBERED}\s*{_INTEGER}(?![\w.])|{_NAMED}\s*(?:{_STRING})|(?!{_NUMBERED}|{_NAMED}|profile_type){_FIELD})"
 )
-_PROFILE = rf"profile_type\s*=\s*{_INTEGERS}"
+_PROFILE = rf"profile_type=\s*{_INTEGERS}"
 METADATA = r"\{\s*" + repeated(rf"(?:{_OF_METADATA}|{_PROFILE})[\s,]*+") + r"\}"
 _NAME = r"%?[A-Za-z_][\w.\-]*+"
 NAMES = rf"\{{\s*{_NAME}(?:\s*,\s*{_NAME})*\s*\}}"
 # `{a="x",b={...}}`
-_FRONTEND = listed(rf"[A-Za-z_][\w.\-]*+\s*=\s*(?:{_STRING}|{braces(LEVELS)})")
+_FRONTEND = listed(rf"[A-Za-z_][\w.\-]*+=\s*(?:{_STRING}|{braces(LEVELS)})")
 _DECIMAL = r"-?(?:\d+(?:\.\d*)?(?:[eE][+\-]?\d+)?|inf)"
-_TOLERANCE = listed(rf"(?:rtol|atol|ulps)\s*=\s*{_DECIMAL}")
+_TOLERANCE = listed(rf"(?:rtol|atol|ulps)=\s*{_DECIMAL}")
 _SIZES = r"-?\d{1,19}(?:x-?\d{1,19})*"
 _PADS = r"-?\d{1,19}_-?\d{1,19}(?:x-?\d{1,19}_-?\d{1,19})*"
 _OF_WINDOW = rf"(?:pad={_PADS}|(?!pad=)\w+={_SIZES})"
@@ -87,7 +87,7 @@ _FORMS = (
     (listed(FLAG), "a list of true and false", "parameter_replication"),
     (METADATA, 'fields such as {op_name="a" source_line=3}', "metadata"),
     (_FRONTEND, 'fields such as {name="value"}', "frontend_attributes"),
-    (listed(rf"{_NAME}\s*=\s*{_DECIMAL}"), "fields such as {visualizing_index=1,a=1.5}", "statistics"),
+    (listed(rf"{_NAME}=\s*{_DECIMAL}"), "fields such as {visualizing_index=1,a=1.5}", "statistics"),
     (NAMES, "names of instructions such as {%a, %b}", "control-predecessors"),
     (r"[\dbf?]{2,}_[\dio?]{2,}->[\dbf?]{2,}", "labels such as b01f_01io->b01f", "dim_labels"),
     (rf"\{{\s*(?:{_OF_WINDOW}(?:\s+{_OF_WINDOW})*)?\s*\}}", "fields such as {size=3x3 pad=0_1x1_1}", "window"),
@@ -97,9 +97,9 @@ _FORMS = (
     (r"API_VERSION_(?!UNSPECIFIED)\w+", "a version such as API_VERSION_TYPED_FFI", "api_version"),
     (r"\{\s*(?:\[synthetic_call(?s:.*)|[{(](?s:.*))?\s*\}", 'a tree of arrays such as {{"a" {0}}}', "origin"),
     (r"(?:\(|[a-z]\w*\[)(?s:.*)", "a literal such as f32[] 1", "literal"),
-    (rf"\{{\s*(?:\w+\s*=\s*{_FIELDS}[\s,]*)*\}}", "fields such as {lhs={dimension=0}}", "sparsity_config"),
+    (rf"\{{\s*(?:\w+=\s*{_FIELDS}[\s,]*)*\}}", "fields such as {lhs={dimension=0}}", "sparsity_config"),
     (
-        rf"\{{\s*(?:mode\s*=\s*(?!(?i:default|highest)\w)\w+|tolerance\s*=\s*{_TOLERANCE})\s*\}}",
+        rf"\{{\s*(?:mode=\s*(?!(?i:default|highest)\w)\w+|tolerance=\s*{_TOLERANCE})\s*\}}",
         "a mode or a tolerance such as {mode=default}",
         "result_accuracy",
     ),

@@ -27,7 +27,9 @@ _WIDE = frozenset({"f64", "f32", "bf16"})
 
 
 def literal_problem(text: str, shape: Shape) -> str | None:
-    """Returns why a text is not the literal of a shape, or None."""
+    """Returns why a text, `{...}` for many numbers, is not the literal of a shape, or None."""
+    if _ELIDED in text and isinstance(shape, ArrayShape) and not shape.rank:
+        return f"the literal nests deeper than {_bare(shape)}"
     return None if _ELIDED in text else _problem(without_comments(text).strip(), shape)
 
 

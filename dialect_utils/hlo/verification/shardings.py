@@ -28,6 +28,10 @@ def check_leaves(instruction: Instruction) -> None:
     """
     shape = instruction.shape
     replicated, origin = instruction.attribute("parameter_replication"), instruction.attribute("origin")
+    if replicated is not None and instruction.opcode != "parameter":
+        raise ShapeError(
+            f"{instruction.opcode} is no parameter, but has parameter_replication", "parameter_replication"
+        )
     if replicated is not None and len(re.findall(FLAG, replicated)) != shape.leaf_count:
         message = f"parameter_replication is {replicated}, but the shape has {shape.leaf_count} leaf buffers"
         raise ShapeError(message, "parameter_replication")

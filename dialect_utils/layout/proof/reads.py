@@ -117,6 +117,17 @@ def _different_in(
     return found
 
 
+@lru_cache(maxsize=8192)
+def reads_only_padding(plan: Plan) -> bool:
+    """Is true for a plan that is proved to read padding everywhere, and no element of its array."""
+    (kind, old), (_, new) = plan.start, plan.result
+    if not old or not prod(new) or plan.regroups_bits:
+        return False
+    steps = Slice((0,) * len(old), (0,) * len(old)), Reshape((0,)), Pad((0,), (prod(new),)), Reshape(new)
+    found = try_prove_same_reads(plan.with_padding(True), Plan(kind, old, steps, (None, None, True, None)))
+    return found is not None and found.holds
+
+
 # Up to the first number of units numpy is faster than isl; beyond the second it takes many seconds.
 _SMALL = 1 << 14
 _LARGE = 1 << 24

@@ -34,6 +34,7 @@ _REALS: Mapping[str, Callable[..., Real]] = {
     "add": functions.add,
     "subtract": lambda x, y: functions.add(x, functions.negate(y)),
     "1/x": functions.inverse,
+    "log": functions.log_of,
 }
 # Functions that a library rounds to one of two neighbours.
 _ROUNDED = ("log", "exponential", "rsqrt")

@@ -27,21 +27,37 @@ class Combining:
 
     terms: Terms
     _left: int = _MOST_PAIRS
-    _known: dict[Hashable, list[tuple[Term, Term]]] = field(default_factory=dict)
+    # With each term and its normal form whether it has reductions.
+    _known: dict[Hashable, list[tuple[Term, Term, bool]]] = field(default_factory=dict)
 
     def replaced(self, written: Term, normal: Term) -> Term:
         """Returns the normal form of a term, or of an earlier term that combines the same elements."""
         opcode = opcode_of_combination(written)
         structure = None if opcode is None else try_combination(written, opcode)
-        if opcode is None or structure is None or not structure.reductions:
+        if opcode is None or structure is None or not (structure.reductions or structure.operations > 1):
             return normal
         known = self._known.setdefault((opcode, written.shape, structure.bases), [])
-        for other, normal_other in known:
+        for other, normal_other, is_reduced in known:
             if other is written:
                 return normal_other
+            if not (is_reduced or structure.reductions):
+                continue
             self._left -= 1
             if self._left >= 0 and try_prove_same_combination(written, other, opcode):
                 self.terms.step(REGROUPED, written, other)
                 return normal_other
-        known.append((written, normal))
+        known.append((written, normal, bool(structure.reductions)))
         return normal
+
+    def same(self, first: Term, second: Term) -> bool:
+        """Is true where two terms combine the same elements, one of them by a reduction that may be moved."""
+        for before, after in ((first, second), (second, first)):
+            opcode = opcode_of_combination(before)
+            found = [] if opcode is None else [try_combination(each, opcode) for each in (before, after)]
+            if opcode is None or None in found or len({each.bases for each in found if each is not None}) != 1:
+                continue
+            self._left -= 1
+            if self._left >= 0 and try_prove_same_combination(before, after, opcode):
+                self.terms.step(REGROUPED, before, after)
+                return True
+        return False

@@ -28,17 +28,20 @@ from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_
 from dialect_utils.verdict.differences import MovedElement, Place
 from dialect_utils.verdict.entry import EntryInterface, entry_interface
 from dialect_utils.verdict.outcome import OutputProof, RealEquality, RuleUse
-from dialect_utils.verdict.proof.algebra.numbers import are_nan
+from dialect_utils.verdict.proof.algebra.numbers import are_nan, is_rounded_function
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.combining import Combining
 from dialect_utils.verdict.proof.describe import where_apart
 from dialect_utils.verdict.proof.masks import Masks
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
+from dialect_utils.verdict.proof.pieces import Pieces
 from dialect_utils.verdict.proof.rewriter import Rewriter
 from dialect_utils.verdict.proof.strategies import SECONDS_OF_ELEMENTS, SECONDS_OF_STRATEGY, Strategy
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
 from dialect_utils.verdict.rules import Definition
+from dialect_utils.verdict.rules.arrays import SAME_CONSTANTS
 from dialect_utils.verdict.rules.conditional import EXCLUDED
+from dialect_utils.verdict.terms.constants import ConstantArrays
 from dialect_utils.verdict.terms.devices import run_on_each, run_partitioned, run_whole
 from dialect_utils.verdict.terms.labels import device_counts
 from dialect_utils.verdict.terms.loops import UNROLLED
@@ -167,9 +170,7 @@ def _decided(
         if chosen.is_equal_as_arrays():
             return chosen.result(over_reals=False)
     # The slow comparisons come last: element by element, and over the reals.
-    if comparison.terms.could_choose and not comparison.is_equal():
-        chosen = _Comparison(stages, interface, replace(strategy, chooses=True))
-        comparison = chosen if chosen.is_equal() else comparison
+    comparison = _by_choices(stages, interface, comparison)
     found = comparison.result(over_reals=over_reals, field_seed=field_seed)
     for other in (
         each
@@ -187,6 +188,19 @@ def _decided(
     other_result = again.result(over_reals=over_reals, field_seed=field_seed)
     is_more = other_result.answer == "equal" or (other_result.is_equal_over_reals and not found.is_equal_over_reals)
     return _of_chlo(other_result) if is_more else found
+
+
+def _by_choices(stages: Sequence[Module], interface: EntryInterface, comparison: _Comparison) -> _Comparison:
+    """Returns a comparison that finds the modules equal up to choices of the engine, else the given one."""
+    terms = comparison.terms
+    for strategy in comparison.strategy.choosing(
+        could_choose=terms.could_choose, has_reductions=terms.has_reductions and interface.shardings is None
+    ):
+        if comparison.is_equal():
+            break
+        chosen = _Comparison(stages, interface, strategy)
+        comparison = chosen if chosen.is_equal() else comparison
+    return comparison
 
 
 def _by_other_strategies(
@@ -222,11 +236,14 @@ class _Comparison:
         self.strategy, self.terms = strategy, Terms()
         self.terms.keeps_bits, self.terms.chooses = strategy.keeps_bits, strategy.chooses
         self.terms.excluded = strategy.excluded
+        self.terms.cuts = strategy.cuts
         self.terms.combining = Combining(self.terms) if strategy.regroups else None
         self.same: dict[tuple[Term, Term], bool] = {}
         self.elements: ElementProof | None = None
         self._seconds = SECONDS_OF_ELEMENTS
         self.cases = Cases(self.terms, self._same)
+        self.pieces: Pieces | None = None
+        self.constants = ConstantArrays()
         self.modules = first, last = stages[0], stages[-1]
         inputs = [
             self.terms.make("leaf", (_PARAMETER, number), array.shape.without_layout)
@@ -258,6 +275,7 @@ class _Comparison:
         outputs = (after.unpacked(term, each.layouts) for term, each in zip(found, interface.results, strict=True))
         self.pairs = list(zip(expected, map(self.terms.term, outputs), strict=True))
         self.has_loops = bool(before.loops or after.loops)
+        self.pieces = Pieces(self.terms, after.sliced, self._same)
 
     def _on_each(self, before: Rewriter, interface: EntryInterface) -> None:
         """Makes the terms of two programs for the same devices, which may exchange data in other ways."""
@@ -363,7 +381,7 @@ class _Comparison:
 
     def _proved(self, a: Term, b: Term) -> bool:
         """Is true where two results are equal: as whole arrays, or element by element."""
-        if self._same(a, b):
+        if self._same(a, b) or self._same_pieces(a, b):
             return True
         if self.elements is None:
             from dialect_utils.verdict.proof.elements import ElementProof
@@ -376,6 +394,18 @@ class _Comparison:
         # Elements at dynamic indices are enumerated last, and a proof over the reals uses these elements.
         self.elements = ElementProof(self.terms, enumerates_indices=True)
         return self._same_elements(self.elements, a, b)
+
+    def _same_pieces(self, a: Term, b: Term) -> bool:
+        """Is true where two results are proved equal piece by piece within seconds."""
+        is_array = self.pieces is not None and a.shape == b.shape and isinstance(a.shape, ArrayShape)
+        if self.pieces is None or not is_array or not (a.is_specified and b.is_specified):
+            return False
+        try:
+            with deadline(SECONDS_OF_STRATEGY):
+                return self.pieces.same(a, b)
+        except DeadlineError:
+            check_deadline()
+            return False
 
     def _same_elements(self, elements: ElementProof, a: Term, b: Term) -> bool:
         """Is true where two results are proved equal element by element in the time that is left for elements."""
@@ -400,14 +430,28 @@ class _Comparison:
         return self.same[a, b]
 
     def _same_parts(self, a: Term, b: Term) -> bool:
-        if are_nan(self.terms, a, b):
+        if are_nan(self.terms, a, b) or self._same_constants(a, b) or is_rounded_function(self.terms, a, b):
+            return True
+        combining = self.terms.combining
+        if "moved" in (a.kind, b.kind) and self._same_reads(self.terms.chain(a), self.terms.chain(b)):
+            return True
+        if combining is not None and "each" in (a.kind, b.kind) and combining.same(a, b):
             return True
         if "moved" in (a.kind, b.kind):
-            return self._same_reads(self.terms.chain(a), self.terms.chain(b))
+            return False
         is_alike = (a.kind, a.label, len(a.operands)) == (b.kind, b.label, len(b.operands))
         if is_alike and a.operands and all(map(self._same, a.operands, b.operands)):
             return True
         return self.cases.same(a, b)
+
+    def _same_constants(self, a: Term, b: Term) -> bool:
+        """Is true for two arrays of the same integers or truth values that depend on no input."""
+        first = self.constants.value(a)
+        second = None if first is None else self.constants.value(b)
+        if second is None or not (first == second).all():
+            return False
+        self.terms.step(SAME_CONSTANTS, a, b)
+        return True
 
     def _same_reads(self, a: Moved, b: Moved) -> bool:
         if self.terms.unspecified in a.plan.paddings or not self._same(a.base, b.base):

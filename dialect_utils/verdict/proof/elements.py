@@ -8,6 +8,7 @@ one is a term.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import product
 from math import prod
@@ -20,7 +21,7 @@ from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.verdict.proof.algebra.numbers import are_nan
+from dialect_utils.verdict.proof.algebra.numbers import are_nan, is_rounded_function
 from dialect_utils.verdict.proof.algebra.sums import reduced, sum_of_products
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.dynamic_indices import DynamicIndices, Elements, array_of, mapped
@@ -78,7 +79,10 @@ class ElementProof(Interpretation[Term, Elements]):
         if isinstance(values[0], Term) or isinstance(values[1], Term):
             return values[0] is values[1] and values[0].is_specified
         pairs = zip(values[0].flat, values[1].flat, strict=True)
-        return all((a is b and a.is_specified) or are_nan(self.terms, a, b) or self._cases.same(a, b) for a, b in pairs)
+        return all((a is b and a.is_specified) or self._same_scalars(a, b) for a, b in pairs)
+
+    def _same_scalars(self, a: Term, b: Term) -> bool:
+        return are_nan(self.terms, a, b) or is_rounded_function(self.terms, a, b) or self._cases.same(a, b)
 
     def interpreted(self, term: Term) -> Value:
         """Returns the elements of a term; raises GaveUpError where there are too many."""
@@ -132,6 +136,9 @@ class ElementProof(Interpretation[Term, Elements]):
         """Returns an operation without definition, its operands rebuilt from their elements."""
         if isinstance(term.label, tuple) and term.label[:2] == ("reduce", None):
             return self._reduced_in_general(term)
+        if isinstance(term.label, tuple) and term.label[0] == "scatter":
+            with suppress(UndefinedError):
+                return self.scattered(term, self._applied)
         if term.kind == "leaf":
             return term
         operands = [self._whole(self.values[operand], operand.shape) for operand in term.operands]
@@ -139,6 +146,23 @@ class ElementProof(Interpretation[Term, Elements]):
             self.terms.certify(ELEMENTS.name, operand, whole)
             self.terms.certify(ELEMENTS.name, whole, operand)
         return self.terms.make(term.kind, term.label, term.shape, operands)
+
+    def _applied(self, function: Term, arrays: Sequence[Elements]) -> list[Elements]:
+        """Applies a function of scalars to elements; raises UndefinedError for one that is not elementwise."""
+        assert isinstance(function.label, tuple)  # (function, level, shapes, count)
+        _, level, shapes, count = function.label
+        variables = [self.terms.make("leaf", ("bound", level, i), shape) for i, shape in enumerate(shapes)]
+        self.spend(count * len(arrays[0]))
+
+        def applied(result: Term, *items: Term) -> Term:
+            found = dict(zip(variables, items, strict=True))
+            for part in _inner(result, variables):
+                if part not in found:
+                    operands = [found.get(each, each) for each in part.operands]
+                    found[part] = self.terms.each(part.label, part.array.element_type, operands)
+            return found.get(result, result)
+
+        return [mapped(partial(applied, result), arrays) for result in function.operands[:count]]
 
     def _whole(self, value: Value, shape: Shape) -> Term:
         """Returns one term for an array of elements: the array whose elements all are, or a new `array` term."""
@@ -294,6 +318,26 @@ class ElementProof(Interpretation[Term, Elements]):
         found = joined_bits(self.terms, self.terms.each_as_is("joined", element_type, items))
         self._joins[found] = tuple(items)
         return found
+
+
+def _inner(result: Term, variables: Sequence[Term]) -> list[Term]:
+    """Returns the parts of a function's result that depend on its variables, operands first.
+
+    Raises UndefinedError where one of them is not elementwise.
+    """
+    found: dict[Term, None] = {}
+    pending, seen = [result], set[Term]()
+    while pending:
+        part = pending.pop()
+        if part not in seen:
+            seen.add(part)
+            pending += part.operands
+    for part in sorted(seen, key=lambda part: part.number):
+        if part in variables or any(each in found for each in part.operands):
+            if part not in variables and part.kind != "each":
+                raise UndefinedError("the function is not elementwise")
+            found[part] = None
+    return [*found]
 
 
 def part_of_bits(terms: Terms, written: Term) -> Term:

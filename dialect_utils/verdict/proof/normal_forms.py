@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from math import prod
 
-from dialect_utils.layout import ELEMENT_TYPES, ElementType, Pad, Transpose
+from dialect_utils.layout import ELEMENT_TYPES, ElementType, Pad, Reshape, Slice, Transpose
 from dialect_utils.layout.moves.normal_form import normal_form, split_at_padding
 from dialect_utils.layout.moves.plan import PaddingValue, Plan, try_with_leading
 from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.layout.proof.enumeration import Method
-from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
+from dialect_utils.layout.proof.reads import origin_of, reads_only_padding, try_prove_same_reads
 
 # Plans that regroup no bits are the same for every element type.
 _ANY_TYPE = ELEMENT_TYPES["u8"]
@@ -59,10 +60,50 @@ def try_read_one_part(plan: Plan, dimension: int, parts: Sequence[tuple[int, ...
         if origin is not None and low <= origin[dimension] < low + part[dimension]:
             lows = tuple(low if i == dimension else 0 for i in range(len(part)))
             highs = tuple(whole - own - low for whole, own, low in zip(plan.dimensions, part, lows, strict=True))
-            form = normalized(Plan(plan.element_type, part, (Pad(lows, highs),), (_OTHER_PARTS,)).then(plan))[0]
-            return None if _OTHER_PARTS in form.paddings else (number, form)
+            form = _without_others(Plan(plan.element_type, part, (Pad(lows, highs),), (_OTHER_PARTS,)).then(plan))
+            return None if form is None else (number, form)
         low += part[dimension]
     return None
+
+
+def try_read_update(plan: Plan, starts: Sequence[int], part: Sequence[int]) -> tuple[int, Plan] | None:
+    """Returns 1 and a plan of an update where a plan reads only its elements, 0 and the plan where it reads none.
+
+    The update of sizes `part` is written at `starts` into the array of the plan. Returns None where it reads both.
+    """
+    if not plan.drops_elements or plan.regroups_bits or 0 in plan.result[1]:
+        return None
+    highs = tuple(size - start - own for size, start, own in zip(plan.dimensions, starts, part, strict=True))
+    whole = Plan(plan.element_type, tuple(part), (Pad(tuple(starts), highs),), (_OTHER_PARTS,)).then(plan)
+    form = _without_others(whole)
+    return (0, plan) if form is None and reads_only_padding(whole) else None if form is None else (1, form)
+
+
+def _without_others(plan: Plan) -> Plan | None:
+    """Returns an equal plan that pads with no other parts; None where it reads them."""
+    form = normalized(plan)[0]
+    if _OTHER_PARTS not in form.paddings:
+        return form
+    # Normal forms join dimensions; most plans that read one part read a box of it.
+    box = try_box(plan)
+    return None if box is None else normalized(box)[0]
+
+
+def try_box(plan: Plan) -> Plan | None:
+    """Returns an equal plan of a slice without strides and a reshape, None where there is none."""
+    sizes = plan.result[1]
+    if 0 in sizes:
+        return None
+    ends = [origin_of(plan, index).index for index in ((0,) * len(sizes), tuple(size - 1 for size in sizes))]
+    start, last = ends
+    if start is None or last is None or any(a > b for a, b in zip(start, last, strict=True)):
+        return None
+    box = Plan(*plan.start, (Slice(start, tuple(i + 1 for i in last)),))
+    if prod(box.result[1]) != prod(sizes):
+        return None
+    box = box.then(Plan(*box.result, (Reshape(sizes),)))
+    proof = try_prove_same_reads(plan, box)
+    return box if proof is not None and proof.holds else None
 
 
 def try_move_parts(plan: Plan, dimension: int, parts: Sequence[tuple[int, ...]]) -> tuple[int, list[Plan]] | None:

@@ -9,6 +9,7 @@ from dialect_utils.ir import Operation
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, Slice, Step
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.proof.loops import Reader, readings
+from dialect_utils.verdict.proof.normal_forms import try_box
 from dialect_utils.verdict.proof.parts import try_movement
 from dialect_utils.verdict.proof.symbols import Symbols
 from dialect_utils.verdict.proof.terms import MOVED, THROUGH, Array, GaveUpError, Moved, Term, Terms, Tree
@@ -78,9 +79,9 @@ class WholeArrays(Symbols):
 
     def moved(self, array: Array, step: Step, padding: Array | None) -> Array:
         """Returns an array after one more step; a slice that may drop undefined padding is one of operands."""
-        if self.terms.masks is not None and isinstance(step, Slice) and {*step.strides} <= {1}:
+        if (self.terms.masks is not None or self.terms.cuts) and isinstance(step, Slice) and {*step.strides} <= {1}:
             term = self.terms.term(array)
-            if not term.is_specified and 0 not in term.array.dimensions:
+            if (self.terms.cuts or not term.is_specified) and 0 not in term.array.dimensions:
                 return self.sliced(term, step)
         return super().moved(array, step, padding)
 
@@ -166,13 +167,24 @@ class WholeArrays(Symbols):
             return terms.term(terms.chain(self._cuts[base, found[0]]).then(found[1]))
         cuts = operand_cuts(term.kind, term.label, cut)
         if cuts is None:
-            return terms.term(terms.chain(term).then(plan))
+            return self._deeper(terms.term(terms.chain(term).then(plan)))
         operands, plain = [], []
         for operand, own in zip(term.operands, cuts, strict=True):
             operands.append(operand if own is None else self._cuts[operand, own])
             plain.append(operand if own is None else terms.moved_as_is(operand, own.plan(operand.array)))
         terms.certify(PART.name, before, terms.make("op", term.label, shape, plain))
         return self._remade(terms.make("op", term.label, shape, operands))
+
+    def _deeper(self, term: Term) -> Term:
+        """Returns a slice of a part of a concatenation as one of the operands of the part."""
+        chain, terms = self.terms.chain(term), self.terms
+        is_known = operand_cuts(chain.base.kind, chain.base.label, Cut(0, 1, 1, 0, 1)) is not None
+        plan = try_box(chain.plan) if is_known and chain.plan.drops_elements else None
+        if plan is None or not isinstance(plan.steps[0], Slice):
+            return term
+        rest = plan.part(1, len(plan.steps))
+        terms.certify(MOVED, term, terms.moved_as_is(terms.moved_as_is(chain.base, plan.part(0, 1)), rest))
+        return terms.term(terms.chain(self.sliced(chain.base, plan.steps[0])).then(rest))
 
     def _remade(self, term: Term) -> Term:
         """Returns the normal form of a dot, reduction or broadcast."""

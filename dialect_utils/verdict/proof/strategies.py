@@ -22,8 +22,9 @@ class Strategy:
     With `keeps_bits` no rule about floats is applied. Loops of up to `iterations` are unrolled. With `regroups` two
     combinations of the same elements are one term. With `expands` a small dot becomes a sum if the modules differ in
     the number of dots. With `keeps_orders` sums that both modules have equally often are not reordered. With `chooses`
-    steps may round constants and use choices of the engine beyond NaN bits and sum order. Conditions on data may
-    exclude the values `excluded`.
+    steps may round constants and use choices of the engine beyond NaN bits and sum order. With `cuts` a slice of a dot,
+    a reduction or a broadcast is one of the slices of its operands. Conditions on data may exclude the
+    values `excluded`.
     """
 
     keeps_bits: bool = False
@@ -33,6 +34,14 @@ class Strategy:
     keeps_orders: bool = True
     chooses: bool = False
     excluded: frozenset[str] = frozenset()
+    cuts: bool = False
+
+    def choosing(self, *, could_choose: bool, has_reductions: bool) -> Iterator[Strategy]:
+        """Yields the strategies that use choices of the engine, the one with the fewest first."""
+        if could_choose:
+            yield replace(self, chooses=True)
+        if has_reductions and not self.keeps_bits:
+            yield replace(self, keeps_orders=False, regroups=True, chooses=True)
 
     def others(
         self, has_reductions: bool, has_orders: bool, has_unrolled: bool, has_loops: bool, has_expanded: bool
@@ -50,3 +59,5 @@ class Strategy:
             yield replace(self, iterations=_MANY_ITERATIONS)
         if has_expanded:
             yield replace(self, expands=False)
+        if not self.keeps_bits:
+            yield replace(self, cuts=True)

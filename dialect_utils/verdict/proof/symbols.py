@@ -56,12 +56,22 @@ class Symbols(Products):
             joined, start = self._joined(opcode, term, first)
             if joined is not term and self._is_regrouped(opcode, written, self.terms.as_written(joined), start):
                 return self.combine(opcode, joined, start)
+        if self.terms.combining is not None and self._begins_with_zero(opcode, term, first):
+            unit = self.terms.literal(term.array.element_type, neutral(opcode, term.array.element_type) or 0, ())
+            self.terms.step(INITIAL_ZERO, written, self.written.combine(opcode, term, unit))
+            return self.combine(opcode, term, unit)
         narrow = of_extreme(self.terms, opcode, written)
         if narrow is not None:
             return self.terms.each("convert", term.array.element_type, [self.combine(opcode, *narrow.operands)])
         found = self._in_order(opcode, term, first)
         combining = self.terms.combining
         return found if combining is None else combining.replaced(written, found)
+
+    def _begins_with_zero(self, opcode: str, array: Term, first: Term) -> bool:
+        """Is true for a sum of floats from +0, which an engine may begin with the first element."""
+        kind = array.array.element_type
+        is_zero = opcode == _SUM and kind.is_floating and self.terms.constant_bits(first) == 0
+        return is_zero and neutral(opcode, kind) not in (None, 0) and self.terms.may_choose()
 
     def _is_regrouped(self, opcode: str, before: Term, array: Term, first: Term) -> bool:
         """Is true where a reduction of another array is proved to combine the same elements; adds the step."""

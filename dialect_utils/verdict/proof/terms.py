@@ -17,12 +17,19 @@ from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType, Reshape, Shape, Step
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
 from dialect_utils.layout.proof.deadline import check_deadline
+from dialect_utils.layout.proof.reads import origin_of, reads_only_padding
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.algebra import build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.algebra.widening import lifted
 from dialect_utils.verdict.proof.combining import Combining
-from dialect_utils.verdict.proof.normal_forms import normalized, split, try_move_parts, try_read_one_part
+from dialect_utils.verdict.proof.normal_forms import (
+    normalized,
+    split,
+    try_move_parts,
+    try_read_one_part,
+    try_read_update,
+)
 from dialect_utils.verdict.proof.parts import only_permutes, try_repeat_in_order
 from dialect_utils.verdict.proof.sources import CONCATENATE, concatenated
 from dialect_utils.verdict.rules import Rule
@@ -132,6 +139,8 @@ class Terms:
         # If the modules have different dots, dots are computed in the type of their sums, and small dots as sums.
         self.widens_dots = False
         self.expands_dots = False
+        # Whether a slice of a dot, a reduction or a broadcast is one of the operands' slices.
+        self.cuts = False
         # The orders of sums that stay, because both modules have equally many such sums.
         self.orders: frozenset[Hashable] = frozenset()
         # Whether operations on floats are not rewritten: a rewrite may change the bits of a NaN, which a later
@@ -378,12 +387,27 @@ class Terms:
         return [self._normal(chain.base, chain.then(plan.retyped(chain.plan.result[0])).plan) for chain in chains]
 
     def _of_part(self, base: Term, plan: Plan) -> tuple[Term, Plan] | None:
-        """Returns the one part of a concatenation that a plan reads, and the plan on this part; else None."""
-        label = base.label
-        if not isinstance(label, tuple) or label[:1] != ("concatenate",):
+        """Returns the part of a concatenation or update that alone a plan reads, and the plan on it; else None."""
+        label = base.label if isinstance(base.label, tuple) else (None,)
+        if label[0] == "concatenate":
+            found = try_read_one_part(plan, label[1], [part.array.dimensions for part in base.operands])
+        elif label == ("dynamic-update-slice",):
+            starts = [bits for bits in map(self.constant_bits, base.operands[2:]) if bits is not None]
+            is_known = len(starts) == len(base.operands) - 2
+            found = try_read_update(plan, starts, base.operands[1].array.dimensions) if is_known else None
+        else:
             return None
-        found = try_read_one_part(plan, label[1], [part.array.dimensions for part in base.operands])
         return None if found is None else (base.operands[found[0]], found[1])
+
+    def _of_padding(self, base: Term, plan: Plan) -> Term | None:
+        """Returns the splat of the padding value where a plan reads nothing else; else None."""
+        values = {*plan.paddings} - {None}
+        if len(values) != 1 or not plan.drops_elements or plan.regroups_bits:
+            return None
+        (scalar,), sizes = values, plan.result[1]
+        assert isinstance(scalar, Term)  # plans over terms are padded with terms
+        is_read = scalar.is_specified and (0 in sizes or origin_of(plan, (0,) * len(sizes)).index is not None)
+        return self.splat(scalar, sizes) if scalar.is_specified and not is_read and reads_only_padding(plan) else None
 
     def _of_parts(self, base: Term, plan: Plan) -> tuple[int, list[tuple[Term, Plan]]] | None:
         """Returns the new dimension of a concatenation of gathers after a plan, and the plan of each gather.
@@ -435,11 +459,15 @@ class Terms:
         return concatenated(self, [self._pushed[self._after(*part)] for part in parts], to)
 
     def _push(self, base: Term, plan: Plan) -> Term:
+        if plan.adds_elements and (padding := self._of_padding(base, plan)) is not None:
+            self.certify(MOVED, self.moved_as_is(base, plan), padding)
+            return padding
         if self._of_part(base, plan) is None and (joined := self._of_parts(base, plan)) is not None:
             return self._joined(base, plan, *joined)
         if (found := self._of_part(base, plan)) is not None:
             (key,) = self._needed(base, plan)
-            self.step(CONCATENATE, self.moved_as_is(base, plan), self.moved_as_is(*found))
+            rule = CONCATENATE.name if base.label != ("dynamic-update-slice",) else "dynamic-slice"
+            self.certify(rule, self.moved_as_is(base, plan), self.moved_as_is(*found))
             self.certify(MOVED, self.moved_as_is(*found), self.moved_as_is(*key))
             return self._pushed[key]
         if plan.steps and (dropped := self._without_ones(base, plan)) is not None:

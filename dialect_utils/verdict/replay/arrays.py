@@ -12,6 +12,7 @@ from typing import Any
 from dialect_utils.layout import ElementType, Pad, Slice
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.relabel import Digit, cut, merged
+from dialect_utils.layout.proof.reads import reads_only_padding
 from dialect_utils.ops import named
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
@@ -34,7 +35,7 @@ from dialect_utils.verdict.terms.combinations import (
     opcode_of_combination,
     try_combination,
 )
-from dialect_utils.verdict.terms.constants import ConstantArrays, keeps_exactly
+from dialect_utils.verdict.terms.constants import ConstantArrays, keeps_exactly, rounds_to
 from dialect_utils.verdict.terms.cuts import Cut, operand_cuts
 from dialect_utils.verdict.terms.primitives import Term
 from dialect_utils.verdict.terms.relations import try_prove_same_combination
@@ -47,10 +48,12 @@ def _reads(step: Step) -> Level:
     (base, first), (other, second) = (whole_plan(term, numbers) for term in (step.before, step.after))
     if base is other and same_reads(first, second):
         return Level.BITS
-    demand(base.kind == "splat" and repeats(step.after, base.operands[0]), "other elements are read")
-    scalars = [scalar for _, paddings in chain_of(step.before)[1] for scalar in paddings]
-    demand(all(scalar is base.operands[0] for scalar in scalars), "padding differs from the scalar")
+    values = {scalar for _, paddings in chain_of(step.before)[1] for scalar in paddings}
+    is_splat = base.kind == "splat" and values <= {base.operands[0]}
     demand(not first.regroups_bits, "the movement regroups bits")
+    demand(is_splat or (len(values) == 1 and reads_only_padding(first)), "padding differs from the scalar")
+    (value,) = [base.operands[0]] if is_splat else values
+    demand(repeats(step.after, value), "other elements are read")
     return Level.BITS
 
 
@@ -323,6 +326,27 @@ def _masked(step: Step) -> Level:
     raise RefusedError("the mask is true for other elements")
 
 
+def _constant_arrays(step: Step) -> Level:
+    """Checks that both sides depend on no input and have the same values."""
+    arrays = ConstantArrays()
+    first, second = arrays.value(step.before), arrays.value(step.after)
+    demand(first is not None and second is not None, "no constant arrays")
+    demand(first.shape == second.shape and bool((first == second).all()), "other values")
+    return Level.BITS
+
+
+def _constant_function(step: Step) -> Level:
+    """Checks that a function of constants may be rounded to a constant."""
+    kind, operands, bits = array_of(step.before).element_type, step.before.operands, constant_bits(step.after)
+    known = [each for each in map(constant_bits, operands) if each is not None]
+    demand(
+        step.before.kind == "each" and {array_of(each) for each in operands} == {array_of(step.before)}, "no function"
+    )
+    is_rounded = len(known) == len(operands) and bits is not None and rounds_to(step.before.label, kind, known, bits)
+    demand(is_rounded, "another constant")
+    return Level.ENGINE
+
+
 def _one_branch(step: Step) -> Level:
     demand(step.before.kind == "choice", "no choice")
     demand(all(branch is step.after for branch in step.before.operands[1:]), "branches differ")
@@ -344,6 +368,8 @@ CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "broadcast": _broadcast,
     "broadcast-moved": _broadcast_moved,
     "concatenate": _concatenate,
+    "constant-arrays": _constant_arrays,
+    "constant-function": _constant_function,
     "iota": _iota,
     "joined-slices": _joined_slices,
     "masked": _masked,

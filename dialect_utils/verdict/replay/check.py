@@ -32,6 +32,7 @@ from dialect_utils.verdict.terms.wellformed import RefusedError
 _NAN_BITS = "NaN bits"
 # Choices that the definition leaves to the engine, by the rules that use them.
 CHOICES = {
+    "constant-function": "function rounding",
     "convolution-padding": "convolution padding",
     "convolution-precision": "dot precision",
     "dot-as-sum": "dot precision",
@@ -300,7 +301,7 @@ def _by_functions(graph: Graph, step: Step) -> _Merge:
     conditions = []
     for first, second in zip(wide.operands, narrow.operands, strict=True):
         expected = _converted(graph, graph.insert(second), first.shape)
-        conditions.append((_where(graph, graph.insert(first), found), expected))
+        conditions.append((graph.substituted(graph.insert(first), found), expected))
     return _Merge(level, graph.insert(step.before), graph.insert(step.after), tuple(conditions))
 
 
@@ -320,24 +321,8 @@ def _by_cases(graph: Graph, step: Step, first: int, second: int) -> _Merge:
     for bits in (0, 1):
         scalar = graph.make("constant", bits, ArrayShape(shape.element_type, ()))
         known = graph.make("splat", None, shape, [scalar]) if shape.dimensions else scalar
-        conditions.append((_where(graph, first, {predicate: known}), _where(graph, second, {predicate: known})))
+        conditions.append((graph.substituted(first, {predicate: known}), graph.substituted(second, {predicate: known})))
     return _Merge(Level.BITS, first, second, tuple(conditions))
-
-
-def _where(graph: Graph, node: int, found: dict[int, int]) -> int:
-    """Returns an elementwise expression after the substitution `found`."""
-    pending = [node]
-    while pending:
-        part = pending[-1]
-        kind, label, shape = graph.symbols[part]
-        operands = graph.operands[part] if kind == "each" else ()
-        missing = [each for each in operands if each not in found]
-        if part in found or not missing:
-            pending.pop()
-            if part not in found:
-                found[part] = graph.make(kind, label, shape, [found[each] for each in operands]) if operands else part
-        pending += missing
-    return found[node]
 
 
 def _close(equality: Equality, merges: Iterable[_Merge]) -> None:

@@ -16,6 +16,7 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.contractions import summed_in
 from dialect_utils.ops.domain import UndefinedError, static_array
+from dialect_utils.verdict.replay.moving import is_op, label_of
 from dialect_utils.verdict.terms.graph import UNSPECIFIED, Nodes
 from dialect_utils.verdict.terms.interpretation import Interpretation
 from dialect_utils.verdict.terms.primitives import Term
@@ -77,7 +78,7 @@ class Elements(Interpretation[Term, Any]):
                 )
             case "moved":
                 return np.asarray(self.moved(term))
-            case "out" if (rows := self._rows(term)) is not None:
+            case "out" if (rows := self._result(term)) is not None:
                 return rows
         try:
             return np.asarray(self.computed(term))
@@ -108,6 +109,32 @@ class Elements(Interpretation[Term, Any]):
             made = self.graph.make("op", ("reduce-row", count), general.shape, items)
             found.append(self.graph.make("out", term.label, scalar, (made,)))
         return np.array(found, np.int64)
+
+    def _result(self, term: Term) -> _Array | None:
+        """Returns a result of a reduction by a function, or of a scatter at known positions; None for others."""
+        (general,) = term.operands
+        if not is_op(general, "scatter"):
+            return self._rows(term)
+        assert isinstance(term.label, int)  # the number of a result
+        try:
+            return np.asarray(self.scattered(general, self._applied)[term.label])
+        except UndefinedError:
+            return None
+
+    def _applied(self, function: Term, arrays: Sequence[_Array]) -> list[_Array]:
+        """Applies a function to elements; raises UndefinedError for one that is not elementwise."""
+        _, level, shapes, count = label_of(function)
+        variables = [self.graph.make("leaf", ("bound", level, i), shape) for i, shape in enumerate(shapes)]
+        self.spend(count * len(arrays[0]))
+
+        results = [self.graph.insert(each) for each in function.operands[:count]]
+        if not all(self.graph.is_elementwise(result, variables) for result in results):
+            raise UndefinedError("the function is not elementwise")
+
+        def applied(result: int, *items: int) -> int:
+            return self.graph.substituted(result, dict(zip(variables, items, strict=True)))
+
+        return [self._mapped(partial(applied, result), arrays) for result in results]
 
     def _mapped(self, make: Callable[..., int], arrays: Sequence[_Array]) -> _Array:
         rows = zip(*(array.flat for array in arrays), strict=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import prod
 
-from dialect_utils.layout import Reshape, Slice, Step as MovementStep, Transpose
+from dialect_utils.layout import Pad, Reshape, Slice, Step as MovementStep, Transpose
 from dialect_utils.layout.moves.plan import Plan, try_with_leading
+from dialect_utils.layout.proof.reads import reads_only_padding
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.moving import (
@@ -124,9 +125,29 @@ def _is_slice(term: Term, operand: Term, starts: Sequence[Hashable]) -> bool:
     return is_whole and isinstance(term.label, Plan) and term.label.steps == (Slice(known, ends),)
 
 
+def _reads_update(step: Step) -> bool:
+    """Is true for movement of an array with an update that reads only the update, or nothing of the update."""
+    numbers: dict[Term, int] = {}
+    (whole, plan), (base, moved) = (whole_plan(term, numbers) for term in (step.before, step.after))
+    demand(is_op(whole, "dynamic-update-slice") and not plan.regroups_bits, "no update")
+    array, update, *indices = whole.operands
+    sizes, full = array_of(update).dimensions, array_of(array).dimensions
+    starts = [start for start in _starts(indices, sizes, full) if isinstance(start, int)]
+    highs = tuple(size - own - low for size, own, low in zip(full, sizes, starts, strict=True))
+    # All elements but those of the update are padding with -1, a number that no plan uses.
+    padded = Plan(array_of(update).element_type, sizes, (Pad(tuple(starts), highs),), (-1,)).then(plan)
+    (old, outer), (new, inner) = whole_plan(array, numbers), whole_plan(update, numbers)
+    if base is new and same_reads(inner.then(padded), moved):
+        return True
+    return base is old and reads_only_padding(padded) and same_reads(outer.then(plan), moved)
+
+
 def _dynamic_slice(step: Step) -> Level:
     """Checks that both sides are the same slice of one array, or the same update of it."""
     before, after = step.before, step.after
+    if before.kind == "moved":
+        demand(_reads_update(step), "other elements of an update are read")
+        return Level.BITS
     if is_op(before, "dynamic-slice"):
         operand, starts = _slice(before)
         is_same = is_op(after, "dynamic-slice") and _slice(after) == (operand, starts)

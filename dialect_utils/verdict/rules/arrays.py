@@ -28,6 +28,13 @@ FOLDED = Rule(
     ),
     domain=(REAL,),
 )
+SAME_CONSTANTS = Rule(
+    "constant-arrays", "Arrays of integers and truth values that depend on no input are equal where their values are."
+)
+ROUNDED_CONSTANT = Rule(
+    "constant-function",
+    "The engine chooses how exactly a function of a constant is rounded, so that a constant may be its result.",
+)
 # The name of the step f(splat(a), splat(b)) = splat(f(a, b)).
 SPLAT = "splat"
 ONE_SUM = Rule(

@@ -87,7 +87,9 @@ def opcode_of_combination(term: Term) -> str | None:
 
 
 def inner_combinations(term: Term, opcode: str) -> frozenset[Term]:
-    """Returns the nested combinations by the same opcode below a combination's outermost operation."""
+    """Returns the nested combinations by the same opcode below a combination's outermost operation, moved or not."""
+    while (selected := selected_by(term)) is not None:
+        (term,) = selected
 
     def inner(part: Term) -> Sequence[Term] | None:
         return operands_of(part, opcode) if part is term or not _is_combining(part) else None

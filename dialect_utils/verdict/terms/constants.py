@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache, reduce
 from math import prod
@@ -11,7 +12,7 @@ from typing import Any
 
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import named, opcode_of
+from dialect_utils.ops import by_opcode, named, opcode_of
 from dialect_utils.verdict.rules.formats import float_bits, has, value_of
 from dialect_utils.verdict.terms.primitives import Term
 
@@ -37,6 +38,10 @@ def folded(label: Hashable, result: ElementType, operands: Sequence[tuple[Elemen
         return None
     if isinstance(label, tuple) and label[:1] == ("compare",) and len(label) == len(("opcode", "direction", "order")):
         return _compared(str(label[1]), kinds[0], bits) if label[2] is False and result.name == "pred" else None
+    if isinstance(label, tuple) and label[:1] == ("ring",) and kinds[0] == result and result.is_integral:
+        size = 1 << result.bits
+        terms = (reduce(mul, (pow(bits[i], power, size) for i, power in powers), count) for count, powers in label[1:])
+        return int(sum(terms) % size)
     if label == ("bitcast-convert", result):
         return bits[0] if kinds[0].bits == result.bits else None
     if label == "negate" and has(result, "sign"):
@@ -85,6 +90,38 @@ def _compared(direction: str, kind: ElementType, bits: Sequence[int]) -> int | N
     below, same, above = left < right, left == right, left > right
     found = {"LT": below, "LE": below or same, "GT": above, "GE": above or same, "EQ": same, "NE": not same}
     return int(found[direction])
+
+
+# Functions whose rounding the definition leaves to the engine.
+_FUNCTIONS: Mapping[str, Callable[..., float]] = by_opcode(
+    {
+        **{name: getattr(math, name) for name in ("tan", "tanh", "cbrt", "atan2")},
+        "cosine": math.cos, "sine": math.sin, "exponential": math.exp, "exponential-minus-one": math.expm1,
+        "log": math.log, "log-plus-one": math.log1p, "logistic": lambda x: 1 / (1 + math.exp(-x)),
+        "power": math.pow, "rsqrt": lambda x: 1 / math.sqrt(x),
+    }
+)  # fmt: skip
+
+
+def rounds_to(label: Hashable, kind: ElementType, operands: Sequence[int], bits: int) -> bool:
+    """Is true where a function of constants of a float type is 0, or is between both neighbours of a number."""
+    function = _FUNCTIONS.get(str(label))
+    *arguments, found = (value_of(kind, each) for each in (*operands, bits))
+    exact_types = Fraction | int  # other values are infinities, NaN and -0.0
+    if (
+        function is None
+        or not kind.is_floating
+        or not all(isinstance(each, exact_types) for each in (*arguments, found))
+    ):
+        return False
+    try:
+        exact = function(*(float(each or 0) for each in arguments))
+    except (ArithmeticError, TypeError, ValueError):
+        return False
+    if not found:
+        return exact == 0
+    ends = [each for each in (value_of(kind, bits - 1), value_of(kind, bits + 1)) if each is not None]
+    return len(ends) == len(("below", "above")) and min(ends) < exact < max(ends)
 
 
 # The most elements of an array that is computed from constants, or whose positions are listed.

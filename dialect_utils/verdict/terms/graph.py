@@ -83,6 +83,40 @@ class Graph:
             pending += missing
         return self._inserted[term]
 
+    def substituted(self, node: int, found: dict[int, int]) -> int:
+        """Returns an elementwise expression after the substitution `found`, which it extends."""
+        pending = [node]
+        while pending:
+            part = pending[-1]
+            kind, label, shape = self.symbols[part]
+            operands = self.operands[part] if kind == "each" else ()
+            missing = [each for each in operands if each not in found]
+            if part in found or not missing:
+                pending.pop()
+                if part not in found:
+                    found[part] = (
+                        self.make(kind, label, shape, [found[each] for each in operands]) if operands else part
+                    )
+            pending += missing
+        return found[node]
+
+    def is_elementwise(self, node: int, variables: Sequence[int]) -> bool:
+        """Is true where all operations that depend on variables are elementwise."""
+        seen, pending = set[int](), [node]
+        while pending:
+            part = pending.pop()
+            if part not in seen:
+                seen.add(part)
+                pending += self.operands[part]
+        # Operands have lower numbers than the node that they are operands of.
+        depends = set(variables)
+        for part in sorted(seen):
+            if depends & {*self.operands[part]}:
+                depends.add(part)
+                if self.symbols[part][0] != "each":
+                    return False
+        return True
+
     def moved(self, node: int, plan: Plan, paddings: Iterable[int]) -> int:
         """Returns a node after all steps of a plan; `paddings` are the scalars of its pads."""
         rest = iter(paddings)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 from dialect_utils.layout import ArrayShape, ElementType, Reshape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.arrays import ArrayDomain
 from dialect_utils.ops.domain import UndefinedError, V
+from dialect_utils.ops.positions import scatter_positions
 from dialect_utils.verdict.terms.primitives import Term
 
 T = TypeVar("T", bound=Term)
@@ -80,6 +83,32 @@ class Interpretation(ArrayDomain[V], Generic[T, V]):
                 array = self.move(array, step, padding)
         found: V = array
         return found
+
+    def scattered(self, scatter: T, apply: Callable[[T, Sequence[Any]], Sequence[Any]]) -> list[Any]:
+        """Returns the results of a scatter; `apply` applies its function to the elements of arrays.
+
+        Raises UndefinedError where an index is not known, or where the order of updates may matter.
+        """
+        label: Any = scatter.label
+        *operands, function = scatter.operands
+        arrays, updates = (
+            [self.values[each] for each in part] for part in (operands[: label[1]], operands[-label[1] :])
+        )
+        columns = [self.integers(self.index(each)) for each in operands[label[1] : -label[1]]]
+        sizes, written = self.dimensions(arrays[0]), self.dimensions(updates[0])[1:]
+        flat = scatter_positions(sizes, [*columns, np.zeros_like(columns[0])], written).reshape(-1)
+        inside = flat >= 0
+        if len(np.unique(flat[inside])) < inside.sum():
+            raise UndefinedError("an element is updated twice")
+        olds = [self.select(lambda a: a.reshape(-1)[flat[inside]], each) for each in arrays]
+        news = [self.select(lambda a: a.reshape(-1)[inside], each) for each in updates]
+
+        def put(old: Any, new: Any) -> Any:
+            found = old.reshape(-1).copy()
+            found[flat[inside]] = new
+            return found.reshape(sizes)
+
+        return [self.select(put, *pair) for pair in zip(arrays, apply(function, [*olds, *news]), strict=True)]
 
     def computed(self, term: T) -> V:
         """Applies the primitive of a term; raises UndefinedError for other operations."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic
 
 from dialect_utils.ir import Function, Module, Operation, Value
-from dialect_utils.ir.control_flow import MOST_ITERATIONS, is_closed
+from dialect_utils.ir.control_flow import MOST_ITERATIONS, is_closed, outside_values
 from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.proof.deadline import check_deadline
@@ -245,7 +245,9 @@ class Walker(Generic[V]):
     def function(self, function: Function) -> tuple[V, list[V]]:
         """Returns the function that an operation applies, and its effects."""
         shapes = [leaf for parameter in function.parameters for leaf in parameter.shape.without_layout.leaves()]
-        outer, self.level = self.level, CLOSED if is_closed(function) else self.level
+        # A constant from outside is as good as one inside.
+        is_constant = all(map(_is_constant, outside_values(function)))
+        outer, self.level = self.level, CLOSED if is_constant else self.level
         try:
             variables = self.variables(shapes)
             results, effects = self.within(0, lambda: self.flat(function, variables))
@@ -266,7 +268,12 @@ class Walker(Generic[V]):
         if len(arrays) != len(function.parameters):
             raise UndefinedError("the computation of a map has other parameters")
         sizes = self.maker.dimensions(arrays[0])
-        values: dict[Value, V] = dict(zip(function.parameters, arrays, strict=True))
+        # A value from outside is one scalar at every index.
+        values = {each: self.maker.term(*leaves_of(self.values[each])) for each in outside_values(function)}
+        if any(static_array(self.maker.shape(each)).dimensions for each in values.values()):
+            raise UndefinedError("the computation of a map uses an array")
+        values = {each: self.maker.splat(scalar, sizes) for each, scalar in values.items()}
+        values.update(zip(function.parameters, arrays, strict=True))
         for operation in function.operations:
             if operation.opcode != "tuple":
                 values[operation.results[0]] = self._on_arrays(operation, values, sizes)
@@ -286,3 +293,7 @@ class Walker(Generic[V]):
             raise UndefinedError("the computation of a map is not elementwise")
         operands = [values[operand] for operand in operation.operands]
         return operands[0] if operation.opcode == "copy" else self._each(operation, operands)
+
+
+def _is_constant(value: Value) -> bool:
+    return value.operation is not None and value.operation.opcode == "constant"

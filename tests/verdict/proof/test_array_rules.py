@@ -54,9 +54,25 @@ def elements(rng: random.Random) -> Instance:
     x = integers(rng)
     n = x.dims[0]
     rows = [ex.slice_(x, [(i, i + 1), (0, x.dims[1])]) for i in range(n)]
-    turned = rows[1:] + rows[:1]
-    rolled = ex.concatenate([ex.slice_(x, [(1, n), (0, x.dims[1])]), rows[0]], 0)
-    return texts(ex.concatenate(turned, 0), rolled, ex.concatenate(rows, 0))
+    return texts(ex.concatenate(rows[::-1], 0), ex.reverse(x, [0]), ex.concatenate(rows, 0))
+
+
+def constant_arrays(rng: random.Random) -> Instance:
+    """Returns even numbers, tested by their last bit and by a remainder."""
+    number = ex.iota("s32", (rng.randint(5, 9), 3), rng.randint(0, 1))
+    one, two, zeros = (ex.full("s32", value, number.dims) for value in (1, 2, 0))
+    rest = ex.binary("remainder", number, two)
+    return texts(
+        ex.compare("EQ", ex.binary("and", number, one), zeros),
+        ex.compare("EQ", rest, zeros),
+        ex.compare("EQ", rest, one),
+    )
+
+
+def constant_function(rng: random.Random) -> Instance:
+    opcode, value, result = rng.choice((("exponential", 0, 1), ("cosine", 0, 1), ("log", 1, 0), ("tanh", 0, 0)))
+    numbers = [ex.full("f32", each, (3,)) for each in (value, result, result + 1e-6)]
+    return texts(ex.unary(opcode, numbers[0]), *numbers[1:])
 
 
 def one_sum(rng: random.Random) -> Instance:
@@ -345,6 +361,8 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "convolution-padding": padded_convolution,
     "dot": dot,
     "convolution-precision": converted_arrays.products,
+    "constant-arrays": constant_arrays,
+    "constant-function": constant_function,
     "dot-as-sum": vector_dot,
     "chlo": chlo,
     "dynamic-slice": dynamic_slice,

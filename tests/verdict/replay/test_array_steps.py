@@ -7,7 +7,7 @@ import pytest
 from dialect_utils.layout import Pad, Reshape, Slice, Transpose
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import ReadTerm, Step
-from tests.verdict.replay.forging import TRUE, array, each, moved, parameter, step, term, told
+from tests.verdict.replay.forging import TRUE, array, constant, each, moved, parameter, step, term, told
 from tests.verdict.replay.test_forged_arrays import splat
 
 X, Y, Z = (parameter(i, "s32", 4, 6) for i in range(3))
@@ -55,6 +55,25 @@ LINE, ONE, COLUMN = parameter(0, "s32", 3), parameter(1, "s32", 3), parameter(2,
 NOTHING, EQUAL, S32 = parameter(3, "s32", 0, 6), parameter(3, "s32", 4, 4), array("s32")
 WITH_ONE, WITH_MANY = (Plan(S32.element_type, (size, 6), (Pad((0, 0), (9 - size, 0)),), (True,)) for size in (8, 4))
 NO_PADDING = Plan(S32.element_type, (), (Pad((), ()),), (True,))
+NUMBERED, TWO, THREE = (
+    term("op", ("iota",), array("s32", 4)),
+    *(constant(value, "s32") for value in (2, 3)),
+)
+WRITTEN = term("op", ("dynamic-update-slice",), array("s32", 4, 6), X, PAIR, constant(1, "s32"), constant(0, "s32"))
+INSIDE, ABOVE, ACROSS = (Slice((start, 0), (stop, 6)) for start, stop in ((1, 3), (3, 4), (0, 2)))
+
+
+def padded(low: int, *steps: Slice, scalar: ReadTerm = AT, high: int = 0) -> ReadTerm:
+    """Returns slices of an array with padding before and after its rows."""
+    plan = Plan(S32.element_type, (4, 6), (Pad((low, 0), (high, 0)), *steps), (True, *[None] * len(steps)))
+    return term("moved", plan, array("s32", *plan.result[1]), X, scalar)
+
+
+def compared(direction: str, number: ReadTerm) -> ReadTerm:
+    numbers = term("splat", None, array("s32", 4), number)
+    return each(("compare", direction, False), array("pred", 4), NUMBERED, numbers)
+
+
 NEGATED = each("negate", LINE.shape, LINE)
 TRUE_STEPS: dict[str, Step] = {
     "movement of a sum": step("through", turned(SUM), added(turned(X), turned(Y))),
@@ -105,6 +124,10 @@ TRUE_STEPS: dict[str, Step] = {
     "two reversals": step("reverse", reversed_(reversed_(X, 0), 0, 1), reversed_(X, 1)),
     "a reversal of two elements, twice": step("reverse", reversed_(reversed_(PAIR, 0), 0), PAIR),
     "a reversal before a transpose": step("reverse", turned(reversed_(X, 0)), reversed_(turned(X), 1)),
+    "a slice of padding": step("moved", padded(2, Slice((0, 0), (2, 6))), splat(AT, "s32", 2, 6)),
+    "a slice of an update": step("dynamic-slice", moved(WRITTEN, INSIDE), PAIR),
+    "a slice beside an update": step("dynamic-slice", moved(WRITTEN, ABOVE), moved(X, ABOVE)),
+    "constant arrays": step("constant-arrays", compared("LT", THREE), compared("LE", TWO)),
     "the same parts": step("concatenate", joined(0, X, Y), joined(0, X, Y)),
     "movement below a broadcast": step(
         "broadcast-moved", spread(turned(X), (0, 1), 6, 4, 5), moved(spread(X, (0, 1), 4, 6, 5), Transpose((1, 0, 2)))
@@ -153,6 +176,20 @@ FALSE_STEPS: dict[str, Step] = {
         term("moved", WITH_ONE, array("s32", 9, 6), joined(0, X, Y), AT),
         term("moved", WITH_MANY, array("s32", 9, 6), X, AT),
     ),
+    "a slice of padding and one row": step("moved", padded(2, Slice((0, 0), (3, 6))), splat(AT, "s32", 3, 6)),
+    "a slice of other padding": step("moved", padded(2, Slice((0, 0), (2, 6))), splat(BEHIND, "s32", 2, 6)),
+    "a slice of rows between padding": step("moved", padded(1, Slice((0, 0), (6, 6)), high=1), splat(AT, "s32", 6, 6)),
+    "a slice of an update and the array": step("dynamic-slice", moved(WRITTEN, ACROSS), PAIR),
+    "the array below an update": step("dynamic-slice", moved(WRITTEN, INSIDE), moved(X, INSIDE)),
+    "the array below a part of an update": step("dynamic-slice", moved(WRITTEN, ACROSS), moved(X, ACROSS)),
+    "another array beside an update": step("dynamic-slice", moved(WRITTEN, ABOVE), moved(Y, ABOVE)),
+    "an update at an unknown position": step(
+        "dynamic-slice",
+        moved(term("op", ("dynamic-update-slice",), array("s32", 4, 6), X, PAIR, AT, constant(0, "s32")), INSIDE),
+        PAIR,
+    ),
+    "other constant arrays": step("constant-arrays", compared("LT", THREE), compared("LT", TWO)),
+    "arrays that are not constant": step("constant-arrays", X, X),
     "a choice with the plan of a broadcast's movement": step(
         "broadcast-moved",
         spread(term("moved", NO_PADDING, S32, AT, BEHIND), ()),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import by_opcode
-from dialect_utils.verdict.rules.arrays import FOLDED
+from dialect_utils.verdict.rules.arrays import FOLDED, ROUNDED_CONSTANT
 from dialect_utils.verdict.rules.formats import has, is_nan, value_of
-from dialect_utils.verdict.terms.constants import folded
+from dialect_utils.verdict.terms.constants import folded, rounds_to
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
@@ -24,6 +24,20 @@ def are_nan(terms: Terms, first: Term, second: Term) -> bool:
     if not all(is_nan(shape.element_type, each or 0) for each in bits):
         return False
     terms.step(FOLDED, first, second)
+    return True
+
+
+def is_rounded_function(terms: Terms, first: Term, second: Term) -> bool:
+    """Is true for a function of constants and a constant to which an engine may round it; adds the step."""
+    before, after = (first, second) if first.kind == "each" else (second, first)
+    bits, operands = terms.constant_bits(after), [*map(terms.constant_bits, before.operands)]
+    known = [each for each in operands if each is not None]
+    if bits is None or before.kind != "each" or len(known) < len(operands) or first.shape != second.shape:
+        return False
+    shapes = {operand.shape for operand in before.operands}
+    if shapes != {before.shape} or not rounds_to(before.label, before.array.element_type, known, bits):
+        return False
+    terms.step(ROUNDED_CONSTANT, before, after)
     return True
 
 
