@@ -67,16 +67,6 @@ def as_module(value: ModuleLike, name: str = "<text>") -> Module:
         return parse_bytes(encode(value), name) if is_text(value) else read_module(value)
     if isinstance(value, os.PathLike):
         return read_module(os.fspath(value))
-    return _from_object(value)
-
-
-def is_text(value: str) -> bool:
-    """Is true for a module's text, false for a path."""
-    return "\n" in value or "{" in value or not value.strip()
-
-
-def _from_object(value: object) -> Module:
-    """Returns a module, or the module of an object of JAX; raises TypeError for other objects."""
     if hasattr(value, "dialect") and hasattr(value, "functions"):
         return cast(Module, value)
     if type(value).__module__.partition(".")[0] in ("jax", "jaxlib"):
@@ -86,6 +76,11 @@ def _from_object(value: object) -> Module:
         return module_of(value)
     hint = "; relayout.from_jax(f, *args) makes one of a function" if callable(value) else ""
     raise TypeError(f"expected a module, its text or bytes, or a path, not {kind_of(value)}{hint}")
+
+
+def is_text(value: str) -> bool:
+    """Is true for a module's text, false for a path."""
+    return "\n" in value or "{" in value or not value.strip()
 
 
 def as_path(value: object, hint: str) -> str:

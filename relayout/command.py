@@ -15,7 +15,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
-from dialect_utils.io.files import STANDARD_INPUT, encode
+from dialect_utils.io.files import FUNCTION, STANDARD_INPUT, encode
 from dialect_utils.io.inputs import Input, Selection, SelectionError, find_inputs
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from relayout.batch.unit import Unit, Work
@@ -34,14 +34,25 @@ T = TypeVar("T")
 MODULES = "HLO or StableHLO in any format, or a dump directory; - is standard input"
 
 
+def function_option() -> Any:
+    """Returns the field of the option --function."""
+    return option("NAME", "of StableHLO: the function that is the entry (default @main, or the only public one)")
+
+
+def function_of(name: str | None) -> tuple[str, ...]:
+    """Returns a function by its name as `read_module` wants it, or nothing for None."""
+    return () if name is None else (FUNCTION + name.removeprefix(FUNCTION),)
+
+
 @dataclass(frozen=True, kw_only=True)
 class InputOptions:
-    """The choice of modules of a directory."""
+    """The choice of modules of a directory, and of a function of each."""
 
     stage: tuple[str, ...] = repeated("NAME", "of a dump directory: before_optimizations, after_optimizations, a pass")
     module: tuple[str, ...] = repeated(
         "NAME", "of a dump directory, or of a log that prints several: jit_f, module_0003, jit_*"
     )
+    function: str | None = function_option()
 
     def find(self, files: Sequence[str], console: Console | None) -> list[Input]:
         """Returns the modules that files, directories and patterns name, and prints notes about skipped files.
@@ -54,7 +65,8 @@ class InputOptions:
             raise UsageError(error.diagnostics) from error
         if console is not None:
             console.diagnose(found.notes)
-        return list(found.modules)
+        chosen = function_of(self.function)
+        return [replace(each, wanted=(*each.wanted, *chosen)) for each in found.modules]
 
 
 @dataclass(frozen=True, kw_only=True)

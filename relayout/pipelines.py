@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from dialect_utils.io.files import encode
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, meant
 from passes.framework.base import Pass, is_pass, load_pass, pass_names
 from passes.framework.options import describe_options
 from passes.framework.pipeline import (
@@ -110,8 +110,8 @@ def describe_pass(name: str) -> str:
         pipeline = named_pipelines().get(name)
         if pipeline is not None:
             return _pipeline_line(pipeline)
-        close = nearest(name.replace("_", "-"), [*pass_names(), *named_pipelines()])
-        hint = f"did you mean {close}?" if close else "relayout opt --list-passes prints all passes"
+        known = [*pass_names(), *named_pipelines()]
+        hint = meant(name.replace("_", "-"), known, "relayout opt --list-passes prints all passes")
         raise UsageError(Diagnostic(f"no command, pass or pipeline is called {name}", hint=hint))
     step = load_pass(name)
     lines = [f"{step.name}: {step.doc}", "", f"Reads {' and '.join(step.dialects)}."]

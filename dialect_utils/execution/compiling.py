@@ -80,9 +80,10 @@ def compile_module(text: str, target: Target | None, overrides: Mapping[str, Any
 
     from dialect_utils.stablehlo import parse_module as parse_mlir
     from dialect_utils.stablehlo.bindings import context, ir
+    from dialect_utils.stablehlo.foreign import for_xla
 
-    found = devices_of(parse_mlir(text))
-    module = ir.Module.parse(text, context(allow_unregistered=False))
+    program, _ = for_xla(parse_mlir(text))
+    found, module = devices_of(program), ir.Module.parse(program.text(), context())
     replicas, partitions, count = found.replicas, found.partitions, found.count
     devices = _host_devices(count) if target is None else topology_devices(target, count)
     options = xla_client.CompileOptions()

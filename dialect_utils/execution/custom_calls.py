@@ -17,7 +17,7 @@ from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from dialect_utils.ops import SHARDINGS, named
 from dialect_utils.ops.control import calls_gpu_library
-from dialect_utils.text import Diagnostic, DiagnosticError, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, meant
 
 # Operations that name a target.
 _CALLS = named("custom-call custom-call-start")
@@ -291,7 +291,9 @@ def _problem(operation: Operation) -> Diagnostic | None:
     if target in _REPLACED or (target in _CHECKS and not operation.results):
         return None
     if target not in IDENTITIES and not has_signature(target):
-        return Diagnostic(f"the custom call {target} must not run here", operation.location, hint=_hint(target))
+        return Diagnostic(
+            f"the custom call {target} must not run here", operation.location, hint=meant(target, IDENTITIES, _HINT)
+        )
     if operation.opcode != "custom-call":
         # Its shapes are those of the asynchronous form; the worker checks the converted call again.
         return None
@@ -300,11 +302,6 @@ def _problem(operation: Operation) -> Diagnostic | None:
     except CallError as error:
         return Diagnostic(f"the custom call {target}: {error}", operation.location)
     return None
-
-
-def _hint(target: str) -> str:
-    close = nearest(target, IDENTITIES)
-    return f"did you mean {close}?" if close else _HINT
 
 
 def _check_shapes(operation: Operation, target: str) -> None:

@@ -18,16 +18,7 @@ from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.stablehlo import parse_module
 from dialect_utils.stablehlo.bindings import context, ir
 from dialect_utils.stablehlo.origins import walk
-from dialect_utils.stablehlo.rewrites.editing import (
-    COMPARE,
-    comparison_type,
-    legalize,
-    main_function,
-    make,
-    returned_values,
-    set_main_results,
-    total_order_rank,
-)
+from dialect_utils.stablehlo.rewrites import editing
 from dialect_utils.stablehlo.types import shape_of_type
 from dialect_utils.text import Diagnostic
 
@@ -83,10 +74,10 @@ def run_on_xla(executable: Any, types: Sequence[ElementType], devices: int) -> R
 
 def signature(program: str | bytes) -> tuple[list[ArrayShape], list[ArrayShape]]:
     """Returns the shapes of main's arguments and results; raises UnsupportedError for tokens and dynamic shapes."""
-    with context(allow_unregistered=False):
+    with context():
         # A function does not keep its module alive in these bindings.
         module = ir.Module.parse(program)
-        return _signature(main_function(module))
+        return _signature(editing.main_function(module))
 
 
 def _signature(main: Any) -> tuple[list[ArrayShape], list[ArrayShape]]:
@@ -109,23 +100,23 @@ def prepare_interpreter(program: str | bytes, _options: dict[str, Any], devices:
     """
     if devices > 1:
         raise UnsupportedError("the interpreter runs modules on one device only")
-    with context(allow_unregistered=False):
+    with context():
         module = ir.Module.parse(program)
         # The interpreter supports neither CHLO nor the legacy forms of XLA's importer.
-        legalize(module)
+        editing.legalize(module)
         # The interpreter does not support HLO's copies.
         for copy in _named(module, "mhlo.copy"):
             copy.results[0].replace_all_uses_with(copy.operands[0])
             copy.erase()
         _order_totally(module)
-        main = main_function(module)
+        main = editing.main_function(module)
         types = [ir.Type.parse(str(t)) for t in main.type.inputs]
         parameters, results = _signature(main)
         _return_plain(main, results)
         module.operation.verify()
 
     def run(arguments: Sequence[Array]) -> list[tuple[ElementType, Array]]:
-        with context(allow_unregistered=False):
+        with context():
             attributes = [
                 _attribute(array, shape.element_type, kind)
                 for array, shape, kind in zip(arguments, parameters, types, strict=True)
@@ -138,14 +129,14 @@ def prepare_interpreter(program: str | bytes, _options: dict[str, Any], devices:
 
 def _order_totally(module: Any) -> None:
     """Rewrites comparisons in the total order of floats, which the interpreter ignores, as comparisons of integers."""
-    for compare in _named(module, COMPARE):
+    for compare in _named(module, editing.COMPARE):
         written = compare.attributes
         if "compare_type" not in written or "TOTALORDER" not in str(written["compare_type"]):
             continue
         with ir.InsertionPoint(compare), ir.Location.unknown():
             for number, value in enumerate(compare.operands):
-                compare.operands[number] = total_order_rank(value)
-        written["compare_type"] = comparison_type("SIGNED")
+                compare.operands[number] = editing.total_order_rank(value)
+        written["compare_type"] = editing.comparison_type("SIGNED")
 
 
 def _named(module: Any, name: str) -> list[Any]:
@@ -166,10 +157,10 @@ def _return_plain(main: Any, results: Sequence[ArrayShape]) -> None:
     with ir.InsertionPoint.at_block_terminator(block), ir.Location.unknown():
         plain = [
             value
-            for operand, shape in zip(returned_values(main), results, strict=True)
+            for operand, shape in zip(editing.returned_values(main), results, strict=True)
             for value in _plain_values(operand, shape.element_type)
         ]
-        set_main_results(main, plain)
+        editing.set_main_results(main, plain)
 
 
 def _plain_values(value: Any, kind: ElementType) -> list[Any]:
@@ -185,7 +176,7 @@ def _plain_values(value: Any, kind: ElementType) -> list[Any]:
 
 
 def _unary(name: str, value: Any, element: str) -> Any:
-    return make(name, [value], ir.RankedTensorType.get(value.type.shape, ir.Type.parse(element)))
+    return editing.make(name, [value], ir.RankedTensorType.get(value.type.shape, ir.Type.parse(element)))
 
 
 def _collect(outputs: list[Array], results: Sequence[ArrayShape]) -> list[tuple[ElementType, Array]]:

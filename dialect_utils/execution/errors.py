@@ -40,6 +40,8 @@ _LACKING_WORDS = re.compile(
 _TUPLE = "type: TUPLE"
 # jaxlib writes it for opcodes that its StableHLO cannot express.
 _UNKNOWN_TO_MLIR = "unregistered operation 'mhlo.unknown'"
+# XLA writes it for operations of MLIR's own dialects, such as arith.addf.
+_NOT_EXPORTED = "unsupported op for export to XLA"
 # Failed checks of XLA itself: the message is about XLA's code, not about the module.
 _ITS_OWN = re.compile(r"(?:[A-Z][A-Z_]+: )*(?:INTERNAL: |.*RET_CHECK failure|\w+::\w+ failed)")
 _BUILD_PLACE = re.compile(r"RET_CHECK failure \(external/xla/(?P<file>[^)]*)\)")
@@ -54,6 +56,8 @@ _FATAL = re.compile(r"^F\d{4} \S+ +\d+ [^\]]*\] (?P<message>.*)")
 _STACK_FRAME = re.compile(r"^\s*@ +0x|^\*\*\* ")
 _LAST_LINES = 5
 _TOKEN = re.compile(r"[%@]?[\w.#-]+|.")
+# Advice of MLIR for C++ programs.
+_ADVICE = re.compile(r"\.? If this is intended, please .*")
 
 
 class RefusedError(DiagnosticError):
@@ -89,6 +93,7 @@ def from_jaxlib(failure: Failure, message: str, source: Source | None, stage: St
     """
     message = message.strip()
     is_lacking = message.startswith(_LACKING) or _LACKING_WORDS.match(message) or _UNKNOWN_TO_MLIR in message
+    is_lacking = is_lacking or _NOT_EXPORTED in message
     if failure == "rejected" and is_lacking:
         failure = "unsupported"
     is_its_own = failure == "rejected" and _ITS_OWN.match(message) is not None
@@ -160,5 +165,5 @@ def _definition(source: Source | None, name: str) -> Location | None:
 def _sentence(message: str) -> str:
     """Returns the first line in this project's form: lower case, without a full stop."""
     # XLA's HLO parser repeats itself: `expects opcode but sees: foo, error: Unknown opcode: foo`.
-    text = message.strip().split("\n")[0].rpartition(", error: ")[2].strip().rstrip(".")
+    text = _ADVICE.sub("", message.strip().split("\n")[0]).rpartition(", error: ")[2].strip().rstrip(".")
     return text[:1].lower() + text[1:] if text[1:2].islower() else text

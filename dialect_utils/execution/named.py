@@ -24,7 +24,8 @@ from dialect_utils.ops.sharding import Sharding
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.text.input_file import located
 
-_LOCATION = re.compile(r'loc\("((?:[^"\\]++|\\.)*+)"')
+# A name, not a place such as `loc("f.py":3:4)`.
+_LOCATION = re.compile(r'loc\("((?:[^"\\]++|\\.)*+)"(?!:)')
 _KEY = re.compile(r"\['([^']*)'\]|\[\"([^\"]*)\"\]|\[([^\]'\"]*)\]|([^\[\]./]+)")
 # A whole name: keys in brackets, or after a dot, a slash or another key.
 _KEYS = re.compile(r"(?:\['[^']*+'\]|\[\"[^\"]*+\"\]|\[[^\]'\"]*+\]|[./]?+[^\[\]./]++)++")
@@ -49,7 +50,7 @@ def arguments_of(module: Module) -> list[Argument]:
     """Returns the arrays among the parameters of the entry, tuples flattened."""
     found = []
     for parameter in module.entry.parameters:
-        name = _name_of(parameter)
+        name = name_of(parameter)
         for path, shape in parameter.shape.leaves_by_path():
             if isinstance(shape, ArrayShape):
                 suffix = "".join(f"[{index}]" for index in path)
@@ -57,7 +58,8 @@ def arguments_of(module: Module) -> list[Argument]:
     return found
 
 
-def _name_of(parameter: Value) -> str:
+def name_of(parameter: Value) -> str:
+    """Returns JAX's name for a parameter, empty where none is written."""
     if isinstance(parameter, Instruction):
         return unescape(op_name_in(parameter.metadata))
     # Imported here: it loads MLIR.

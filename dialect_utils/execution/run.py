@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import nullcontext
+from typing import TYPE_CHECKING, cast
 
 from dialect_utils.engine_names import DEFAULT_ENGINE, ENGINES, Engine
 from dialect_utils.execution.arrays import Array, SavedArray, from_plain_all
@@ -29,6 +30,9 @@ from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, has
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
+
+if TYPE_CHECKING:
+    from dialect_utils.stablehlo.module import StableHloModule
 
 # XLA silently fills elided constants with arbitrary bytes.
 _ELIDED = re.compile(r"constant\(\{\.\.\.\}\)|__elided__")
@@ -62,7 +66,13 @@ def prepare(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYTES, engin
 
 def program_of(module: Module, name: str) -> Program:
     """Returns `prepare` of a module that `check_executable` has accepted."""
-    text = _SHARDY_ATTRIBUTE.sub("unread.", without_layouts(module).text())
+    bare = without_layouts(module)
+    if bare.dialect == "stablehlo":
+        # Imported here: work on HLO text must not load MLIR.
+        from dialect_utils.stablehlo.foreign import for_xla
+
+        bare, _ = for_xla(cast("StableHloModule", bare))
+    text = _SHARDY_ATTRIBUTE.sub("unread.", bare.text())
     if module.dialect == "hlo":
         text = _TUPLE_PARAMETER_ATTRIBUTES.sub(r"\1", _with_negative_zeros(text))
     if module.dialect == "hlo" and not module.name:
@@ -159,6 +169,8 @@ def _problem(operation: Operation) -> Diagnostic | None:
     if not _MANUAL.isdisjoint((opcode, operation.callee)):
         message = f"{opcode} computes on parts of arrays, and the module is not partitioned yet"
         return Diagnostic(message, location, hint=_PARTITION_HINT)
+    if operation.is_unknown:
+        return Diagnostic(f"{opcode} is of a dialect that is not known here, so nothing can execute it", location)
     if opcode == "bitcast":
         # It depends on layouts, which are dropped; XLA rejects it, too.
         hint = "rewrite bitcasts with the pass expand-bitcasts"

@@ -155,12 +155,8 @@ class FlatGraph:
 
     def readers(self, node: Value) -> Sequence[Value]:
         """Returns the users of a node, each once; moves, tuples and get-tuple-elements are passed over."""
-        known = self._readers.get(node)
-        if known is None:
-            known = self._readers[node] = self._find_readers(node)
-        return known
-
-    def _find_readers(self, node: Value) -> Sequence[Value]:
+        if node in self._readers:
+            return self._readers[node]
         found: dict[Value, None] = {}
         waiting, seen = [node], {node}
         while waiting:
@@ -173,7 +169,7 @@ class FlatGraph:
                     waiting.append(user)
                 else:
                     found[user] = None
-        return list(found)
+        return self._readers.setdefault(node, list(found))
 
 
 def first_known(

@@ -80,7 +80,8 @@ def _moved(graph: FlatGraph, node: Value, usage: MemoryUsage, trips: dict[Functi
     source, result = operation.operands[0].shape, next(node.shape.arrays())
     assert isinstance(source, ArrayShape)
     held = usage.allocation.held
-    fusion = _name_of_caller(graph, node) if graph.is_fused(node) else ""
+    caller = graph.caller(node.function) if graph.is_fused(node) else None
+    fusion = "" if caller is None else caller.results[0].name
     is_alone = not fusion or all(
         has(each.opcode, Trait.MAY_BE_BITCAST) or each.opcode in FORWARDING for each in node.function.operations
     )
@@ -103,11 +104,6 @@ def kind_of_move(operation: Operation) -> Kind | None:
         spaces = (each.memory_space if each is not None else 0 for each in (one, other))
         return "memory space" if len(set(spaces)) > 1 else "copy"
     return "relayout"
-
-
-def _name_of_caller(graph: FlatGraph, node: Value) -> str:
-    caller = graph.caller(node.function)
-    return "" if caller is None else caller.results[0].name
 
 
 def _function(graph: FlatGraph, node: Value) -> Function:

@@ -9,19 +9,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from operator import length_hint
 
+from dialect_utils.hlo import reading
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.graph import CONTROL
 from dialect_utils.hlo.instruction import Instruction
-from dialect_utils.hlo.reading import (
-    MAX_DEPTH,
-    PARAMETER_NUMBER,
-    WITHOUT_OPERANDS,
-    Attributes,
-    InlineComputation,
-    OperandReader,
-    ReadingContext,
-    interface_of,
-)
 from dialect_utils.hlo.text.attributes import CALLING_OPCODES, called_names, is_calling
 from dialect_utils.hlo.text.grammar import (
     InstructionText,
@@ -71,7 +62,7 @@ class BodyReader:
 
     def __init__(
         self,
-        context: ReadingContext,
+        context: reading.ReadingContext,
         computation: Computation,
         *,
         is_fragment: bool = False,
@@ -84,7 +75,7 @@ class BodyReader:
         self.visible = computation.by_name
         self.depth = depth
         self.items: list[Instruction] = []
-        self.operands = OperandReader(context, computation, self.items, is_fragment=is_fragment)
+        self.operands = reading.OperandReader(context, computation, self.items, is_fragment=is_fragment)
         self.root: Instruction | None = None
         # True after the last instruction.
         self.is_done = False
@@ -169,9 +160,9 @@ class BodyReader:
             if not sigil and name in RESERVED:
                 return False
             operands: tuple[Instruction, ...] = ()
-            if not inner or opcode in WITHOUT_OPERANDS:
+            if not inner or opcode in reading.WITHOUT_OPERANDS:
                 contents = inner
-                if opcode == "parameter" and not PARAMETER_NUMBER.fullmatch(inner):
+                if opcode == "parameter" and not reading.PARAMETER_NUMBER.fullmatch(inner):
                     return False
             else:
                 contents = ""
@@ -279,21 +270,17 @@ class BodyReader:
                 for body in bodies_in(self.source, value):
                     inline.append(self._inline(item, attribute, body, "%" if found.name.kind == "name" else ""))
         if found.shape is None:
-            self._reject_origin(found)
+            for attribute, span, _ in found.attributes:
+                if attribute == "origin":  # its tree needs the shape
+                    raise error_at(self.source, span, f"the origin of {found.name.text} needs a shape that is written")
             self.written.shapeless.add(number)
             assign(item, "shape", self._infer(found, item, inline))
         return item
 
-    def _reject_origin(self, found: InstructionText) -> None:
-        """Raises DiagnosticError for an `origin`, whose tree needs a written shape."""
-        for attribute, span, _ in found.attributes:
-            if attribute == "origin":
-                raise error_at(self.source, span, f"the origin of {found.name.text} needs a shape that is written")
-
     def _inline(self, owner: Instruction, attribute: str, span: Span, sigil: str) -> Computation:
         """Reads a computation that is written as an attribute's value."""
-        if self.depth == MAX_DEPTH:
-            raise error_at(self.source, span, f"computations are nested deeper than {MAX_DEPTH}")
+        if self.depth == reading.MAX_DEPTH:
+            raise error_at(self.source, span, f"computations are nested deeper than {reading.MAX_DEPTH}")
         start = span.start
         frame = Frame(start, start, Span(start, start), None, start + 1, span.end - 1, span.end)
         computation = Computation(
@@ -306,7 +293,7 @@ class BodyReader:
         if scanner.token.start != span.end - 1:
             scanner.fail(f"expected an instruction or '}}', found {scanner.found()}")
         reader.finish()
-        self.context.inline.append(InlineComputation(computation, owner, attribute))
+        self.context.inline.append(reading.InlineComputation(computation, owner, attribute))
         return computation
 
     def finish(self) -> None:
@@ -320,9 +307,9 @@ class BodyReader:
 
     def _infer(self, found: InstructionText, item: Instruction, inline: Sequence[Computation]) -> Shape:
         """Returns a shape that is not written, as XLA infers it."""
-        what = Attributes(item.opcode, split_attributes(item.attribute_text))
+        what = reading.Attributes(item.opcode, split_attributes(item.attribute_text))
         known = self.context.computations
         calls = [known.get(name) for _, name in in_role_order(item.opcode, called_names(what.texts))]
-        called = [interface_of(computation) for computation in (*inline, *calls) if computation is not None]
+        called = [reading.interface_of(computation) for computation in (*inline, *calls) if computation is not None]
         span = Span(found.name.start, found.opcode.end)
         return self.context.inferred_shape(what, item.operands, called, span, f"%{item.name}")

@@ -20,7 +20,7 @@ from dialect_utils.ir import Function, Value
 from dialect_utils.ir.assignments import Guarded, assign
 from dialect_utils.layout import Shape
 from dialect_utils.ops import Trait, has
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, meant
 
 if TYPE_CHECKING:
     from dialect_utils.hlo.module import HloModule
@@ -332,7 +332,14 @@ class Computation(Guarded, Function):
         if parameter.users or self._callers or parameter is self.root:
             raise ValueError(f"%{parameter.name} is still used, or given a value")
         self.remove(parameter)
-        assign(self, "parameters", tuple(each for each in self.parameters if each is not parameter))
+        self._number([each for each in self.parameters if each is not parameter])
+
+    def set_parameters(self, order: Sequence[int | Shape]) -> None:
+        own = self.parameters
+        self._number([own[each] if isinstance(each, int) else self.add_parameter("unused", each) for each in order])
+
+    def _number(self, parameters: Sequence[Instruction]) -> None:
+        assign(self, "parameters", tuple(parameters))
         for number, each in enumerate(self.parameters):
             assign(each, "contents", str(number))
             self.mark_edited(each)
@@ -404,8 +411,7 @@ class Computation(Guarded, Function):
         found = self.find(name)
         if found is not None:
             return found
-        known = nearest(name, self.by_name)
-        hint = f"did you mean %{known}?" if known else None
+        hint = meant(name, self.by_name, sign="%")
         message = f"unknown control predecessor %{name} of %{item.name}"
         raise DiagnosticError(Diagnostic(message, item.locate_name(CONTROL, name), hint=hint))
 

@@ -25,7 +25,7 @@ from dialect_utils.ir import Builder, Function, Module, Operation, Value
 from dialect_utils.ir.assignments import Guarded, assign
 from dialect_utils.ir.control_flow import in_role_order
 from dialect_utils.layout import Shape
-from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, elided, error_at, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, elided, error_at, meant
 from dialect_utils.text.input_file import collector_paused
 
 # The module attribute that holds Shardy's meshes.
@@ -359,9 +359,8 @@ class HloModule(Guarded, Module):
         for attribute, name in in_role_order(item.opcode, called_in(item.attribute_text)):
             computation = self._by_name.get(name)
             if computation is None:
-                known = nearest(name, self._by_name)
+                hint = meant(name, self._by_name, sign="%")
                 message = f"unknown computation %{name} in {attribute} of %{item.name}"
-                hint = f"did you mean %{known}?" if known else None
                 raise DiagnosticError(Diagnostic(message, item.locate_name(attribute, name), hint=hint))
             called.append(computation)
         for callee in item.called:

@@ -21,7 +21,7 @@ from dialect_utils.ir.assignments import assign
 from dialect_utils.layout import Shape, TupleShape, parse_shape
 from dialect_utils.ops import HLO_NAMES, is_opcode, opcode_of
 from dialect_utils.ops.inference import Called, ShapeError, infer_shape, is_compatible
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest, without_comments
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, meant, without_comments
 
 # XLA nests inline computations as deep as calls; Python's stack ends at a few hundred levels.
 MAX_DEPTH = 64
@@ -130,8 +130,7 @@ class ReadingContext:
 
     def unknown_opcode(self, opcode: Token) -> DiagnosticError:
         """Returns the error for an unknown opcode."""
-        close = nearest(opcode.text, HLO_NAMES)
-        hint = f"did you mean {close}?" if close else None
+        hint = meant(opcode.text, HLO_NAMES)
         return error_at(self.source, opcode.span, f"unknown opcode {opcode.text}", hint)
 
 
@@ -253,10 +252,8 @@ class OperandReader:
         if item is None:
             if self.is_fragment and shape is not None and not text.path:
                 return self._outside(name, shape)
-            known = nearest(name.text, self.visible)
-            hint = f"did you mean %{known}?" if known else None
-            if self.is_fragment:
-                hint = hint or "write its shape before it"
+            otherwise = "write its shape before it" if self.is_fragment else None
+            hint = meant(name.text, self.visible, otherwise, sign="%")
             raise error_at(self.source, name.span, f"unknown operand %{name.text}", hint)
         for position, token in enumerate(text.path):
             path = [

@@ -42,7 +42,7 @@ from dialect_utils.ops import (
 from dialect_utils.ops.checking import check_operation
 from dialect_utils.ops.device_counts import written_counts
 from dialect_utils.ops.inference import Instance, ShapeError
-from dialect_utils.text import Diagnostic, DiagnosticError, Severity, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, Severity, meant, nearest
 
 _COMPILED = with_trait(Trait.COMPILED)
 _TRANSFERS = with_trait(Trait.CHANNELED)
@@ -191,8 +191,7 @@ class _Verifier:
         """Yields the problems of one instruction; `written` is the part of its signature that is about its text."""
         name = instruction.opcode
         if not is_opcode(name):
-            close = nearest(name, HLO_NAMES)
-            hint = f"did you mean {close}?" if close else None
+            hint = meant(name, HLO_NAMES)
             yield Diagnostic(f"unknown opcode {name}", instruction.locate("opcode"), hint=hint)
             return
         opcode = opcode_of(name)

@@ -28,6 +28,8 @@ Emit = Literal["text", "bytecode", "pb"]
 
 TEXT_KINDS = ("hlo text", "mlir text")
 STANDARD_INPUT = "-"
+# The begin of the name of a function among the names of modules.
+FUNCTION = "@"
 # `s3://bucket/key`, and chains such as `zip://member::s3://bucket/archive.zip`.
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(://|::)")
 
@@ -62,13 +64,14 @@ _COMPRESSED_START = 1 << 18
 _MLIR_INSIDE = re.compile(r"\b(?:stablehlo|mhlo|chlo|vhlo|func|arith|tensor)\.\w|->\s*\(?tensor<")
 
 
-def read_module(path: str) -> Module:
+def read_module(path: str, wanted: Sequence[str] = ()) -> Module:
     """Reads a module from a file, a URL, or standard input for `-`; raises DiagnosticError where that fails.
 
     The content tells the format: HLO text, StableHLO text, MLIR bytecode or a portable artifact, or a serialized
     HloModuleProto or HloProto. Each may be compressed with gzip, xz or zstd, and a log may print the HLO text.
+    `wanted` chooses as for `parse_bytes`.
     """
-    return parse_bytes(read_bytes(path), display_name(path))
+    return parse_bytes(read_bytes(path), display_name(path), wanted)
 
 
 def read_bytes(path: str, within: str = "") -> bytes:
@@ -114,7 +117,12 @@ def parse_bytes(data: bytes, name: str, wanted: Sequence[str] = ()) -> Module:
     """Parses a module in any format; `name` is the file's name in diagnostics.
 
     `wanted` chooses among the modules of a log, as `find_in_log` does; a single module must have one of these names.
+    `@NAME` among them is the function of the module that becomes its entry.
     """
+    functions = [each for each in wanted if each.startswith(FUNCTION)]
+    if functions:
+        module = parse_bytes(data, name, [each for each in wanted if each not in functions])
+        return _with_entry(module, functions[0].removeprefix(FUNCTION))
     if not wanted:
         return _parse(data, name)
     text = _text(data) if find_kind(data, name) == "hlo text" else ""
@@ -125,6 +133,13 @@ def parse_bytes(data: bytes, name: str, wanted: Sequence[str] = ()) -> Module:
     if not any(map(DumpName(module.name).is_module, wanted)):
         raise DiagnosticError(Diagnostic(f"{name}: holds {module.name}, and no module called {', '.join(wanted)}"))
     return module
+
+
+def _with_entry(module: Module, function: str) -> Module:
+    if module.dialect == "hlo":
+        hint = f"relayout extract FILE {function} makes a module of a computation"
+        raise DiagnosticError(Diagnostic(f"{module.name} is HLO, which has computations and no functions", hint=hint))
+    return cast("StableHloModule", module).with_entry(function)
 
 
 def _parse(data: bytes, name: str) -> Module:

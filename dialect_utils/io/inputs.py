@@ -7,13 +7,27 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from glob import glob
+from typing import TYPE_CHECKING, cast
 
 from dialect_utils.io.dump_names import DumpName, parse_dump_name, without_endings
-from dialect_utils.io.files import STANDARD_INPUT, Kind, display_name, is_url, kind_of_module, parse_bytes, read_bytes
+from dialect_utils.io.files import (
+    FUNCTION,
+    STANDARD_INPUT,
+    Kind,
+    display_name,
+    find_kind,
+    is_url,
+    kind_of_module,
+    parse_bytes,
+    read_bytes,
+)
 from dialect_utils.io.remote import matching_urls
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError, MissingFileError, leaves_directory, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, MissingFileError, leaves_directory, meant
 from dialect_utils.text.input_file import located
+
+if TYPE_CHECKING:
+    from dialect_utils.stablehlo.module import StableHloModule
 
 _PATTERN_CHARACTERS = "*?["
 # A dump of every pass of a large program has thousands of files; more than this is a home directory.
@@ -22,6 +36,7 @@ MOST_FILES = 100_000
 _PROMISING = (".hlo", ".mlir", ".hlo.pb")
 _COMPRESSED = (".gz", ".xz", ".zst")
 _HLO, _MLIR, _TEXTS = ("hlo text", "hlo proto"), ("mlir text", "mlir bytecode"), ("hlo text", "mlir text")
+_MAIN = b"main"
 # Files of a directory that are passed over.
 _WITHOUT_MODULE = "files that hold no module"
 _LEAVING = "links that leave the directory"
@@ -36,7 +51,8 @@ class Input:
     `inner` is the path within the directory that was named, or the file's own name. `prefix` is that directory's name
     where several were named. `proto` is a file of the same stage with the values of all constants. `content` is set
     where the bytes were read already. `within` is the directory in which the file was found: a link that leaves it is
-    not read. `wanted` names the module of a file that was named itself, such as a log of several modules.
+    not read. `wanted` names the module of a file that was named itself, such as a log of several modules, and the entry
+    among the functions, as `@NAME`.
     """
 
     path: str
@@ -72,6 +88,16 @@ class Input:
         return display_name(self.path)
 
     @property
+    def function(self) -> str:
+        """Returns the name of the function that was chosen as entry, with `@`, or an empty text."""
+        return next((each for each in self.wanted if each.startswith(FUNCTION)), "")
+
+    @property
+    def title(self) -> str:
+        """Returns the name in results: that of the file, and of the function that was chosen as entry."""
+        return " ".join(filter(None, (self.name, self.function)))
+
+    @property
     def stem(self) -> str:
         """Returns the relative path without endings such as `.txt` and `.hlo.pb`."""
         folder, name = os.path.split(self.relative)
@@ -90,6 +116,24 @@ class Input:
     def module(self) -> Module:
         """Reads and parses the module; raises DiagnosticError."""
         return parse_bytes(self.data(), self.name, self.wanted)
+
+    def functions(self, *, always: bool) -> Sequence[str]:
+        """Returns the functions with a body of StableHLO, unless it has an entry and not `always`.
+
+        Returns none for other files, for those that cannot be parsed, and for standard input, which is read once.
+        """
+        if self.function or self.kind in _HLO or self.path == STANDARD_INPUT:
+            return ()
+        try:
+            data = self.data()
+            # Most files have @main, so that parsing them twice would be a waste.
+            may_have_none = always or (_MAIN not in data and find_kind(data, self.name) in _MLIR)
+            module = self.module() if may_have_none else None
+        except DiagnosticError:
+            return ()
+        if module is None or module.dialect == "hlo" or (not always and module.try_entry() is not None):
+            return ()
+        return cast("StableHloModule", module).defined
 
 
 class SelectionError(DiagnosticError):
@@ -296,8 +340,7 @@ def _chosen(
     for each in wanted:
         if not any(matches(member.dump, each) for member in members):
             known = list(dict.fromkeys(name(member.dump) for member in members))
-            close = nearest(each, known)
             listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-            hint = f"did you mean {close}?" if close else f"there are {listed}"
+            hint = meant(each, known, f"there are {listed}")
             raise SelectionError(Diagnostic(f"{problem} {each}", hint=hint))
     return [member for member in members if not wanted or any(matches(member.dump, each) for each in wanted)]

@@ -93,6 +93,11 @@ class Operation(Protocol):
         """Returns HLO's name of the operation in both dialects: `dynamic-slice`, but `chlo.erf`, which HLO lacks."""
 
     @property
+    def is_unknown(self) -> bool:
+        """Is true for an operation of a dialect that jaxlib lacks: it may compute anything, and have side effects."""
+        return False
+
+    @property
     def operands(self) -> Sequence[Value]:
         """Returns the operands in order, without `captured`."""
 
@@ -220,6 +225,9 @@ class Function(Protocol):
     def drop_parameter(self, parameter: Value) -> None:
         """Removes a parameter without uses from a function without callers; raises ValueError for others."""
 
+    def set_parameters(self, order: Sequence[int | Shape]) -> None:
+        """Gives a function without callers its own parameters in another order, by number, and new ones of shapes."""
+
     def set_results(self, values: Sequence[Value]) -> None:
         """Changes the yielded values, and with them the signature and, for the entry, the entry layout."""
 
@@ -233,7 +241,7 @@ class Function(Protocol):
 
     @property
     def is_entry(self) -> bool:
-        """Is true for the ENTRY computation and for the public function `main`."""
+        """Is true for the ENTRY computation, and for the public function `main` or the only public one."""
 
     @property
     def is_embedded(self) -> bool:
@@ -392,7 +400,10 @@ class Module(Protocol):
 
     @property
     def entry(self) -> Function:
-        """Returns the entry; raises DiagnosticError for a module fragment without an entry."""
+        """Returns the entry; raises DiagnosticError for a module without one."""
+
+    def try_entry(self) -> Function | None:
+        """Returns the entry, or None for a fragment, and for StableHLO with other functions than one public one."""
 
     def remove_function(self, function: Function) -> None:
         """Removes a function without callers; raises ValueError for others and for the entry."""

@@ -169,8 +169,7 @@ def padding_unless_unread(pad: Operation) -> PaddingValue:
 def is_padding_read(pad: Operation) -> bool:
     """Is true unless every use of a pad's result, followed through relayouts and elementwise ops, drops the padding."""
     token = "this padding"
-    value = pad.operands[0]
-    pending = [(pad.results[0], Chain(value, (pad,)).plan(lambda _: token))]
+    pending = [(pad.results[0], Chain(pad.operands[0], (pad,)).plan(lambda _: token))]
     seen = set(pending)
     while pending:
         current, plan = pending.pop()

@@ -174,8 +174,7 @@ def _of_operands(
         first = next((known[position] for position in arrays if position in known), None)
         given |= {} if first is None else dict.fromkeys(arrays, first)
     if wanted is not None and _is_grouped(factors, wanted):
-        from_result = {i: _projected(operation, factors, RESULT, wanted, i) for i in arrays}
-        given = from_result | given
+        given = {i: _projected(operation, factors, RESULT, wanted, i) for i in arrays} | given
     found = {i: _with_sequences(operation, factors, i, given.get(i) or identity(_rank(operation, i))) for i in arrays}
 
     def place(dim: int) -> tuple[int, int]:
@@ -257,7 +256,6 @@ def _interleaved(rank: int, order: Order, pairs: Mapping[int, int]) -> Order:
 
 
 def _leading(order: Order, dims: Mapping[int, int]) -> int:
-    """Returns the number of dimensions of an order before the first one that is not in `dims`."""
     return len([*takewhile(dims.__contains__, order)])
 
 

@@ -116,8 +116,7 @@ class PassedArray:
 def _physical(shape: object, plan: Plan) -> ArrayShape:
     assert isinstance(shape, ArrayShape)
     element_type, dimensions = plan.result
-    layout = None if shape.layout is None else Layout.descending(len(dimensions))
-    return ArrayShape(element_type, dimensions, layout)
+    return ArrayShape(element_type, dimensions, None if shape.layout is None else Layout.descending(len(dimensions)))
 
 
 def passed_arrays(module: Module, crossed: Set[str] = _PASSING) -> list[PassedArray]:

@@ -102,8 +102,7 @@ class ElementType(CachedText):
             return part.poison_bits << part.bits | part.poison_bits
         if self.name == "pred":
             return 1
-        alternating = int("10" * self.bits, 2) >> self.bits
-        return _NAN_BITS.get(self.name, alternating)
+        return _NAN_BITS.get(self.name, int("10" * self.bits, 2) >> self.bits)
 
     def __str__(self) -> str:
         return self.name

@@ -70,7 +70,14 @@ class CostModel:
         if _is_free(operation):
             return 0
         if opcode == "fusion":
-            return self._fusion_bytes(operation)
+            body = operation.called[0]
+            read = sum(self._read_bytes(parameter) for parameter in body.parameters)
+            constants = sum(
+                self._of_shape(each.results[0].shape)
+                for each in body.operations
+                if each.opcode == "constant" and each.results[0].shape.element_count > _IMMEDIATE_ELEMENTS
+            )
+            return read + constants + self._written_bytes(body.results[0])
         if opcode == "conditional":
             return max(map(self._bytes_in, operation.called), default=0)
         if has(opcode, Trait.CONTROL_FLOW):
@@ -132,17 +139,6 @@ class CostModel:
         sizes = [self._of_shape(each.shape) for each in operation.operands]
         rule = _BYTES.get(operation.opcode)
         return rule(result, sizes) if rule is not None else result + sum(sizes)
-
-    def _fusion_bytes(self, fusion: Operation) -> int:
-        """Returns the bytes that a fusion reads of its operands and large constants, and writes to its results."""
-        body = fusion.called[0]
-        read = sum(self._read_bytes(parameter) for parameter in body.parameters)
-        constants = sum(
-            self._of_shape(each.results[0].shape)
-            for each in body.operations
-            if each.opcode == "constant" and each.results[0].shape.element_count > _IMMEDIATE_ELEMENTS
-        )
-        return read + constants + self._written_bytes(body.results[0])
 
     def _written_bytes(self, root: Value) -> int:
         """Returns the bytes that a fusion writes: of an update in place, those of the update."""

@@ -144,8 +144,7 @@ def _function(described: Mapping[str, Any]) -> KernelFunction:
 
 
 def _block(described: Mapping[str, Any], values: dict[int, KernelValue]) -> Block:
-    arguments = _defined(described["arguments"], values)
-    return Block(arguments, tuple(_op(op, values) for op in described["ops"]))
+    return Block(_defined(described["arguments"], values), tuple(_op(op, values) for op in described["ops"]))
 
 
 def _op(described: Mapping[str, Any], values: dict[int, KernelValue]) -> KernelOp:

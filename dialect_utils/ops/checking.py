@@ -85,8 +85,7 @@ def _check_operand_types(instance: Instance, opcode: Opcode) -> None:
         first, last = opcode.indices
         for index, shape in list(enumerate(operands))[first:last]:
             if isinstance(shape, ArrayShape) and not shape.element_type.is_integral:
-                message = f"{name} takes integers as indices, found {shape.element_type}"
-                raise ShapeError(message, f"operand {index}")
+                raise ShapeError(f"{name} takes integers as indices, found {shape.element_type}", f"operand {index}")
 
 
 # Operations whose operands may be floats of several precisions in any case (CheckMixedPrecisionOperands).

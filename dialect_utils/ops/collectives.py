@@ -178,8 +178,7 @@ def _check_offset(instance: Instance, buffer: Shape, offset: Shape) -> None:
     lists = [_elements(part) for part in parts] if parts and isinstance(parts[0], TupleShape) else [parts]
     rank = buffer.rank if isinstance(buffer, ArrayShape) else None
     if any(len(each) != rank for each in lists):
-        message = f"{instance.opcode} in place has the offset {offset} for {buffer}"
-        raise ShapeError(message, "operands")
+        raise ShapeError(f"{instance.opcode} in place has the offset {offset} for {buffer}", "operands")
 
 
 def collective_permute_start(instance: Instance) -> Shape:

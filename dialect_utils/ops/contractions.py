@@ -245,13 +245,11 @@ class _RaggedDot(Generic[V]):
         else:
             (group,) = required_ints(self.operation, "rhs_group_dims")
             rights = [section(domain, right, group, 1, i) for i in range(len(sizes))]
-            free = _rest(domain.dimensions(left), batch, summed)
-            dimension = len(batch) + free.index(self.ragged)
+            dimension = len(batch) + _rest(domain.dimensions(left), batch, summed).index(self.ragged)
         found = self.dots(lefts, rights)
         missing = list(domain.dimensions(found[0]))
         missing[dimension] = total - limits[-1]
-        zeros = domain.number(domain.element_type(found[0]), 0, tuple(missing))
-        return domain.concatenate([*found, zeros], dimension)
+        return domain.concatenate([*found, domain.number(domain.element_type(found[0]), 0, tuple(missing))], dimension)
 
     def dots(self, lefts: Sequence[V], rights: Sequence[V]) -> list[V]:
         pairs = zip(lefts, rights, strict=True)

@@ -108,8 +108,7 @@ def devices_of(module: Module) -> Devices:
     most = min(most, _MOST_DEVICES)
     if most == 1:
         return Devices(1, 1, dependent)
-    of_text = f"{what} device {most - 1}"
-    return Devices(*((most, 1) if is_replica else (1, most)), dependent, of_text)
+    return Devices(*((most, 1) if is_replica else (1, most)), dependent, f"{what} device {most - 1}")
 
 
 def _listed(operation: Operation) -> Iterator[tuple[int, bool, str]]:

@@ -51,8 +51,7 @@ def group_sizes(instance: Instance) -> Mapping[int, int]:
     if text is None:
         return {}
     if "-" in text and "<=" not in text and "mesh" not in text:
-        message = f"the {_GROUPS} {text} of {instance.opcode} name a device below 0"
-        raise ShapeError(message, _GROUPS)
+        raise ShapeError(f"the {_GROUPS} {text} of {instance.opcode} name a device below 0", _GROUPS)
     if _LISTED.fullmatch(text):
         return _listed_sizes(instance, text)
     mesh = _MESH.match(text)
@@ -136,8 +135,7 @@ def check_pairs(instance: Instance, most: int) -> None:
     pairs = [(integer(source), integer(target)) for source, target in _PAIR.findall(text)]
     limit = instance.partitions if instance.attribute("channel_id") is not None else instance.replicas
     for column, what in enumerate(("source", "target")):
-        found = Counter(pair[column] for pair in pairs)
-        for device, times_found in found.items():
+        for device, times_found in Counter(pair[column] for pair in pairs).items():
             if device < 0 or (limit > 1 and device >= limit):
                 bound = "at least 0" if device < 0 else f"below {limit}"
                 raise ShapeError(f"the {what} {device} in {_SOURCES} must be {bound}", _SOURCES)

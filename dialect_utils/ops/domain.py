@@ -46,8 +46,7 @@ def static_array(shape: Shape) -> ArrayShape:
 
 def result_array(operation: Operation, number: int = 0) -> ArrayShape:
     """Returns the shape of a result that is an array of known sizes; tuples count as their elements."""
-    leaves = [leaf for value in operation.results for leaf in value.shape.leaves()]
-    return static_array(leaves[number])
+    return static_array([leaf for value in operation.results for leaf in value.shape.leaves()][number])
 
 
 class Domain(Protocol[V]):

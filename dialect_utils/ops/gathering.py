@@ -87,13 +87,11 @@ def _columns(domain: Domain[V], indices: V, numbers: Numbers) -> tuple[dict[int,
     }
     for ours, joined in zip(numbers.batched, numbers.joined, strict=True):
         counted = domain.iota(_counting_type(domain.element_type(indices), sizes[joined]), sizes[joined])
-        repeated = domain.broadcast(counted, (batch.index(joined),), lengths)
-        found[ours] = reshaped(domain, repeated, (count,))
+        found[ours] = reshaped(domain, domain.broadcast(counted, (batch.index(joined),), lengths), (count,))
     return found, count
 
 
 def _largest(kind: ElementType) -> int:
-    """Returns the largest integer of a type."""
     return (1 << (kind.bits - kind.is_signed)) - 1
 
 

@@ -186,8 +186,7 @@ def check_scatter(instance: Instance) -> None:
         if len({array.dimensions for array in each}) > 1:
             raise ShapeError(f"scatter of arrays whose dimensions differ: {', '.join(map(str, each))}", "operands")
     if not instance.is_lenient and not indices.element_type.is_integral:
-        message = f"scatter takes integers as indices, found {indices.element_type}"
-        raise ShapeError(message, f"operand {count}")
+        raise ShapeError(f"scatter takes integers as indices, found {indices.element_type}", f"operand {count}")
     _check_updates(instance, _numbers(instance, arrays[0], indices, SCATTER_NAMES), updates[0])
     kinds = [array.element_type for array in arrays]
     check_applied(instance, 0, [*kinds, *(update.element_type for update in updates)], kinds)

@@ -62,7 +62,6 @@ def boundary_of(module: Module, operation: Operation, devices: int) -> Boundary:
 
 
 def _placed(operation: Operation | None) -> str | None:
-    """Returns the sharding of an operation's result."""
     if operation is None:
         return None
     found = operation.attribute("sharding") or operation.attribute("mhlo.sharding")

@@ -111,8 +111,7 @@ class _Words(Generic[V]):
 
     def threefry(self, words: tuple[V, V], key: tuple[V, V]) -> tuple[V, V]:
         """Returns the words after 20 rounds of Threefry2x32."""
-        parity = self.xor(self.xor(key[0], key[1]), self.number(key[0], _PARITY, _U32))
-        keys = (*key, parity)
+        keys = (*key, self.xor(self.xor(key[0], key[1]), self.number(key[0], _PARITY, _U32)))
         first, second = self.add(words[0], keys[0]), self.add(words[1], keys[1])
         for i in range(5):
             for rotation in _ROTATIONS[i % 2]:
@@ -148,8 +147,7 @@ def define_rng_bit_generator(domain: Domain[V], operation: Operation, operands: 
         raise UndefinedError(f"rng-bit-generator of a state of {domain.element_type(state)}")
     draw = _threefry if "three" in algorithm else _philox
     counted, bits = draw(words, state, shape.dimensions, shape.element_type.bits == _LONG)
-    found = reshaped(domain, bits, shape.dimensions)
-    return [counted, domain.each("convert", shape.element_type, [found])]
+    return [counted, domain.each("convert", shape.element_type, [reshaped(domain, bits, shape.dimensions)])]
 
 
 def _threefry(words: _Words[V], state: V, sizes: tuple[int, ...], is_long: bool) -> tuple[V, V]:

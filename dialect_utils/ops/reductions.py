@@ -106,8 +106,7 @@ def check_sort(instance: Instance) -> None:
     found = instance.arrays()
     if len({each.dimensions for each in found}) > 1:
         raise ShapeError(f"sort of arrays whose dimensions differ: {', '.join(map(str, found))}", "operands")
-    kinds = [each.element_type for each in found for _ in range(2)]
-    check_applied(instance, 0, kinds, [PRED])
+    check_applied(instance, 0, [each.element_type for each in found for _ in range(2)], [PRED])
 
 
 def check_scan(instance: Instance) -> None:
@@ -178,8 +177,7 @@ def define_scan(domain: Domain[V], operation: Operation, operands: Sequence[V]) 
     """
     (dimension,), (carried,) = required_ints(operation, "dimensions"), required_ints(operation, "num_carries")
     inputs, carries = list(operands[: len(operands) - carried]), list(operands[len(operands) - carried :])
-    sizes = domain.dimensions(inputs[0])
-    count, rows = sizes[dimension], []
+    count, rows = domain.dimensions(inputs[0])[dimension], []
     numbers = range(count)[::-1] if operation.attribute("is_reverse") == "true" else range(count)
     for i in numbers:
         cut = [section(domain, array, dimension, 1, i) for array in inputs]
@@ -197,7 +195,6 @@ def _without(sizes: Sequence[int], dimension: int) -> tuple[int, ...]:
 
 
 def _stacked(domain: Domain[V], arrays: Sequence[V], dimension: int) -> V:
-    """Returns arrays joined along a new dimension."""
     sizes = domain.dimensions(arrays[0])
     longer = (*sizes[:dimension], 1, *sizes[dimension:])
     return domain.concatenate([reshaped(domain, array, longer) for array in arrays], dimension)

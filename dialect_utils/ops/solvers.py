@@ -55,8 +55,7 @@ def fft(instance: Instance) -> Shape:
         _check_lengths(instance, operand, lengths)
         return _with_last(whole(instance), half)
     if kind == "IRFFT":
-        last = operand.dimensions[-1]
-        if last != half:
+        if operand.dimensions[-1] != half:
             message = f"fft back to {lengths[-1]} real numbers needs {half} complex ones, found {operand}"
             raise ShapeError(message, "fft_length")
         _check_lengths(instance, _with_last(operand, lengths[-1]), lengths)
@@ -152,8 +151,7 @@ class _Norm(Generic[V]):
         return prod(self.sizes) // self.sizes[self.feature]
 
     def sum(self, array: V) -> V:
-        rest = [i for i in range(len(self.sizes)) if i != self.feature]
-        rows = grouped(self.domain, array, [self.feature], rest)
+        rows = grouped(self.domain, array, [self.feature], [i for i in range(len(self.sizes)) if i != self.feature])
         return self.domain.sum_of(self.operation, rows)
 
     def mean(self, array: V) -> V:
@@ -171,7 +169,6 @@ class _Norm(Generic[V]):
 
 
 def _norm(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> _Norm[V]:
-    """Returns an operation's arithmetic; raises UndefinedError where the operands have several element types."""
     epsilon = operation.attribute("epsilon")
     types = {domain.element_type(operand) for operand in operands}
     if epsilon is None or len(types) > 1:
@@ -180,7 +177,6 @@ def _norm(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> _No
 
 
 def _feature(operation: Operation) -> int:
-    """Returns the dimension of features; raises UndefinedError where it is not named."""
     text = operation.attribute("feature_index")
     if text is None:
         raise UndefinedError(f"{operation.opcode} has no feature_index")
@@ -248,11 +244,9 @@ def define_triangular_solve(domain: Domain[V], operation: Operation, operands: S
     if not is_lower:
         # In the reverse order of rows and columns an upper triangle is a lower one.
         matrix, right = domain.reverse(matrix, (1, 2)), domain.reverse(right, (1,))
-    has_unit_diagonal = operation.attribute("unit_diagonal") == "true"
-    found = domain.solve_lower(matrix, right, has_unit_diagonal=has_unit_diagonal)
+    found = domain.solve_lower(matrix, right, has_unit_diagonal=operation.attribute("unit_diagonal") == "true")
     found = found if is_lower else domain.reverse(found, (1,))
-    turned = sizes if is_left else (*sizes[:-2], sizes[-1], sizes[-2])
-    whole = domain.move(found, Reshape(turned))
+    whole = domain.move(found, Reshape(sizes if is_left else (*sizes[:-2], sizes[-1], sizes[-2])))
     return [whole if is_left else _swapped(domain, whole)]
 
 

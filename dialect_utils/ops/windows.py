@@ -325,8 +325,7 @@ def convolution_factors(operation: Operation) -> Iterator[Factor]:
 
 def reduce_window_factors(operation: Operation) -> Iterator[Factor]:
     """Yields the dimensions; a dimension in which each element is a window of its own is kept."""
-    arrays = range(len(operation.operands) // 2)
-    return _in_windows(operation, [*arrays, *result_positions(operation)])
+    return _in_windows(operation, [*range(len(operation.operands) // 2), *result_positions(operation)])
 
 
 def _in_windows(operation: Operation, arrays: Sequence[Position]) -> Iterator[Factor]:

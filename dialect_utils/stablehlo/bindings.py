@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -100,17 +100,34 @@ def operation_names() -> list[str]:
     return [name for name in found if name is not None]
 
 
-@lru_cache(maxsize=2)
-def context(*, allow_unregistered: bool) -> ir.Context:
+@lru_cache(maxsize=1)
+def context() -> ir.Context:
     """Returns the process's context, with every dialect of jaxlib.
 
-    A second context also accepts operations of unknown dialects in generic form.
+    It keeps attributes, types and operations (in generic form) of unknown dialects as they are.
     """
     made = _new_context()
     for register in (*_REGISTER, *_optional_dialects()):
         register(made)
-    made.allow_unregistered_dialects = allow_unregistered
+    # Dialects on which others depend, such as affine, are not read before they are loaded.
+    made.load_all_available_dialects()
+    made.allow_unregistered_dialects = True
     return made
+
+
+@cache
+def is_known_operation(name: str) -> bool:
+    """Is true for an operation of a dialect of jaxlib."""
+    return bool(context().is_registered_operation(name))
+
+
+@cache
+def is_known_dialect(name: str) -> bool:
+    """Is true for a dialect of jaxlib."""
+    try:
+        return context().get_dialect_descriptor(name) is not None
+    except ValueError:
+        return False
 
 
 def _new_context() -> ir.Context:

@@ -137,6 +137,18 @@ class StableHloFunction(Guarded, Function):
         self.body.erase_argument(index)
         self._parameters = None
 
+    def set_parameters(self, order: Sequence[int | Shape]) -> None:
+        before = list(self.body.arguments)
+        self.module.forget_values(before)
+        for mlir_type, each in zip(self.interface.set_arguments(order), order, strict=True):
+            if isinstance(each, int):
+                before[each].replace_all_uses_with(self.body.add_argument(mlir_type, before[each].location))
+            else:
+                self.body.add_argument(mlir_type, ir.Location.unknown(self.module.context))
+        for _ in before:
+            self.body.erase_argument(0)
+        self._parameters = None
+
     def set_results(self, values: Sequence[Value]) -> None:
         """Yields other values, as many as before; the signature follows."""
         before, terminator = self.results, self.terminator

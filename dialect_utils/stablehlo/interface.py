@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from dialect_utils.layout import ArrayShape, Layout, Shape, Tile
 from dialect_utils.stablehlo.annotations import (
+    RESULT_MIRROR,
     annotated_interface,
     as_written,
     attribute_entries,
@@ -16,16 +17,16 @@ from dialect_utils.stablehlo.annotations import (
     layout_mode,
     mode_shape,
     result_mirror,
+    set_frontend_entry,
     set_or_delete,
     set_result_mirror,
     sharding_text,
     string_attribute,
-    text_of,
     with_layout_mode,
     with_sharding,
 )
 from dialect_utils.stablehlo.bindings import attribute_of, integer_list, ir
-from dialect_utils.stablehlo.types import shape_of_type
+from dialect_utils.stablehlo.types import shape_of_type, type_of_shape
 
 ENTRY_NAME = "main"
 ARGUMENTS, RESULTS = "arg_attrs", "res_attrs"
@@ -37,6 +38,18 @@ _MODULE_LAYOUTS = {
 }
 
 
+def is_public(func: ir.Operation) -> bool:
+    """Is true for a function that other modules may call."""
+    return string_attribute(func, "sym_visibility") in (None, "public")
+
+
+def disown(module: ir.Operation) -> None:
+    """Removes the attributes of a module that hold layouts of its entry."""
+    for name in (name for pair in _MODULE_LAYOUTS.values() for name in pair):
+        set_or_delete(module, name, None)
+    set_frontend_entry(module, RESULT_MIRROR, None)
+
+
 class Interface:
     """The signature of one `func.func` as an edit list, with layouts; one object for each in a module.
 
@@ -46,9 +59,10 @@ class Interface:
     the module's lists must be complete.
     """
 
-    __slots__ = ("_changed", "_entries", "_func", "_mirrored_results", "_module", "_owns_layouts", "_types")
+    __slots__ = ("_changed", "_entries", "_func", "_mirrored_results", "_module", "_owns_layouts", "_types", "is_entry")
 
-    def __init__(self, func: ir.Operation, module: ir.Operation) -> None:
+    def __init__(self, func: ir.Operation, module: ir.Operation, *, is_entry: bool) -> None:
+        self.is_entry = is_entry
         self._func = func
         self._module = module
         self._types: dict[str, list[ir.Type]] | None = None
@@ -59,12 +73,6 @@ class Interface:
         self._mirrored_results: list[Shape] | None = None
         # True once the module's attributes hold no more layouts.
         self._owns_layouts = False
-
-    @property
-    def is_entry(self) -> bool:
-        """Is true for the public function `main`."""
-        visibility = string_attribute(self._func, "sym_visibility")
-        return visibility in (None, "public") and text_of(self._func, "sym_name") == ENTRY_NAME
 
     @property
     def argument_shapes(self) -> tuple[Shape, ...]:
@@ -109,6 +117,17 @@ class Interface:
         entries, types = self._attributes(ARGUMENTS), self._types_of(ARGUMENTS)
         del entries[index], types[index]
         self._changed |= {_TYPE, ARGUMENTS}
+
+    def set_arguments(self, order: Sequence[int | Shape]) -> list[ir.Type]:
+        """Gives the signature its own arguments in another order, and new ones of shapes; returns all types."""
+        self._own_layouts()
+        types, entries, context = self._types_of(ARGUMENTS), self._attributes(ARGUMENTS), self._func.context
+        made = [types[each] if isinstance(each, int) else type_of_shape(each, context) for each in order]
+        nothing = ir.DictAttr.get({}, context)
+        self._entries[ARGUMENTS] = [entries[each] if isinstance(each, int) else nothing for each in order]
+        types[:] = made
+        self._changed |= {_TYPE, ARGUMENTS}
+        return made
 
     def set_result(self, index: int, shape: Shape, mlir_type: ir.Type) -> None:
         """Changes type and layout of a result in the signature."""

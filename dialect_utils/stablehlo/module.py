@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count, repeat
 from typing import Any, Literal
 
 from dialect_utils.ir import Builder, Function, Module, Operation, Value
 from dialect_utils.ir.assignments import Guarded, assign
 from dialect_utils.layout import Shape
-from dialect_utils.stablehlo.annotations import string_attribute, text_of
+from dialect_utils.stablehlo.annotations import set_or_delete, string_attribute, text_of
 from dialect_utils.stablehlo.bindings import (
     address,
     attribute_of,
@@ -19,13 +20,15 @@ from dialect_utils.stablehlo.bindings import (
     serialize_portable_artifact,
 )
 from dialect_utils.stablehlo.function import FUNCTION, StableHloFunction, as_function
-from dialect_utils.stablehlo.interface import ENTRY_NAME, Interface
+from dialect_utils.stablehlo.interface import ENTRY_NAME, Interface, disown, is_public
 from dialect_utils.stablehlo.operation import StableHloOperation, as_operation
-from dialect_utils.stablehlo.origins import blocks_of, captured, diagnostics_of, moved_to, walk
+from dialect_utils.stablehlo.origins import SYMBOL, blocks_of, captured, diagnostics_of, moved_to, walk
 from dialect_utils.stablehlo.value import StableHloValue, as_value
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, elided
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, elided, nearest
 
 _ALIAS = "tf.aliasing_output"
+# The most functions that an error names.
+_NAMED = 8
 _CALLING = ("func.call", "stablehlo.composite", "stablehlo.custom_call", "mhlo.custom_call")
 
 
@@ -56,11 +59,14 @@ class StableHloModule(Guarded, Module):
         self._functions: dict[int, StableHloFunction] = {}
         # By the address of the MLIR value, which is the hash of the Python object.
         self._values: dict[int, StableHloValue] = {}
-        self._named = {
-            text_of(func, "sym_name"): func
-            for func in (view.operation for view in root.regions[0].blocks[0].operations)
-            if func.name == FUNCTION
-        }
+        self._index()
+
+    def _index(self) -> None:
+        """Finds the functions by name, and the entry among them."""
+        functions = (view.operation for view in self._root.regions[0].blocks[0].operations)
+        self._named = {text_of(func, "sym_name"): func for func in functions if func.name == FUNCTION}
+        public = [name for name, func in self._named.items() if is_public(func) and blocks_of(func)]
+        self._entry_name = public[0] if len(public) == 1 else ENTRY_NAME
 
     def __repr__(self) -> str:
         # Locations in JAX programs would make this text too long.
@@ -84,7 +90,8 @@ class StableHloModule(Guarded, Module):
         """Returns the signature of a `func.func`."""
         key = address(func)
         if key not in self._interfaces:
-            self._interfaces[key] = Interface(func, self._root)
+            is_entry = text_of(func, "sym_name") == self._entry_name and is_public(func)
+            self._interfaces[key] = Interface(func, self._root, is_entry=is_entry)
         return self._interfaces[key]
 
     @property
@@ -194,6 +201,9 @@ class StableHloModule(Guarded, Module):
         removed = as_function(function)
         if removed.is_region or removed.callers or removed.is_entry:
             raise ValueError(f"{removed.name} is the entry, or still called")
+        self._erase(removed)
+
+    def _erase(self, removed: StableHloFunction) -> None:
         func = removed.holder
         del self._named[removed.name]
         self._interfaces.pop(address(func), None)
@@ -204,14 +214,64 @@ class StableHloModule(Guarded, Module):
 
     @property
     def entry(self) -> StableHloFunction:
-        """Returns the public function `main`; raises DiagnosticError without one."""
-        if ENTRY_NAME in self._named:
-            function = self.function_named(ENTRY_NAME)
-            if function.is_entry and function.block is not None:
-                return function
+        """Returns the public function `main`, or the only public one; raises DiagnosticError without one."""
+        found = self.try_entry()
+        if found is not None:
+            return found
+        names = self.defined
         location = Location(self.source, Span(0, 1)) if self.source.text else None
-        message = f"the module has no public function @{ENTRY_NAME}"
-        raise DiagnosticError(Diagnostic(message, location, hint=f"the entry is a func.func called @{ENTRY_NAME}"))
+        if names:
+            location = self.operation(self._named[names[0]]).location
+        listed = ", ".join(f"@{name}" for name in names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+        message = f"the module has no public function @{ENTRY_NAME}, nor exactly one public function"
+        hint = f"--function chooses one of {listed}" if names else f"the entry is a func.func called @{ENTRY_NAME}"
+        raise DiagnosticError(Diagnostic(message, location, hint=hint))
+
+    def try_entry(self) -> StableHloFunction | None:
+        function = self.function_named(self._entry_name) if self._entry_name in self._named else None
+        return function if function is not None and function.is_entry and function.block is not None else None
+
+    @property
+    def defined(self) -> Sequence[str]:
+        """Returns the names of all functions with a body, in the order of the text."""
+        return [name for name, func in self._named.items() if blocks_of(func)]
+
+    def with_entry(self, name: str) -> StableHloModule:
+        """Returns a module whose @main is a function of this one, with the functions that it names.
+
+        Raises DiagnosticError for a function that the module lacks, or only declares.
+        """
+        if name not in self.defined:
+            close = nearest(name, self.defined)
+            hint = f"did you mean @{close}?" if close else f"there are {', '.join(self.defined[:_NAMED])}"
+            raise DiagnosticError(Diagnostic(f"no function with a body is called @{name}", hint=hint))
+        copy = self.clone()
+        copy.make_entry(name)
+        return copy
+
+    def make_entry(self, name: str) -> None:
+        """Makes a function with a body the public @main, and removes the functions that it does not name."""
+        kept: dict[str, None] = {}
+        waiting = [name]
+        while waiting:
+            each = waiting.pop()
+            if each in self._named and each not in kept:
+                kept[each] = None
+                text = str(self._named[each].get_asm(large_elements_limit=1))
+                waiting += [plain or quoted for plain, quoted in SYMBOL.findall(text)]
+        for each in self._named.keys() - kept.keys():
+            self._erase(self.function_named(each))
+        if name != self._entry_name:
+            disown(self.root)
+        if name != ENTRY_NAME:
+            fresh = next(each for each in map("{}.{}".format, repeat(ENTRY_NAME), count(1)) if each not in self._named)
+            for old, new in ((ENTRY_NAME, fresh), (name, ENTRY_NAME)):
+                if old in self._named:
+                    ir.SymbolTable.replace_all_symbol_uses(old, new, self.root)
+                    ir.SymbolTable.set_symbol_name(self._named[old], new)
+        set_or_delete(self._named[name], "sym_visibility", None)
+        self._interfaces.clear()
+        self._index()
 
     @property
     def entry_layout(self) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:

@@ -28,12 +28,14 @@ from dialect_utils.stablehlo.bindings import (
     dimension_numbers,
     integer_list,
     ir,
+    is_known_dialect,
+    is_known_operation,
     string_value,
     with_dimension_numbers,
     with_integers,
 )
 from dialect_utils.stablehlo.constants import constant_text, literal_bits, splat_literal
-from dialect_utils.stablehlo.origins import NOWHERE, Origin, blocks_of, location_of, origin_of, walk
+from dialect_utils.stablehlo.origins import NOWHERE, SYMBOL, Origin, blocks_of, location_of, origin_of, walk
 from dialect_utils.stablehlo.types import set_type, shape_of_type
 from dialect_utils.stablehlo.value import StableHloValue, as_value
 from dialect_utils.text import DiagnosticError, Location
@@ -79,6 +81,10 @@ class StableHloOperation(Guarded, Operation):
         return hlo_opcode(self.mlir.name)
 
     @property
+    def is_unknown(self) -> bool:
+        return not is_known_operation(self.mlir.name)
+
+    @property
     def operands(self) -> Sequence[StableHloValue]:
         return tuple(map(self.module.value, self.mlir.operands))
 
@@ -120,10 +126,14 @@ class StableHloOperation(Guarded, Operation):
 
     @property
     def symbols(self) -> Sequence[str]:
-        """Returns the names of the functions it calls."""
+        """Returns the names of the functions it calls; an unknown operation may call all that it names."""
         attributes = self.mlir.attributes
         names: list[str] = []
-        for found in (attributes[name] for name in CALLING_MLIR_ATTRIBUTES if name in attributes):
+        if self.is_unknown:
+            texts = map(str, filter(None, (attribute_of(self.mlir, name) for name in attributes)))
+            names = [plain or quoted for text in texts for plain, quoted in SYMBOL.findall(text)]
+        calling = () if names else CALLING_MLIR_ATTRIBUTES
+        for found in (attributes[name] for name in calling if name in attributes):
             listed = list(found) if isinstance(found, ir.ArrayAttr) else [found]
             names.extend(symbol.value for symbol in listed if isinstance(symbol, ir.FlatSymbolRefAttr))
         return tuple(name for name in names if self.module.has_function(name))
@@ -209,8 +219,9 @@ class StableHloOperation(Guarded, Operation):
 
     @property
     def attribute_names(self) -> Sequence[str]:
-        """Returns the names of all attributes, by StableHLO's names."""
-        return tuple(self.mlir.attributes)
+        """Returns the names of all attributes, by StableHLO's names, without notes of unknown dialects."""
+        names = tuple(self.mlir.attributes)
+        return names if self.is_unknown else tuple(each for each in names if not _is_note(each))
 
     def set_attribute(self, name: str, text: str | None) -> None:
         """Changes, adds or (for None) drops an attribute; text that MLIR cannot parse becomes a string."""
@@ -236,9 +247,13 @@ class StableHloOperation(Guarded, Operation):
 
     @property
     def attributes(self) -> Mapping[str, str]:
-        """Returns all attributes as MLIR prints them, by StableHLO's names."""
-        found = ((name, self.attribute(name)) for name in self.mlir.attributes)
-        return MappingProxyType({name: self._whole_text() if text is None else text for name, text in found})
+        """Returns all attributes as MLIR prints them, by StableHLO's names, and the numbers of blocks that follow."""
+        found = ((name, self.attribute(name)) for name in self.attribute_names)
+        texts = {name: self._whole_text() if text is None else text for name, text in found}
+        if len(self.mlir.successors):
+            blocks = list(self.mlir.block.region.blocks)
+            texts["successors"] = str([blocks.index(each) for each in self.mlir.successors])
+        return MappingProxyType(texts)
 
     def _whole_text(self) -> str:
         """Returns the print of the operation, which shows attributes without a Python form."""
@@ -298,6 +313,12 @@ class StableHloOperation(Guarded, Operation):
         shapes = [value.shape for value in self.results]
         shapes[index] = shape
         set_result_shapes(self.mlir, shapes)
+
+
+def _is_note(name: str) -> bool:
+    """Is true for an attribute that a dialect unknown to jaxlib adds to an operation of another dialect."""
+    dialect, dot, _ = name.partition(".")
+    return bool(dot) and not is_known_dialect(dialect)
 
 
 def set_result_shapes(operation: ir.Operation, shapes: Sequence[Shape]) -> None:

@@ -25,17 +25,22 @@ _RESULT_NAMES = re.compile(r"((?:%[\w$.\-]+(?::\d+)?\s*,\s*)*%[\w$.\-]+(?::\d+)?
 _NAME_BEHIND = re.compile(r"[\w$.]+\s*$")
 _VALUE_NAME = re.compile(r"%([\w$.\-]+)")
 _WORD = re.compile(r'"[^"\n]*"|[%@#]?[\w$.\-]+|.')
-
+# The use of a symbol, plain or quoted.
+SYMBOL = re.compile(r'@(?:([\w$.\-]+)|"([^"]*)")')
 
 # The line of a new operation whose `like` is in no text.
 NOWHERE = 0
 # The begin of a note in which MLIR lists all dialects.
 _DIALECT_LIST = "Available dialects:"
-# An operation or type of a dialect that jaxlib lacks; MLIR's advice is for C++ programs.
-_OTHER_DIALECT = re.compile(r"Dialect `(\w+)' not found|`!\"?(\w+).*` type created with unregistered dialect")
+# An operation in the syntax of a dialect that jaxlib lacks, or a type of one as an operand or result.
+_OTHER_DIALECT = re.compile(
+    r"Dialect `(\w+)' not found|'\w+\.\w+' op (?:operand|result) .*but got '[^']*!(?!stablehlo|mhlo)\"?(\w+)"
+)
 _UNKNOWN_OPERATION = re.compile(r"(?:custom op|unregistered operation) '([\w.]+)'")
 _MOST_SUGGESTIONS = 3
-_STABLEHLO = "StableHLO is, as jax.jit(f).lower(...).as_text() prints it"
+_GENERIC = "operations in generic form are kept, as --mlir-print-op-generic prints them"
+# Advice for C++ programs.
+ADVICE = re.compile(r"\.? If this is intended, please .*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +200,8 @@ def _in_our_words(message: str) -> tuple[str, str | None]:
         return message, f"did you mean {' or '.join(close)}?" if close else None
     found = _OTHER_DIALECT.match(message)
     if found is None:
-        return message, None
-    return f"{found[1] or found[2]} is a dialect that is not read here", _STABLEHLO
+        return ADVICE.sub("", message), None
+    return f"{found[1] or found[2]} is a dialect that is not read here", _GENERIC if found[1] else None
 
 
 @contextmanager

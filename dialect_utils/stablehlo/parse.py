@@ -96,17 +96,10 @@ def _parse_text(source: Source) -> StableHloModule:
 
 def _parse(text: str, blanked: str | None, source: Source) -> tuple[ir.Operation, ir.Operation | None]:
     try:
-        return _parse_twice(text, blanked, context(allow_unregistered=False))
-    except ir.MLIRError as strict:
-        try:
-            return _parse_twice(text, blanked, context(allow_unregistered=True))
-        except ir.MLIRError:
-            raise DiagnosticError(_best_diagnostics(strict, blanked, source)) from None
-
-
-def _parse_twice(text: str, blanked: str | None, target: ir.Context) -> tuple[ir.Operation, ir.Operation | None]:
-    root = ir.Module.parse(text, target).operation
-    return root, None if blanked is None else ir.Module.parse(blanked, target).operation
+        root = ir.Module.parse(text, context()).operation
+        return root, None if blanked is None else ir.Module.parse(blanked, context()).operation
+    except ir.MLIRError as error:
+        raise DiagnosticError(_best_diagnostics(error, blanked, source)) from None
 
 
 def _best_diagnostics(error: ir.MLIRError, blanked: str | None, source: Source) -> tuple[Diagnostic, ...]:
@@ -116,7 +109,7 @@ def _best_diagnostics(error: ir.MLIRError, blanked: str | None, source: Source) 
     """
     if blanked is not None:
         try:
-            ir.Module.parse(blanked, context(allow_unregistered=False))
+            ir.Module.parse(blanked, context())
         except ir.MLIRError as plain:
             return diagnostics_of(plain, source)
     return diagnostics_of(error, source)
@@ -197,11 +190,8 @@ def _check_aliases(source: Source) -> None:
 def _bytecode_text(data: bytes) -> str:
     """Returns the text of bytecode or a portable artifact; raises MLIRError or ValueError for damaged data."""
     if _PORTABLE_PRODUCER in data[:_PRODUCER_END]:
-        return _printed(deserialize_portable_artifact(context(allow_unregistered=False), data))
-    try:
-        return _printed(ir.Module.parse(data, context(allow_unregistered=False)))
-    except (ir.MLIRError, ValueError):
-        return _printed(ir.Module.parse(data, context(allow_unregistered=True)))
+        return _printed(deserialize_portable_artifact(context(), data))
+    return _printed(ir.Module.parse(data, context()))
 
 
 def _printed(module: ir.Module) -> str:

@@ -15,6 +15,7 @@ from dialect_utils.text.diagnostics import (
     format_count as format_count,
     format_share as format_share,
     kind_of as kind_of,
+    meant as meant,
     nearest as nearest,
     printable as printable,
     render as render,

@@ -205,6 +205,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return closest[0] if len(closest) == 1 else None
 
 
+def meant(name: str, known: Iterable[str], otherwise: str | None = None, sign: str = "") -> str | None:
+    """Returns a hint that asks for the known name most like `name`, or `otherwise` where none is."""
+    close = nearest(name, known)
+    return otherwise if close is None else f"did you mean {sign}{close}?"
+
+
 def all_nearest(name: str, known: Iterable[str]) -> list[str]:
     """Returns the known names that are most like `name` and equally close, sorted; none where no name is close."""
     scores = {each: _likeness(name, each) for each in known}

@@ -46,6 +46,14 @@ def convert(module: Module, form: Form, *, locations: bool = False) -> bytes:
     return write(in_dialect_of(form, module), form, locations=locations)
 
 
+def check_known(module: Module) -> None:
+    """Raises DiagnosticError for an operation of a dialect that jaxlib lacks, which has no HLO form."""
+    unknown = next((each for each in module.operations() if each.is_unknown), None)
+    if unknown is not None:
+        message = f"{unknown.opcode} is of a dialect that is not known here, so it has no HLO form"
+        raise DiagnosticError(Diagnostic(message, unknown.location))
+
+
 def in_dialect_of(form: Form, module: Module) -> Module:
     """Returns a module in the dialect of a form, itself if it is; the entry's layouts and the counts of devices stay.
 
@@ -70,17 +78,21 @@ def write(module: Module, form: Form, *, locations: bool = False) -> bytes:
     return written.portable_artifact() if form == "portable" else serialize(written, emit)
 
 
-def lost_layouts(module: Module, form: Form) -> tuple[Diagnostic, ...]:
-    """Returns a note where the form does not hold all layouts: HLO made of StableHLO has the entry's only."""
+def not_kept(module: Module, form: Form) -> tuple[Diagnostic, ...]:
+    """Returns notes about what a form does not hold: HLO made of StableHLO has the layouts of the entry only."""
     if module.dialect == "hlo" or FORMS[form][0] == "stablehlo":
         return ()
+    # Imported here: work on HLO text must not load MLIR.
+    from dialect_utils.stablehlo.foreign import for_xla
+
+    _, dropped = for_xla(cast("StableHloModule", module))
     kept = {*module.entry.parameters, *module.entry.results}
     inner = [value for value in module.values() if value not in kept and _has_layout(value.shape)]
     if not inner:
-        return ()
+        return dropped
     first = inner[0]
     message = f"{len(inner)} layouts of values inside are not in the HLO, the first that of {first.name}"
-    return (Diagnostic(message, first.location, "note"),)
+    return (*dropped, Diagnostic(message, first.location, "note"))
 
 
 def _has_layout(shape: Shape) -> bool:
@@ -108,8 +120,11 @@ def _from_hlo(module: HloModule) -> Module:
 
 def _from_stablehlo(module: StableHloModule) -> Module:
     from dialect_utils import execution
+    from dialect_utils.stablehlo.foreign import for_xla
 
-    made = cast("HloModule", _parsed(execution.stablehlo_to_hlo(module.bytecode())))
+    check_known(module)
+    read, _ = for_xla(module)
+    made = cast("HloModule", _parsed(execution.stablehlo_to_hlo(read.bytecode())))
     for operation in made.operations():
         metadata = operation.metadata or ""
         if _NO_FILE in metadata:

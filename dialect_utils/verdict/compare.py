@@ -32,6 +32,7 @@ from dialect_utils.verdict.executable_part import computed_outputs, output_count
 from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.options import Options
 from dialect_utils.verdict.outcome import CONDITIONAL, NOT_GUARANTEED, PROOF, Answer
+from dialect_utils.verdict.parameters import with_common_parameters
 from dialect_utils.verdict.proof import ProofResult
 from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS, TWICE
 
@@ -72,6 +73,7 @@ def compare_stages(
     """
     start = time.perf_counter()
     options = options or Options()
+    stages, matched = (stages, ()) if options.partition else with_common_parameters(stages)
     for module in (stages[0], stages[-1]):
         check_local_calls(module)
         check_work(module)
@@ -84,12 +86,12 @@ def compare_stages(
     if options.executes:
         run = _Execution(options, worker, proved, executable or (lambda module: module), given).verdict(stages)
     found = combined(proved, run)
-    found = replace(
-        given.verdict(found) if given is not None and run is None else found, seconds=time.perf_counter() - start
-    )
+    found = given.verdict(found) if given is not None and run is None else found
+    found = replace(found, seconds=time.perf_counter() - start, matched=matched)
+    # A certificate is about the modules as they are.
+    found = replace(found, certificate=None) if matched else found
     if forms is stages or PROOF not in found.methods:
         return found
-    # A certificate is about the modules as they are.
     return replace(found, remarks=(*found.remarks, _BY_DEFINITION), certificate=None)
 
 

@@ -41,8 +41,10 @@ class Verdict:
     the engine: the verdict is `equal up to` these. `certificate` holds the steps of the proof. `cause` is the cause of
     the difference that an engine or a proof found, which a reduction keeps. `rounding` names the operands that the
     original rounded to bf16, as its dump does; `elided` counts the constants that both texts elide and that were
-    assumed to be equal. `remarks` name differences that an engine computes by a choice of its own, or as the only one
-    of several engines. `conditions` are those on data of the verdict `equal-if`, as clauses.
+    assumed to be equal. `matched` says how
+    parameters that the modules do not share were matched. `remarks` name differences that an engine computes by a
+    choice of its own, or as the only one of several engines. `conditions` are those on data of the verdict `equal-if`,
+    as clauses.
 
     >>> verdict = relayout.check("examples/negate.hlo", passes="expand-tiling")
     >>> verdict.verdict, verdict.methods
@@ -69,6 +71,7 @@ class Verdict:
     closeness: Closeness | None = None
     rounding: Rounding | None = None
     elided: int = 0
+    matched: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
 
@@ -77,7 +80,7 @@ class Verdict:
         """Returns the freedoms of the compiler of the second module, and assumptions about both modules."""
         rounded = f"DEFAULT precision: {self.rounding}" if self.rounding else ""
         elided = f"elided constants assumed equal: {self.elided}" if self.elided else ""
-        return tuple(filter(None, (rounded, elided)))
+        return tuple(filter(None, (rounded, elided, *self.matched)))
 
     @property
     def answer(self) -> str:

@@ -39,8 +39,7 @@ def exchange_one_by_one(module: HloModule) -> None:
 
 def _exchanged(ops: Ops, item: Instruction, value: Instruction, shape: Shape) -> Instruction:
     if isinstance(shape, TupleShape):
-        parts = enumerate(shape.elements)
-        return ops.tuple([_exchanged(ops, item, ops.element(value, i), part) for i, part in parts])
+        return ops.tuple([_exchanged(ops, item, ops.element(value, i), part) for i, part in enumerate(shape.elements)])
     return ops.emit(item.opcode, shape, (value,), item.attributes)
 
 

@@ -107,7 +107,6 @@ def _read_computations(options: tuple[str, ...]) -> dict[str, HloModule]:
 
 
 def _check_used(given: Mapping[str, HloModule], calls: Sequence[Instruction]) -> None:
-    """Raises DiagnosticError for a computation that is given for no call of the module."""
     targets = {call.callee or "" for call in calls}
     for name in given.keys() - targets - {call.name.removeprefix("%") for call in calls}:
         known = f"it calls {', '.join(sorted(targets))}" if targets else "it has no custom call"

@@ -53,8 +53,7 @@ def inline_fusions(module: HloModule, report: Report, *, into: Into = "body") ->
             _make_call(fusion)
         else:
             ops = Ops(fusion)
-            result = ops.finish(inline_body(ops, body, fusion.operands))
-            use_elements(result)
+            use_elements(ops.finish(inline_body(ops, body, fusion.operands)))
     erase_unused(module, bodies)
 
 
@@ -98,11 +97,10 @@ def inline_body(ops: Ops, body: Computation, operands: Sequence[Instruction]) ->
     if len(body.parameters) != len(operands):
         message = f"%{body.name} takes {len(body.parameters)} operands, but {ops.replaced.name} has {len(operands)}"
         raise DiagnosticError(Diagnostic(message, ops.replaced.location))
-    values: dict[Instruction, Instruction] = {}
-    for parameter, operand in zip(body.parameters, operands, strict=True):
-        values[parameter] = (
-            operand if _same_layout(operand.shape, parameter.shape) else ops.fitted(operand, parameter.shape)
-        )
+    values = {
+        parameter: operand if _same_layout(operand.shape, parameter.shape) else ops.fitted(operand, parameter.shape)
+        for parameter, operand in zip(body.parameters, operands, strict=True)
+    }
     ops.copies(body.operations, values)
     return values[body.root]
 

@@ -104,8 +104,7 @@ def _read(instruction: Instruction) -> _Convolution:
 
 
 def _arrays(instruction: Instruction) -> tuple[ArrayShape, ArrayShape, ArrayShape]:
-    shapes = [value.shape for value in (*instruction.operands, instruction)]
-    lhs, rhs, out = shapes
+    lhs, rhs, out = [value.shape for value in (*instruction.operands, instruction)]
     if not (isinstance(lhs, ArrayShape) and isinstance(rhs, ArrayShape) and isinstance(out, ArrayShape)):
         raise DiagnosticError(Diagnostic(f"convolution {instruction.name} is not of arrays", instruction.location))
     return lhs, rhs, out

@@ -137,8 +137,7 @@ def keep_roundings(module: HloModule) -> None:
         if is_joined and constants.intersection(item.operands):
             for position, inner in enumerate(item.operands):
                 if _JOINED.get(inner.opcode) == _JOINED[item.opcode] and constants.intersection(inner.operands):
-                    barrier = Ops(item).emit("opt-barrier", array_shape(inner), (inner,))
-                    item.set_operand(position, barrier)
+                    item.set_operand(position, Ops(item).emit("opt-barrier", array_shape(inner), (inner,)))
 
 
 # The simplifier joins ops of one kind.

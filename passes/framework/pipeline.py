@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from time import perf_counter
-from typing import TextIO
+from typing import Any, TextIO
 
 from dialect_utils.io.files import encode
 from dialect_utils.ir import Module
@@ -163,7 +163,6 @@ class Pipeline:
         return PipelineResult(module, tuple(runs))
 
     def __str__(self) -> str:
-        """Returns the canonical spec."""
         return ",".join(map(str, self.passes))
 
     def __repr__(self) -> str:
@@ -234,24 +233,22 @@ def _shipped_pipelines() -> Mapping[str, NamedPipeline]:
 
 def read_pipelines(file: Path) -> Mapping[str, NamedPipeline]:
     """Reads a TOML file with one table a pipeline: `[name]`, `summary = "..."`, `passes = "a,b{x=1}"`."""
-    text = read_input(str(file)).decode("utf-8", "surrogateescape")
+    return {name: _named_pipeline(file, name, table) for name, table in read_toml(file, _EXAMPLE)[1].items()}
+
+
+def read_toml(file: Path, hint: str | None = None) -> tuple[Source, dict[str, Any]]:
+    """Reads a TOML file; raises DiagnosticError where it is none, at the place that tomllib's message ends with."""
+    source = Source(str(file), read_input(str(file)).decode("utf-8", "surrogateescape"))
     try:
-        tables = tomllib.loads(text)
+        return source, tomllib.loads(source.text)
     except RecursionError:
         raise DiagnosticError(Diagnostic(f"{file}: its values nest too deep")) from None
     except ValueError as error:  # int() raises it, too, and tomllib forwards it
-        raise _toml_error(Source(str(file), text), str(error)) from None
-    return {name: _named_pipeline(file, name, table) for name, table in tables.items()}
-
-
-def _toml_error(source: Source, message: str) -> DiagnosticError:
-    """Returns the error at the line and the column that the message of tomllib ends with."""
-    place = re.fullmatch(r"(.*) \((?:at line (\d+), column (\d+)|at end of document)\)", message)
+        place = re.fullmatch(r"(.)(.*) \((?:at line (\d+), column (\d+)|at end of document)\)", str(error))
     if place is None:
-        return DiagnosticError(Diagnostic(f"{source.name}: {message}"))
-    before = source.text.split("\n")[: int(place[2]) - 1] if place[2] else []
-    offset = sum(len(line) + 1 for line in before) + int(place[3]) - 1 if place[2] else len(source.text.rstrip())
-    return error_at(source, Span(offset, offset + 1), f"no TOML: {place[1][:1].lower()}{place[1][1:]}", _EXAMPLE)
+        raise DiagnosticError(Diagnostic(f"{file}: holds a number that is too long"))
+    offset = source.offset(int(place[3]), int(place[4])) if place[3] else len(source.text.rstrip())
+    raise error_at(source, Span(offset, offset + 1), f"no TOML: {place[1].lower()}{place[2]}", hint)
 
 
 def _named_pipeline(file: Path, name: str, table: object) -> NamedPipeline:

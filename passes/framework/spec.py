@@ -30,7 +30,6 @@ class Text:
     span: Span
 
     def __str__(self) -> str:
-        """Returns the text itself."""
         return self.source.text[self.span.start : self.span.end]
 
     def part(self, start: int, end: int) -> Text:
@@ -92,9 +91,7 @@ def parse_spec(source: Source) -> list[PassText]:
     """Reads a pipeline; an empty text is the empty pipeline. Raises DiagnosticError with a span."""
     whole = Text(source, Span(0, len(source.text))).stripped()
     inner = _without_anchor(whole)
-    if not str(inner).strip():
-        return []
-    return [_parse_pass(piece) for piece in split(inner, ",")]
+    return [] if not str(inner).strip() else [_parse_pass(piece) for piece in split(inner, ",")]
 
 
 def _without_anchor(whole: Text) -> Text:

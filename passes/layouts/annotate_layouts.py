@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -15,8 +13,9 @@ from dialect_utils.ir import Module, Value
 from dialect_utils.ir.control_flow import merged
 from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape, parse_element_type, parse_layout
 from dialect_utils.layout.targets.known import TargetName, default_layout
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, nearest, read_input
+from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_at, nearest
 from passes.framework.base import Report, module_pass
+from passes.framework.pipeline import read_toml
 from passes.layouts.constraints import values_in_memory
 
 Target = Literal["row-major", TargetName]
@@ -256,18 +255,7 @@ class LayoutRule:
 
 def read_layout_rules(path: Path) -> tuple[LayoutRule, ...]:
     """Reads a rules file, whose first matching rule decides; raises DiagnosticError at the first error in the file."""
-    try:
-        text = read_input(str(path)).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DiagnosticError(Diagnostic(f"{path}: byte {error.start} is no UTF-8")) from None
-    source = Source(str(path), text)
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise _toml_error(source, error) from None
-    except (ValueError, RecursionError):
-        # tomllib passes on the errors of int() and of the stack.
-        raise DiagnosticError(Diagnostic(f"{path}: holds a number that is too long, or nests too deep")) from None
+    source, document = read_toml(path)
     unknown = [key for key in document if key != "rule"]
     rules = document.get("rule", [])
     if unknown or not isinstance(rules, list) or not all(isinstance(each, dict) for each in rules):
@@ -301,17 +289,9 @@ def _within(source: Source, table: dict[str, Any], error: DiagnosticError) -> Di
     text = table["layout"] if found.location is not None else table.get("type", "")
     start = source.text.find(text)
     span = found.location.span.shifted(start) if found.location is not None else Span(start, start + len(text))
-    return DiagnosticError(Diagnostic(found.message, Location(source, span), hint=found.hint))
+    return error_at(source, span, found.message, found.hint)
 
 
 def _error(source: Source, word: str, message: str, hint: str | None = None) -> DiagnosticError:
     start = max(0, source.text.find(word))
-    return DiagnosticError(Diagnostic(message, Location(source, Span(start, start + len(word))), hint=hint))
-
-
-def _toml_error(source: Source, error: tomllib.TOMLDecodeError) -> DiagnosticError:
-    # On Python 3.11 to 3.13 only the message of tomllib's error holds the location.
-    found = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
-    message = str(error)[: found.start()] if found else str(error).removesuffix(" (at end of document)")
-    offset = source.offset(int(found.group(1)), int(found.group(2))) if found else len(source.text)
-    return DiagnosticError(Diagnostic(message[:1].lower() + message[1:], Location(source, Span(offset, offset + 1))))
+    return error_at(source, Span(start, start + len(word)), message, hint)

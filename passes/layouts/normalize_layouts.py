@@ -243,8 +243,7 @@ class _Normalization:
         return self.transposed[key]
 
     def _transpose(self, value: Value, base: Value, permutation: tuple[int, ...]) -> Value:
-        name = f"{value.name}.normalized"
-        made = self.module.after(base).apply(Transpose(permutation), base, name=name, like=value)
+        made = self.module.after(base).apply(Transpose(permutation), base, name=f"{value.name}.normalized", like=value)
         made.set_shape(permuted_shape(array_shape(base), permutation))
         return made
 

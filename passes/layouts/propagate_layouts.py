@@ -198,7 +198,6 @@ class _Spread:
 
 
 def _adds_tiles(layout: Layout, shape: ArrayShape) -> bool:
-    """Is true if a layout has the order of a shape, and tiles."""
     return bool(layout.tiles) and layout.minor_to_major == shape.effective_layout.minor_to_major
 
 

@@ -150,8 +150,7 @@ def resized_slices(operation: Operation, forms: Dimensions, values: Sequence[Val
     for attribute in opcode_of(operation.opcode).attributes:
         sizes = operation.ints(attribute.name) if attribute.kind == "sizes" and 0 in forms else None
         if sizes is not None:
-            part = array_shape(values[0]).dimensions[forms[0]]
-            yield attribute.name, with_size(sizes, forms[0], part)
+            yield attribute.name, with_size(sizes, forms[0], array_shape(values[0]).dimensions[forms[0]])
 
 
 def resized(shape: ArrayShape, dimensions: Sequence[int]) -> ArrayShape:

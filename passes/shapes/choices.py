@@ -113,7 +113,6 @@ def _seeds(module: Module, change: Change[F], target: str) -> list[Value]:
 
 
 def _saved(change: Change[F], value: Value, form: F, target: str) -> int:
-    """Returns the bytes, with padding, that a form of an array saves."""
     old, new = _both(change, value, form, target)
     return old - new
 

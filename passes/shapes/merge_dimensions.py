@@ -33,7 +33,6 @@ class Merged(DimensionChange):
         return [] if 0 in sizes else [i for i in range(len(sizes) - 1) if sizes[i] > 1 and sizes[i + 1] > 1]
 
     def shapes(self, shape: ArrayShape, form: int) -> Sequence[ArrayShape]:
-        """Returns the shape with the two dimensions as one."""
         return (resized(shape, joined_sizes(shape.dimensions, merged_groups(shape.rank, form))),)
 
     def plan(self, shape: ArrayShape, form: int) -> Plan:

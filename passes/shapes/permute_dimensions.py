@@ -44,7 +44,6 @@ class Permuted(Change[Order]):
         self._transposed: dict[tuple[Value, Order], Value] = {}
 
     def forget(self) -> None:
-        """Clears the cached factors and transposes."""
         super().forget()
         self._transposed.clear()
 
@@ -59,14 +58,12 @@ class Permuted(Change[Order]):
         return _orders(shape.without_layout, target) if shape.rank > 1 else ()
 
     def shapes(self, shape: ArrayShape, form: Order) -> Sequence[ArrayShape]:
-        """Returns the shape with its dimensions in an order."""
         return (permuted_shape(shape, form),)
 
     def plan(self, shape: ArrayShape, form: Order) -> Plan:
         return Plan(shape.element_type, shape.dimensions, (Transpose(form),))
 
     def convert(self, builder: Builder, value: Value, parts: Parts, own: Order | None, form: Order) -> Parts:
-        """Builds the transpose of a value from its present order into another order."""
         (part,) = parts
         permutation = form if own is None else tuple(own.index(dim) for dim in form)
         key = part, permutation
@@ -76,11 +73,9 @@ class Permuted(Change[Order]):
         return (self._transposed[key],)
 
     def join(self, builder: Builder, parts: Parts, value: Value, form: Order) -> Value:
-        """Builds a transpose into the order of a value."""
         (part,) = parts
         bypass(value, part, Transpose(form))
-        step = Transpose(inverse_permutation(form))
-        return builder.apply(step, part, name=f"{value.name}.logical", like=value)
+        return builder.apply(Transpose(inverse_permutation(form)), part, name=f"{value.name}.logical", like=value)
 
     def remake(
         self, builder: Builder, operation: Operation, forms: Mapping[Position, Order], operands: Sequence[Parts]

@@ -149,7 +149,6 @@ class Region(Generic[F]):
 
 
 def _around(value: Value) -> Iterator[Operation]:
-    """Yields the operations that define and use a value."""
     if value.operation is not None:
         yield value.operation
     yield from value.users
@@ -220,8 +219,7 @@ class _Rewrite(Generic[F]):
             return parts
         key = value, form
         if key not in self.converted:
-            builder = self.module.after(parts[-1])
-            self.converted[key] = self.region.change.convert(builder, value, parts, own, form)
+            self.converted[key] = self.region.change.convert(self.module.after(parts[-1]), value, parts, own, form)
         return self.converted[key]
 
     def retire(self, operation: Operation) -> None:

@@ -57,8 +57,7 @@ def split_minor(module: Module, report: Report, *, most: int = _MOST) -> None:
 
 def candidates(module: Module, target: str) -> Iterator[str]:
     """Yields the text of this pass where a module has such rows, for the search of `relayout tune`."""
-    rows = map(_row, module.operations())
-    if any(row is not None and 1 < row.size <= _MOST for row in rows):
+    if any(row is not None and 1 < row.size <= _MOST for row in map(_row, module.operations())):
         yield split_minor.name
 
 
@@ -100,7 +99,6 @@ def _split(module: Module, operation: Operation, row: Factor) -> None:
 
 
 def _column(builder: Builder, value: Value, dimension: int, number: int, like: Value) -> Value:
-    """Builds one column of an array."""
     sizes = array_shape(value).dimensions
     step = Slice(with_size((0,) * len(sizes), dimension, number), with_size(sizes, dimension, number + 1))
     return builder.apply(step, value, name=f"{value.name}.{number}", like=like)

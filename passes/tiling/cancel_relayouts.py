@@ -132,8 +132,7 @@ def _replace(module: Module, chain: Chain, form: Plan) -> None:
     operation = chain.operations[-1]
     pads = [each for each in chain.operations if step_of(each).adds_elements]
     scalars = {padding_of(pad): pad.operands[1] for pad in pads}
-    builder = module.before(operation)
-    new = emit_chain(builder, form, chain.source, base=value.name, like=value, scalars=scalars)
+    new = emit_chain(module.before(operation), form, chain.source, base=value.name, like=value, scalars=scalars)
     if form.steps and new.shape != value.shape:
         new.set_shape(value.shape)
     value.replace_uses(new)

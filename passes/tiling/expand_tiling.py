@@ -321,7 +321,6 @@ def _plan(value: Value, shape: ArrayShape) -> Plan:
 
 
 def _keep_memory_space(value: Value, shape: ArrayShape) -> None:
-    """Copies the memory space of the tiled array to the physical array."""
     if shape.effective_layout.memory_space:
         value.set_shape(physical_shape(shape))
 

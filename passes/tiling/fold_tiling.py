@@ -116,7 +116,6 @@ def _packs(value: Value) -> list[_Pack]:
 
 
 def _is_shared(chain: Chain) -> bool:
-    """Is true if the end of a chain has several users, is returned, or equals the source."""
     return len(chain.value.users) > 1 or is_returned(chain.value) or is_identity(chain.plan())
 
 

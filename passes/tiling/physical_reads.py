@@ -34,15 +34,13 @@ class FoundBitcast:
 
     def make(self, module: Module, source: Value) -> set[Operation]:
         """Replaces the ops by the bitcast of `source`; returns the removed ops."""
-        made = self.insert(module, source)
-        self.end.replace_uses(made)
+        self.end.replace_uses(self.insert(module, source))
         return erase_dead([self.end], keep=source)
 
     def insert(self, module: Module, source: Value) -> Value:
         """Inserts the bitcast of `source` before the ops."""
         first, last = self.operations[0], self.operations[-1]
-        builder = module.before(first)
-        made = builder.bitcast(source, self.shape, name=self.mark.name, like=first.results[0])
+        made = module.before(first).bitcast(source, self.shape, name=self.mark.name, like=first.results[0])
         operation = made.operation
         assert operation is not None  # the bitcast
         for name, text in unmarked_attributes(last).items():

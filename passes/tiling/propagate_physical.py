@@ -118,8 +118,7 @@ def _pack_ports(module: Module, indices: tuple[int, ...], plan: Plan) -> Set[Fun
     arrays = passed_arrays(module)
     packed = [arrays[index] for index in indices]
     for array in packed:
-        element_type = array_shape(array.values[0]).element_type
-        array.pack(module, plan.retyped(element_type))
+        array.pack(module, plan.retyped(array_shape(array.values[0]).element_type))
     return _propagate(module, {function for array in packed for function in array.functions})
 
 

@@ -79,9 +79,7 @@ class Region:
 
     def move(self, module: Module) -> set[Operation]:
         """Builds the physical arrays and removes ops without users; returns the removed ops."""
-        made = dict(self.sources)
-        for value in self.splats:
-            made[value] = self._make_splat(module, value)
+        made = self.sources | {value: self._make_splat(module, value) for value in self.splats}
         for value in self.entering:
             plan = self.plan.retyped(array_shape(value).element_type)
             made[value] = emit_chain(module.after(value), plan, value, base=value.name, like=value)
@@ -120,14 +118,12 @@ class Region:
         scalars = scalar_operands(operation)
         operands = [operand if index in scalars else made[operand] for index, operand in enumerate(operation.operands)]
         name = f"{value.name}.physical"
-        shape = self._physical_shape(value)
-        return module.before(operation).clone(operation, operands, [shape], name=name)[0]
+        return module.before(operation).clone(operation, operands, [self._physical_shape(value)], name=name)[0]
 
     def _unpack_elsewhere(self, module: Module, operation: Operation, physical: Value) -> None:
         value = operation.results[0]
         back = normal_form(self.plan.retyped(array_shape(value).element_type).inverse())
-        builder = module.before(operation)
-        logical = emit_chain(builder, back, physical, base=value.name, like=value)
+        logical = emit_chain(module.before(operation), back, physical, base=value.name, like=value)
         if logical.shape != value.shape:
             logical.set_shape(value.shape)
         value.replace_uses(logical, keep=self._inside())

@@ -241,16 +241,13 @@ def _checked(row: Any, place: str) -> Row:
 
 def to_parquet(rows: Sequence[Row]) -> bytes:
     """Returns rows as a Parquet file; figures are JSON."""
-    import io
-
     import pyarrow
     from pyarrow import parquet
 
     columns = [(name, pyarrow.string()) for name in _TEXTS]
     columns[5:5] = [("exit_code", pyarrow.int32()), ("seconds", pyarrow.float64())]
     plain = [{name: _storable(value) for name, value in row.items()} for row in rows]
-    sink = io.BytesIO()
-    parquet.write_table(pyarrow.Table.from_pylist(plain, schema=pyarrow.schema(columns)), sink)
+    parquet.write_table(pyarrow.Table.from_pylist(plain, schema=pyarrow.schema(columns)), sink := BytesIO())
     return sink.getvalue()
 
 
@@ -263,12 +260,10 @@ def _storable(value: object) -> object:
 
 def from_parquet(data: bytes, name: str = "<results>") -> list[Row]:
     """Returns the rows of a Parquet file; raises DiagnosticError for another file."""
-    import io
-
     from pyarrow import parquet
 
     try:
-        rows: list[Row] = parquet.read_table(io.BytesIO(data)).to_pylist()
+        rows: list[Row] = parquet.read_table(BytesIO(data)).to_pylist()
         return [_checked({**row, "figures": json.loads(row["figures"])}, name) for row in rows]
     except (ValueError, TypeError, KeyError, OSError, RecursionError) as error:
         raise DiagnosticError(Diagnostic(f"{name}: no Parquet file of results: {error}")) from None
@@ -351,8 +346,12 @@ def record_batch(job: Job, units: Sequence[Unit], execute: Execute, console: Con
     With --resume the rows of an earlier run are read first: a unit with a row of the same command, options, version and
     content is skipped. Raises UsageError for a file that cannot hold results.
     """
-    file, identity = _results_file(job), identity_of(job)
-    _check_names(units)
+    file, identity = parsed(ResultsFile, job.command.batch.results or ""), identity_of(job)
+    if file.exists() and not job.command.batch.resume:
+        raise usage_error(f"--results {file.path} exists", "--resume goes on with it; else remove it")
+    repeated = next((name for name, count in Counter(unit.name for unit in units).items() if count > 1), None)
+    if repeated is not None:
+        raise usage_error(f"{repeated} is named twice, but --results has one row a module")
     rows = file.rows() if job.command.batch.resume else []
     old = {row["name"]: row for row in rows if all(row.get(key) == value for key, value in identity.items())}
     units = [_recorded(unit, old[unit.name]) if unit.name in old else unit for unit in units]
@@ -375,20 +374,6 @@ def record_batch(job: Job, units: Sequence[Unit], execute: Execute, console: Con
 
 def _recorded(unit: Unit, row: Row) -> Unit:
     return replace(unit, known=row["sha256"], recorded=json.dumps(row["figures"]).encode())
-
-
-def _results_file(job: Job) -> ResultsFile:
-    file = parsed(ResultsFile, job.command.batch.results or "")
-    if file.exists() and not job.command.batch.resume:
-        raise usage_error(f"--results {file.path} exists", "--resume goes on with it; else remove it")
-    return file
-
-
-def _check_names(units: Sequence[Unit]) -> None:
-    """Raises UsageError where two rows would have the same name."""
-    repeated = next((name for name, count in Counter(unit.name for unit in units).items() if count > 1), None)
-    if repeated is not None:
-        raise usage_error(f"{repeated} is named twice, but --results has one row a module")
 
 
 def _summary(codes: Counter[int], path: str) -> str:

@@ -31,7 +31,7 @@ class Unit:
     @property
     def name(self) -> str:
         """Returns its name in results: of more than two modules the one that the command gives them."""
-        return " and ".join(each.name for each in self.inputs) if len(self.inputs) <= _NAMED else self.label
+        return " and ".join(each.title for each in self.inputs) if len(self.inputs) <= _NAMED else self.label
 
     def with_contents(self) -> Unit:
         """Returns the unit with the bytes of its inputs; the work reports an input that cannot be read."""

@@ -112,7 +112,9 @@ class Explainer:
         found = self.introduced[moved.node]
         is_moved = moved.kind not in _NOT_MOVED
         sides = [producer(found), *consumers(found, moved.result)] if is_moved else []
-        change = self._removal(moved, found) if is_moved else None
+        # Layouts of a transpose mean something in the final program only.
+        at = found if opcode_of(found.node) == "copy" else Introduced(found.number, self.final, moved.node)
+        change = removal(at, self.compiler) if is_moved else None
         place, of = self._place(moved, found, [*sides[1:], *sides[:1]])
         return Cause(
             name=moved.node.name,
@@ -136,11 +138,6 @@ class Explainer:
             change=None if change is None else self._change(change),
             advice=self._remedy(moved) if change is None else self._advice(change),
         )
-
-    def _removal(self, moved: Moved, found: Introduced) -> Removal | None:
-        """Returns the change that removes a move; layouts of a transpose mean something in the final program only."""
-        is_copy = opcode_of(found.node) == "copy"
-        return removal(found if is_copy else Introduced(found.number, self.final, moved.node), self.compiler)
 
     def _remedy(self, moved: Moved) -> str:
         """Returns another way to write the operation that asks for a padded array, empty where none is known."""

@@ -18,7 +18,7 @@ from dialect_utils.text import Diagnostic
 from passes.dumps.executable import is_optimized_dump
 from passes.framework.pipeline import Pipeline, verify
 from relayout.batch.unit import Unit, Work
-from relayout.command import BatchOptions, CiOptions, Command, InputOptions, LimitOptions, files_or_input
+from relayout.command import BatchOptions, CiOptions, Command, InputOptions, LimitOptions, files_or_input, function_of
 from relayout.comparison import (
     EXIT_CODES,
     SHARED,
@@ -49,6 +49,8 @@ _NOTHING_KNOWN: dict[str, Any] = {
     "elided": 0,
     "seconds": 0.0,
 }
+# Options that --sharded excludes.
+_NOT_SHARDED = ("functions", "passes", "pairs", "assume_elided_equal")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +67,9 @@ class Check(Command):
     shared = (*SHARED, "relayout.elided")
     rules = (
         needs_passes("bisect"),
-        excludes("pairs", ("stage", "module"), "with --pairs, which names files"),
-        excludes("sharded", ("passes", "pairs", "assume_elided_equal"), "with --sharded, which compares two programs"),
+        excludes("pairs", ("stage", "module", "function"), "with --pairs, which names files"),
+        excludes("function", ("functions",), "with --function, which chooses one"),
+        excludes("sharded", _NOT_SHARDED, "with --sharded, which compares two programs"),
         WITHOUT_EXECUTION,
     )
 
@@ -77,6 +80,7 @@ class Check(Command):
     ci: CiOptions = group(CiOptions)
     pairs: str | None = option("FILE", "judge many pairs, one `A B` a line; - is standard input")
     bisect: bool = flag("with -p: name the first pass after which results differ")
+    functions: bool = flag("judge each pair of functions of one name, private ones too (default: the entry, if any)")
     sharded: bool = flag("the second module is for several devices, and computes on parts of the first one's arrays")
     placements: str | None = option("FILE", "with --sharded: JSON that says which device holds which part")
     certificate: str | None = option("FILE", "write the proof, which `relayout replay A B FILE` checks")
@@ -96,7 +100,8 @@ class Check(Command):
 
     def plan(self, console: Console) -> Sequence[Unit]:
         console.diagnose(self.pipeline.read().notes)
-        units = [Unit(inputs) for inputs in self._compared(console)]
+        compared = [each for inputs in self._compared(console) for each in self._by_function(inputs, console)]
+        units = [Unit(inputs) for inputs in compared]
         return [replace(unit, seconds=comparison_seconds(self.limits, unit.inputs)) for unit in units]
 
     def _compared(self, console: Console) -> Iterable[tuple[Input, ...]]:
@@ -128,6 +133,27 @@ class Check(Command):
             raise usage_error(f"expected two FILEs to compare{there}", hint)
         return self._paired(files, console)
 
+    def _by_function(self, inputs: tuple[Input, ...], console: Console) -> Sequence[tuple[Input, ...]]:
+        """Returns the inputs of each pair of functions of one name, where modules have no entry or with --functions."""
+        if not any(each.functions(always=self.functions) for each in inputs):
+            if self.functions:
+                message = f"{inputs[0].name}: no functions of StableHLO in a file, so the entry is judged"
+                console.diagnose([Diagnostic(message, severity="note")])
+            return [inputs]
+        listed = [each.functions(always=True) for each in inputs]
+        if not all(listed):
+            # Standard input, HLO, or a file that cannot be read.
+            return [inputs]
+        common = [name for name in listed[0] if name in listed[-1]]
+        for read, defined in zip(inputs, listed, strict=True):
+            alone = ", ".join(f"@{name}" for name in defined if name not in common)
+            if alone:
+                message = f"{read.name}: without a partner, and not compared: {alone}"
+                console.diagnose([Diagnostic(message, severity="note" if common else "error")])
+        return [
+            tuple(replace(each, wanted=(*each.wanted, *function_of(name))) for each in inputs) for name in common
+        ] or [inputs]
+
     def _paired(self, files: Sequence[str], console: Console) -> Sequence[tuple[Input, Input]]:
         """Returns the pairs of modules in two files or dump directories; prints a note about modules without one."""
         first, second = (self.selection.find([file], console) for file in files)
@@ -151,18 +177,19 @@ class Check(Command):
             yield _Check(self, pipeline, options, console, worker).report
 
     def lost(self, unit: Unit, reason: str) -> str:
-        return self.unknown([each.path for each in unit.inputs], reason) + "\n"
+        return self.unknown(unit.inputs, reason) + "\n"
 
-    def unknown(self, files: Sequence[str], reason: str) -> str:
+    def unknown(self, inputs: Sequence[Input], reason: str) -> str:
         """Returns the line of an unknown verdict."""
-        return self.line(files, {**_NOTHING_KNOWN, "reason": reason}, f"unknown: {reason}")
+        return self.line(inputs, {**_NOTHING_KNOWN, "reason": reason}, f"unknown: {reason}")
 
-    def line(self, files: Sequence[str], described: dict[str, Any], line: str) -> str:
+    def line(self, inputs: Sequence[Input], described: dict[str, Any], line: str) -> str:
         """Returns the line about files: `line`, or the fields of a verdict as JSON."""
         if not self.json:
-            return f"{' and '.join(files)}: {line}"
-        against = {"against": files[1]} if len(files) > 1 else {}
-        return json.dumps({"file": files[0], **against, **described})
+            return f"{' and '.join(' '.join(filter(None, (each.path, each.function))) for each in inputs)}: {line}"
+        against = {"against": inputs[1].path} if len(inputs) > 1 else {}
+        function = {"function": inputs[0].function.removeprefix("@")} if inputs[0].function else {}
+        return json.dumps({"file": inputs[0].path, **against, **function, **described})
 
 
 def parse_pairs(text: str, name: str) -> list[tuple[str, str]]:
@@ -191,7 +218,6 @@ class _Check:
 
     def report(self, unit: Unit) -> int:
         """Prints one verdict and returns its exit code; modules that cannot be compared are `unknown`."""
-        files = [each.path for each in unit.inputs]
         modules: list[Module] = []
         codes: list[int] = []
 
@@ -210,13 +236,16 @@ class _Check:
             if self.command.certificate is not None:
                 self._write_certificate(self.command.certificate, verdict)
             codes.append(self.command.comparison.exit_code(verdict.verdict, verdict.choices))
-            lines = "\n  ".join(self._lines(files, verdict))
-            print(self.command.line(files, verdict.as_json(), lines), flush=True)
+            lines = "\n  ".join(self._lines(verdict, is_pair=len(modules) > 1))
+            print(self.command.line(unit.inputs, verdict.as_json(), lines), flush=True)
             return DONE
 
-        self.console.attempt(compare_and_print, lambda reason: print(self.command.unknown(files, reason), flush=True))
+        def print_unknown(reason: str) -> None:
+            print(self.command.unknown(unit.inputs, reason), flush=True)
+
+        self.console.attempt(compare_and_print, print_unknown)
         if not codes:
-            return UNKNOWN if len(modules) == len(files) else WRONG_COMMAND
+            return UNKNOWN if len(modules) == len(unit.inputs) else WRONG_COMMAND
         return codes[0]
 
     def _read(self, read: Input) -> Module:
@@ -233,14 +262,15 @@ class _Check:
         from dialect_utils.verdict.outcome import PROOF
 
         if verdict.certificate is None or PROOF not in verdict.methods or verdict.verdict not in ("equal", "equal-if"):
-            message = f"{file} is not written: the modules are not proved equal"
+            reason = "a proof assumes how parameters match" if verdict.matched else "the modules are not proved equal"
+            message = f"{file} is not written: {reason}"
             self.console.diagnose([Diagnostic(message, severity="warning")])
             return
         write_output(file, certificate_text(verdict.certificate).encode())
 
-    def _lines(self, files: Sequence[str], verdict: Verdict) -> list[str]:
+    def _lines(self, verdict: Verdict, *, is_pair: bool) -> list[str]:
         """Returns the verdict, its reasons in plain words, and with --verbose all details."""
-        sides = ("in the first", "in the second") if len(files) > 1 else ("before the passes", "after them")
+        sides = ("in the first", "in the second") if is_pair else ("before the passes", "after them")
         lines = verdict.lines(sides)
         if self.command.verbose:
             lines += ["details: " + verdict.details.replace("\n", "\n  ")]

@@ -10,7 +10,7 @@ from dialect_utils.io.dump_names import without_endings
 from dialect_utils.io.files import decode
 from dialect_utils.io.inputs import Input
 from dialect_utils.ops.device_counts import devices_of
-from dialect_utils.tools.conversion import FORMS, Form, in_dialect_of, lost_layouts, write
+from dialect_utils.tools.conversion import FORMS, Form, in_dialect_of, not_kept, write
 from passes.framework.pipeline import verify
 from relayout.command import BatchOptions, EachModule
 from relayout.console import DONE, Console, print_json
@@ -76,7 +76,7 @@ class Convert(EachModule):
         form = self.form
         module = read.with_constants().module()
         verify(module)
-        notes = (*devices_of(module).notes, *lost_layouts(module, form))
+        notes = (*devices_of(module).notes, *not_kept(module, form))
         console.diagnose(notes)
         converted = in_dialect_of(form, module)
         verify(converted)

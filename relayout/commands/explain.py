@@ -15,6 +15,7 @@ from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
 from dialect_utils.layout.picture import Window, draw_shape, format_svg, format_terminal, parse_window
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.layout.text.explain import Explanation, explain_shape
+from dialect_utils.text import Diagnostic, DiagnosticError, meant
 from dialect_utils.text.input_file import located
 from passes.framework.spec import Text
 from relayout.batch.unit import Unit
@@ -26,6 +27,7 @@ from relayout.shapes import named_arguments, print_each, read_typed_shape
 
 if TYPE_CHECKING:
     from dialect_utils.io.inputs import Input
+    from dialect_utils.ir import Operation
 
 # Larger drawings are hard to read; --picture draws a part of them.
 _DRAWN_SLOTS = 256
@@ -125,13 +127,25 @@ class Explain(Command):
 
     def _explain_kernels(self, dump: Input) -> int:
         # Imported here: shapes need no kernels.
-        from relayout.kernels import chosen_kernels, kernels_json, kernels_text
+        from dialect_utils.mosaic.decode import TARGET, kernels_of
+        from dialect_utils.mosaic.kernel import DEFAULT_TARGET, describe_grid, describe_kernel, summarize_kernel
 
-        kernels = chosen_kernels(dump, None if self.list_kernels else self.kernel)
+        calls = [op for op in dump.module().operations() if op.callee == TARGET]
+        if not self.list_kernels:
+            calls = _chosen(calls, self.kernel or "", dump.path)
+        kernels = dict(zip((call.results[0].name for call in calls), kernels_of(calls), strict=True))
         if self.json:
-            print_json(kernels_json(dump.path, kernels))
+            rows = [
+                {"call": name, "kernel": each.name, "grid": describe_grid(each), "ops": each.op_count}
+                for name, each in kernels.items()
+            ]
+            print_json({"file": dump.path, "kernels": rows})
+        elif self.list_kernels:
+            listed = "".join(f"{summarize_kernel(name, each)}\n" for name, each in kernels.items())
+            write_output(None, encode(listed or f"{dump.path} holds no kernels\n"))
         else:
-            write_output(None, encode(kernels_text(dump.path, kernels, is_list=self.list_kernels)))
+            described = (describe_kernel(name, each, DEFAULT_TARGET) for name, each in kernels.items())
+            write_output(None, encode("\n".join(described)))
         return DONE
 
     def _explain_one(self, console: Console, pieces: list[bytes], text: Text) -> None:
@@ -195,3 +209,18 @@ def _as_json(shape: Shape, target: str | None) -> dict[str, object]:
         return {"shape": str(shape), "elements": [_as_json(element, target) for element in shape.elements]}
     array = _array(shape)
     return {"shape": str(shape)} if array is None else {**explain_shape(array, target).as_json(), "shape": str(shape)}
+
+
+def _chosen(calls: list[Operation], name: str, file: str) -> list[Operation]:
+    """Returns the calls with a name, or else the calls of kernels with that name; raises DiagnosticError."""
+    from dialect_utils.mosaic.decode import kernels_of
+
+    found = [call for call in calls if call.results[0].name == name.removeprefix("%")]
+    if not found:
+        kernels = kernels_of(calls)
+        found = [call for call, kernel in zip(calls, kernels, strict=True) if kernel.name == name.removeprefix("@")]
+        if not found:
+            known = [call.results[0].name for call in calls]
+            hint = meant(name, [*known, *(kernel.name for kernel in kernels)], "--list-kernels shows them")
+            raise DiagnosticError(Diagnostic(f"{file} has no kernel {name}", hint=hint))
+    return found

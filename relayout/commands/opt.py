@@ -11,18 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO, cast, get_args
 
-from dialect_utils.io.files import (
-    TEXT_KINDS,
-    Emit,
-    decode,
-    encode,
-    find_kind,
-    parse_bytes,
-    serialize,
-    show_locations,
-)
+from dialect_utils.io import files
 from dialect_utils.io.inputs import Input
-from dialect_utils.text import Diagnostic, DiagnosticError, PrintableStream, Source, nearest, printable
+from dialect_utils.text import Diagnostic, DiagnosticError, PrintableStream, Source, meant, printable
 from passes.framework.pipeline import (
     ALL,
     PassRun,
@@ -35,18 +26,9 @@ from passes.framework.pipeline import (
     print_changed,
     verify,
 )
+from relayout import comments
 from relayout.batch.unit import Unit, Work
 from relayout.command import BatchOptions, CiOptions, EachModule
-from relayout.comments import (
-    Chunk,
-    expectations,
-    lit_test,
-    relocate,
-    relocate_diagnostic,
-    split_input,
-    strip_comments,
-    unmet,
-)
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import Option, Rule, choice, excludes, flag, group, option, repeated, usage_error
 from relayout.output import (
@@ -88,7 +70,7 @@ class Opt(EachModule):
     batch: BatchOptions = group(BatchOptions)
     ci: CiOptions = group(CiOptions)
     output: str | None = option("OUT", "a file, or a directory for several modules: DIR/", str, "-o", "--output")
-    emit: Emit = option("EMIT", "text, bytecode or pb", choice(*get_args(Emit)), default="text")
+    emit: files.Emit = option("EMIT", "text, bytecode or pb", choice(*get_args(files.Emit)), default="text")
     list_passes: bool = flag("print all passes and their options")
     strip_comments: bool = flag("drop // comments, FileCheck directives among them")
     generate_checks: bool = flag("print a lit test: FILE with FileCheck lines")
@@ -121,8 +103,7 @@ class Opt(EachModule):
         console.diagnose(pipeline.notes)
         names = [step.name for step in pipeline.passes]
         for name in {*self.print_before, *self.print_after} - {*names, ALL}:
-            close = nearest(name, names)
-            hint = f"did you mean {close}?" if close else f"-p runs {', '.join(names) or 'no pass'}"
+            hint = meant(name, names, f"-p runs {', '.join(names) or 'no pass'}")
             raise usage_error(f"pass {name} does not run", hint)
         if self.dump_pass_pipeline:
             print(f"builtin.module({pipeline})", file=sys.stderr)
@@ -164,13 +145,14 @@ class _Work:
         data = read.data()
         if read.wanted and (self.options.verify_diagnostics or self.options.split_input_file):
             option = "--verify-diagnostics" if self.options.verify_diagnostics else "--split-input-file"
-            raise usage_error(f"--module chooses one module of {read.name}, and {option} reads all of it")
+            chosen = "--function chooses a function" if read.function else "--module chooses one module"
+            raise usage_error(f"{chosen} of {read.name}, and {option} reads all of it")
         if self.options.verify_diagnostics:
             return self._run_expecting(read, data)
         if not self.options.split_input_file:
             output, result = self._optimize(data, read.name, self._dump_directory(read, 0), wanted=read.wanted)
             if self.options.generate_checks:
-                output = lit_test(data, output, read.name, self._run_line())
+                output = comments.lit_test(data, output, read.name, self._run_line())
             self._write(read, target, output, [result])
             return DONE
         return self._run_chunks(read, target, data)
@@ -178,21 +160,21 @@ class _Work:
     def _run_chunks(self, read: Input, target: str | None, data: bytes) -> int:
         """Runs every chunk of a file; errors of all chunks are reported together."""
         name = read.name
-        whole = Source(name, decode(data))
+        whole = Source(name, files.decode(data))
         output = b""
         results: list[PipelineResult] = []
         errors: list[Diagnostic] = []
-        for number, chunk in enumerate(split_input(data)):
+        for number, chunk in enumerate(comments.split_input(data)):
             if not chunk.data.strip():
                 output += chunk.data + chunk.separator
                 continue
             try:
                 text, result = self._optimize(chunk.data, name, self._dump_directory(read, number), (whole, chunk))
             except DiagnosticError as error:
-                errors += relocate(error, whole, chunk).diagnostics
+                errors += comments.relocate(error, whole, chunk).diagnostics
                 continue
             if self.options.generate_checks:
-                text = lit_test(chunk.data, text, name, "" if results else self._run_line())
+                text = comments.lit_test(chunk.data, text, name, "" if results else self._run_line())
             output += text + chunk.separator
             results.append(result)
         if errors and self.options.output is None and not self.options.json:
@@ -204,19 +186,19 @@ class _Work:
 
     def _run_expecting(self, read: Input, data: bytes) -> int:
         """Runs a file and prints the differences between its diagnostics and those that its comments expect."""
-        name, whole = read.name, Source(read.name, decode(data))
-        expected = list(expectations(whole))
-        chunks = split_input(data) if self.options.split_input_file else [Chunk(data, 0, b"")]
+        name, whole = read.name, Source(read.name, files.decode(data))
+        expected = list(comments.expectations(whole))
+        chunks = comments.split_input(data) if self.options.split_input_file else [comments.Chunk(data, 0, b"")]
         found: list[Diagnostic] = []
         for chunk in chunks:
             try:
-                module = parse_bytes(chunk.data, name)
+                module = files.parse_bytes(chunk.data, name)
                 diagnostics = run_pipeline(self.pipeline, module, verify_each=self.options.pipeline.verify_each).notes
             except DiagnosticError as error:
                 diagnostics = error.diagnostics
-            text = decode(chunk.data)
-            found += (relocate_diagnostic(diagnostic, whole, text, chunk.start) for diagnostic in diagnostics)
-        wrong = unmet(expected, found)
+            text = files.decode(chunk.data)
+            found += (comments.relocate_diagnostic(diagnostic, whole, text, chunk.start) for diagnostic in diagnostics)
+        wrong = comments.unmet(expected, found)
         self.console.diagnose(wrong)
         if self.options.json:
             print_json({"file": read.path, "expected": len(expected), "wrong": [each.message for each in wrong]})
@@ -232,10 +214,10 @@ class _Work:
         data: bytes,
         name: str,
         dump: Path | None,
-        part: tuple[Source, Chunk] | None = None,
+        part: tuple[Source, comments.Chunk] | None = None,
         wanted: Sequence[str] = (),
     ) -> tuple[bytes, PipelineResult]:
-        module = parse_bytes(data, name, wanted)
+        module = files.parse_bytes(data, name, wanted)
         verify_each = self.options.pipeline.verify_each and not self.options.allow_unverified
         if not (verify_each or self.options.allow_unverified):
             verify(module)
@@ -254,17 +236,19 @@ class _Work:
         notes = result.notes
         if part is not None:
             whole, chunk = part
-            notes = tuple(relocate_diagnostic(note, whole, decode(chunk.data), chunk.start) for note in notes)
+            notes = tuple(
+                comments.relocate_diagnostic(note, whole, files.decode(chunk.data), chunk.start) for note in notes
+            )
         self.console.diagnose(notes)
         if self.options.timing:
             print(printable(format_timing(result.runs)), file=sys.stderr)
         # An unchanged module is printed as the bytes of the input, lossless even where the dialect normalizes text.
-        is_text = self.options.emit == "text" and find_kind(data, name) in TEXT_KINDS
+        is_text = self.options.emit == "text" and files.find_kind(data, name) in files.TEXT_KINDS
         if is_text and not wanted and not result.modified and not self.options.locations:
             return data, result
         if self.options.locations:
-            show_locations(result.module)
-        return serialize(result.module, self.options.emit), result
+            files.show_locations(result.module)
+        return files.serialize(result.module, self.options.emit), result
 
     def _run_line(self) -> str:
         """Returns the command of a test that runs the same passes, without options that only print or measure."""
@@ -283,7 +267,7 @@ class _Work:
 
     def _write(self, read: Input, target: str | None, output: bytes, results: list[PipelineResult]) -> None:
         if self.options.strip_comments and self.options.emit == "text":
-            output = encode(strip_comments(decode(output)))
+            output = files.encode(comments.strip_comments(files.decode(output)))
         to_stdout = target is None
         if not (self.options.json and to_stdout):
             write_output(target, output)
@@ -306,5 +290,5 @@ def _describe(file: str, output: bytes, results: list[PipelineResult], *, with_t
         "modified": any(result.modified for result in results),
         "passes": passes,
         "notes": notes,
-        **({"module": decode(output)} if with_text else {}),
+        **({"module": files.decode(output)} if with_text else {}),
     }

@@ -21,7 +21,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Pass
 from passes.framework.pipeline import SUFFIX, Pipeline, verify
 from relayout.batch.unit import Unit
-from relayout.command import Command, LimitOptions
+from relayout.command import Command, LimitOptions, function_of, function_option
 from relayout.console import DONE, Console, print_json
 from relayout.findings import Crash, Find, Finder, is_kept, reduce_finding
 from relayout.options import argument, choice, count, excludes, group, needs, option, usage_error
@@ -71,6 +71,7 @@ exit codes:
     )
 
     files: tuple[str, ...] = argument("FILE", "two modules; one with -p, --keep crash or --oracle", "+")
+    function: str | None = function_option()
     pipeline: PipelineOptions = group(PipelineOptions)
     keep: str = option("KEEP", "what stays: different (default) or crash", choice(*_FINDINGS), default="different")
     output: str = option("PREFIX", "begin of the files' names (reduced)", str, "-o", "--output", default="reduced")
@@ -112,7 +113,7 @@ exit codes:
             raise usage_error(f"expected {' or '.join(map(str, sorted(wanted)))} FILEs", hint)
         from dialect_utils.execution import Worker
 
-        modules = [read_module(file) for file in self.files]
+        modules = [read_module(file, function_of(self.function)) for file in self.files]
         for module in modules:
             verify(module)
         with Worker() as worker:
@@ -125,7 +126,7 @@ exit codes:
         """Reduces a module for which the command of --oracle exits with 0; the output holds the smallest one so far."""
         deadline = time.monotonic() + (self.limits.timeout or _SECONDS)
         oracle = Oracle(command, self.repeat, self.run_timeout, deadline)
-        module = read_module(self.files[0])
+        module = read_module(self.files[0], function_of(self.function))
         verify(module)
         files: list[str] = []
 

@@ -10,7 +10,7 @@ from dialect_utils.io.inputs import named_input
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
-from relayout.command import Command, LimitOptions
+from relayout.command import Command, LimitOptions, function_of, function_option
 from relayout.console import DONE, Console, print_json
 from relayout.options import argument, group
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
@@ -30,6 +30,7 @@ class Replay(Command):
     first: str = argument("FILE", "the first module")
     last: str = argument("FILE", "the module that computes the same")
     certificate: str = argument("CERTIFICATE", "what `relayout check --certificate` wrote for both")
+    function: str | None = function_option()
     limits: LimitOptions = group(LimitOptions, timeout="for the whole check (default 9, more for large files)")
 
     def plan(self, console: Console) -> Sequence[Unit]:
@@ -37,7 +38,7 @@ class Replay(Command):
         return [Unit(inputs, seconds=self.limits.seconds(inputs, CHECKING_SECONDS_PER_MEGABYTE))]
 
     def work(self, unit: Unit, console: Console) -> int:
-        modules = [read_module(file) for file in (self.first, self.last)]
+        modules = [read_module(file, function_of(self.function)) for file in (self.first, self.last)]
         for module in modules:
             verify(module)
         # Imported here: --help and wrong commands work without numpy.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dialect_utils.memory.collectives import KINDS
-from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes, meant
 
 if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
@@ -95,8 +95,7 @@ def parse_condition(text: str) -> Condition:
         raise DiagnosticError(Diagnostic(f"{text!r} is no condition", hint=f'a condition is "{EXAMPLE}"'))
     figure, comparison, limit = found["figure"], found["comparison"], found["limit"]
     if figure not in FIGURES:
-        near = nearest(figure, FIGURES)
-        hint = f"did you mean {near}?" if near else f"the figures are {', '.join(FIGURES)}"
+        hint = meant(figure, FIGURES, f"the figures are {', '.join(FIGURES)}")
         raise DiagnosticError(Diagnostic(f"{figure!r} is no figure of a report", hint=hint))
     if (factor := _FACTOR.fullmatch(limit)) is not None:
         return Condition(text, figure, comparison, float(factor["factor"] or 1))

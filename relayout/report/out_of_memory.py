@@ -69,7 +69,14 @@ def _message(message: OutOfMemory) -> Iterator[str]:
     yield first_sentence(message)
     yield from _largest(message)
     yield from _table(message)
-    yield from _totals(message)
+    section = None
+    for heading, name, size in message.totals:
+        if heading != section:
+            section = heading
+            yield f"\n{heading or 'sums'}"
+        yield f"  {format_bytes(size):>9}  {name}"
+    if message.unpadded_temporaries is not None:
+        yield f"  {format_bytes(message.unpadded_temporaries):>9}  elements of the temporaries, without padding"
     yield ""
 
 
@@ -127,17 +134,6 @@ def _row(group: Sequence[MessageAllocation]) -> tuple[str, ...]:
         "; ".join(map(str, first.padded)) or first.tag,
         origin_text(first),
     )
-
-
-def _totals(message: OutOfMemory) -> Iterator[str]:
-    section = None
-    for heading, name, size in message.totals:
-        if heading != section:
-            section = heading
-            yield f"\n{heading or 'sums'}"
-        yield f"  {format_bytes(size):>9}  {name}"
-    if message.unpadded_temporaries is not None:
-        yield f"  {format_bytes(message.unpadded_temporaries):>9}  elements of the temporaries, without padding"
 
 
 def _how_to_dump(is_tpu: bool) -> Iterator[str]:

@@ -21,25 +21,7 @@ from dialect_utils.io.files import is_url
 from dialect_utils.text import DiagnosticError
 from relayout.output import new_file, write_to_file
 from relayout.process import Clock, fork
-from relayout.supervisor.host import (
-    ANSWER,
-    CANDIDATE,
-    DONE,
-    ENTRY,
-    ERRORS,
-    FILE,
-    HEADER,
-    KINDS,
-    NOTICE,
-    OUTPUT,
-    PLAN,
-    UNIT,
-    MalformedFrameError,
-    from_json,
-    most_bytes,
-    parse_named_file,
-    to_json,
-)
+from relayout.supervisor import host
 from relayout.supervisor.programs import Programs
 
 if TYPE_CHECKING:
@@ -148,7 +130,7 @@ class Child:
         self.clock = Clock(self.pid, seconds, credit)
         if unit is not None:
             self.has_worked = True
-            self._unsent += HEADER.pack(UNIT, len(unit)) + unit
+            self._unsent += host.HEADER.pack(host.UNIT, len(unit)) + unit
             self.send()
 
     def send(self) -> None:
@@ -176,27 +158,27 @@ class Child:
         if not part:
             raise EOFError
         self._buffer += part
-        while len(self._buffer) >= HEADER.size and self._missing() == 0:
+        while len(self._buffer) >= host.HEADER.size and self._missing() == 0:
             kind, data = self._next_frame()
-            if kind in (PLAN, DONE):
+            if kind in (host.PLAN, host.DONE):
                 return kind, data
             self._serve(kind, data, printer)
         return None
 
     def _missing(self) -> int:
         """Returns how many bytes of the first frame have not come yet, 0 also before its header is complete."""
-        if len(self._buffer) < HEADER.size:
+        if len(self._buffer) < host.HEADER.size:
             return 0
-        kind, length = HEADER.unpack_from(self._buffer)
-        if kind in (OUTPUT, ERRORS, FILE, CANDIDATE) and length > self._most_output:
+        kind, length = host.HEADER.unpack_from(self._buffer)
+        if kind in (host.OUTPUT, host.ERRORS, host.FILE, host.CANDIDATE) and length > self._most_output:
             raise OutputLimitError
-        if kind not in KINDS or length > most_bytes(kind):
-            raise MalformedFrameError("a frame of unknown kind or size")
-        return max(0, HEADER.size + int(length) - len(self._buffer))
+        if kind not in host.KINDS or length > host.most_bytes(kind):
+            raise host.MalformedFrameError("a frame of unknown kind or size")
+        return max(0, host.HEADER.size + int(length) - len(self._buffer))
 
     def _next_frame(self) -> tuple[bytes, bytearray]:
-        kind, length = HEADER.unpack_from(self._buffer)
-        del self._buffer[: HEADER.size]
+        kind, length = host.HEADER.unpack_from(self._buffer)
+        del self._buffer[: host.HEADER.size]
         if length == len(self._buffer):
             data, self._buffer = self._buffer, bytearray()
         else:
@@ -205,29 +187,29 @@ class Child:
         return kind, data
 
     def _serve(self, kind: bytes, data: bytearray, printer: Printer) -> None:
-        if kind in (OUTPUT, ERRORS, FILE):
+        if kind in (host.OUTPUT, host.ERRORS, host.FILE):
             self._written += len(data)
             if self._written > self._most_output:
                 raise OutputLimitError
-        if kind in (OUTPUT, ERRORS):
+        if kind in (host.OUTPUT, host.ERRORS):
             printer.write(kind, data)
-        elif kind == NOTICE:
-            self._notice(from_json(data))
+        elif kind == host.NOTICE:
+            self._notice(host.from_json(data))
         else:
             if self._unsent:
-                raise MalformedFrameError("asked before it read the last answer")
+                raise host.MalformedFrameError("asked before it read the last answer")
             self._reply(*self._attempt(kind, data))
 
     def _reply(self, answer: dict[str, Any], descriptors: list[int]) -> None:
-        payload = to_json(answer)
-        self._unsent += HEADER.pack(ANSWER, len(payload)) + payload
+        payload = host.to_json(answer)
+        self._unsent += host.HEADER.pack(host.ANSWER, len(payload)) + payload
         try:
             # `socket.send_fds` ignores the flags that it is given.
             rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", descriptors))
             sent = self.connection.sendmsg([self._unsent], [rights], socket.MSG_DONTWAIT)
             del self._unsent[:sent]
         except BlockingIOError:
-            raise MalformedFrameError("asked before it read the last answer") from None
+            raise host.MalformedFrameError("asked before it read the last answer") from None
         except OSError:
             self._close()
         finally:
@@ -252,17 +234,17 @@ class Child:
             case {"tell": "goes on"}:
                 self.clock.go_on()
             case _:
-                raise MalformedFrameError("an unknown notice")
+                raise host.MalformedFrameError("an unknown notice")
 
     def _attempt(self, kind: bytes, data: bytearray) -> tuple[dict[str, Any], list[int]]:
         try:
-            if kind == ENTRY:
+            if kind == host.ENTRY:
                 if self._entry is not None:
                     self._entry.store(data)
                 return {}, []
-            if kind == CANDIDATE:
+            if kind == host.CANDIDATE:
                 return self._programs.test(data), []
-            return (self._write(data), []) if kind == FILE else self._answer(from_json(data))
+            return (self._write(data), []) if kind == host.FILE else self._answer(host.from_json(data))
         except OSError as error:
             name = None if error.filename is None else os.fsdecode(error.filename)
             return {"error": [error.errno, error.strerror or str(error), name]}, []
@@ -272,12 +254,12 @@ class Child:
             return {"error": [0, f"{found.message} ({found.hint})" if found.hint else found.message, None]}, []
         except (ValueError, RecursionError) as error:
             # The request is malformed: a zero byte in a name, for example, or too few arguments.
-            raise MalformedFrameError(f"a request that is impossible ({error})") from None
+            raise host.MalformedFrameError(f"a request that is impossible ({error})") from None
 
     def _write(self, frame: bytearray) -> dict[str, Any]:
-        path, data = parse_named_file(frame)
+        path, data = host.parse_named_file(frame)
         if path not in self._files and not self._writable.allows(path):
-            raise MalformedFrameError(f"a file {path} that the command does not write")
+            raise host.MalformedFrameError(f"a file {path} that the command does not write")
         if path not in self._writable.files and not is_url(path):
             os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
         write_to_file(path, data)
@@ -291,7 +273,7 @@ class Child:
                 return {"may store": may_store}, [] if found is None else [found]
             case {"ask": "new file", "prefix": str(prefix), "suffix": str(suffix)} if os.sep not in prefix + suffix:
                 if len(self._files) >= _MOST_FILES:
-                    raise MalformedFrameError("too many new files")
+                    raise host.MalformedFrameError("too many new files")
                 name = new_file(prefix, suffix)
                 self._files.add(name)
                 return {"name": name}, []
@@ -302,7 +284,7 @@ class Child:
             case {"ask": "kill", "pid": int(pid)}:
                 self._programs.kill(pid)
                 return {}, []
-        raise MalformedFrameError("an unknown request")
+        raise host.MalformedFrameError("an unknown request")
 
     def events(self) -> dict[int, int]:
         """Returns the descriptors to wait for, with their events as in `select.poll`."""

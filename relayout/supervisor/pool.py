@@ -91,16 +91,11 @@ class _Task:
 
 
 def _print(kind: bytes, data: bytes | bytearray) -> None:
-    if not data:
-        return
-    if kind == OUTPUT:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return
-    sys.stderr.flush()
-    sys.stderr.buffer.write(data)
-    sys.stderr.buffer.flush()
+    if data:
+        stream = sys.stdout if kind == OUTPUT else sys.stderr
+        stream.flush()
+        stream.buffer.write(data)
+        stream.buffer.flush()
 
 
 class Pool:

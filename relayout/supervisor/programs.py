@@ -255,15 +255,14 @@ class Programs:
     def _checked(self, program: str, arguments: Sequence[object]) -> list[str]:
         """Returns the arguments of a program that this child may start; raises MalformedFrameError for others."""
         match arguments:
-            case [str(memory), str(platform), str(folder)] if program == processes.COMPILER and self._may_write(folder):
+            # The directory is that of the dump of this command; there is none where it compiles without one.
+            case [str(memory), str(platform), str(folder)] if program == processes.COMPILER and (
+                folder == self.dump if folder else self.may_compile
+            ):
                 return [str(min(int(memory), self.memory)), platform, folder]
             case [str(memory), str(devices)] if program == processes.WORKER:
                 return [str(min(int(memory), self.memory)), str(int(devices))]
         raise MalformedFrameError(f"a request for a {program} that it may not start")
-
-    def _may_write(self, folder: str) -> bool:
-        """Is true for the directory of this command's dump, and for none where it compiles without one."""
-        return folder == self.dump if folder else self.may_compile
 
 
 def _started(program: str, arguments: Sequence[str]) -> processes.Process:

@@ -98,7 +98,9 @@ class Model:
         """Returns the modelled figures of a program whose entry has the layouts of a change."""
         for entry, number in self._entry.items():
             self._choose(number, self._order(self._graph.arrays[number], entry, change.mode(entry)))
-        return Prediction(*(self._solved().values[each] * _UNIT for each in (self._peak, self._accessed)))
+        solution = self._program.solve()
+        assert solution is not None  # any orders are possible, with copies
+        return Prediction(*(solution.values[each] * _UNIT for each in (self._peak, self._accessed)))
 
     def best(self, start: Change, count: int) -> list[Change]:
         """Returns changes of the entry's layouts, the one with the smallest figure first, at most so many."""
@@ -140,11 +142,6 @@ class Model:
 
     def _chosen(self, number: int, solution: Solution) -> int:
         return next(order for order, variable in enumerate(self._choices[number]) if solution.is_chosen(variable))
-
-    def _solved(self) -> Solution:
-        solution = self._program.solve()
-        assert solution is not None  # any orders are possible, with copies
-        return solution
 
 
 def _in_units(terms: Mapping[int, float]) -> dict[int, float]:

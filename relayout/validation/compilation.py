@@ -15,20 +15,21 @@ from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
-from relayout.command import InputOptions
+from relayout.command import InputOptions, function_of, function_option
 from relayout.console import Console
 from relayout.options import needs, option, parsed, repeated, usage_error
 
-NEEDS_TARGET = needs(("dump",), "target", reason="without --target")
+NEEDS_TARGET = needs(("dump", "function"), "target", reason="without --target")
 
 
 def dump_module(module: Module, target: str, folder: str) -> None:
     """Compiles a module for a target: the modules of all passes are then in a folder. Raises DiagnosticError."""
     # Imported here: the modules of a directory are compiled already.
     from dialect_utils.execution.compilers import dump_passes
-    from dialect_utils.tools.conversion import in_dialect_of
+    from dialect_utils.tools.conversion import check_known, in_dialect_of
 
     verify(module)
+    check_known(module)
     dump_passes(in_dialect_of("stablehlo", module).text(), target, folder)
 
 
@@ -54,6 +55,7 @@ class CompilationOptions:
     )
     dump: str | None = option("DIR", "with --target: keep the modules that the compiler writes")
     module: tuple[str, ...] = repeated("NAME", "only these programs: jit_f, module_0003")
+    function: str | None = function_option()
 
     @contextmanager
     def folder(self) -> Iterator[str | None]:
@@ -82,7 +84,7 @@ class CompilationOptions:
         # Imported here: --help loads nothing of the execution.
         from dialect_utils.execution.compilers import check_target
 
-        module, target = read_module(files[0]), parsed(check_target, self.target)
+        module, target = read_module(files[0], function_of(self.function)), parsed(check_target, self.target)
         console.diagnose(devices_of(module).notes_of_compilation)
         dump_module(module, target, folder)
 

@@ -55,13 +55,13 @@ def bytecode(text: str) -> bytes:
     from dialect_utils.stablehlo.bindings import context, ir
 
     with io.BytesIO() as file:
-        ir.Module.parse(text, context(allow_unregistered=True)).operation.write_bytecode(file)
+        ir.Module.parse(text, context()).operation.write_bytecode(file)
         return file.getvalue()
 
 
 def crashing() -> bytes:
     """Returns bytecode on whose message MLIR's bindings abort, because a name in it is not UTF-8."""
-    damaged = parse_module(DOUBLED).bytecode().replace(b"stablehlo", b"stable\xfflo")
+    damaged = parse_module(DOUBLED).bytecode().replace(b"\0add\0", b"\0\xffdd\0")
     assert b"\xff" in damaged
     return damaged
 

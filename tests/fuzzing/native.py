@@ -127,14 +127,9 @@ class Native:
     load: Callable[[], object]
 
 
-def _contexts() -> None:
-    context(allow_unregistered=False)
-    context(allow_unregistered=True)
-
-
 NATIVE = {
-    "stablehlo": Native(_check_stablehlo, _texts, mutate_tokens, _contexts),
-    "bytecode": Native(_check_bytecode, _bytecode, lambda data, _, draw: mutate_bytecode(data, draw), _contexts),
+    "stablehlo": Native(_check_stablehlo, _texts, mutate_tokens, context),
+    "bytecode": Native(_check_bytecode, _bytecode, lambda data, _, draw: mutate_bytecode(data, draw), context),
     "kernels": Native(_check_kernel, _bodies, lambda data, _, draw: mutate_encoded(data, draw), kernel_context),
     "xla_protos": Native(_check_xla_proto, _protos, lambda data, _, draw: mutate_bytes(data, draw), lambda: None),
 }

@@ -73,7 +73,7 @@ def test_locations_that_double_are_not_written_out() -> None:
 
 
 def test_the_origin_is_that_of_the_first_location_inside_others() -> None:
-    with context(allow_unregistered=False):
+    with context():
         inside = ir.Location.file("-", 3, 5)
         for location in (inside, ir.Location.name("x", inside), ir.Location.callsite(inside, [ir.Location.unknown()])):
             assert origin_of(location) == Origin(3, 5)

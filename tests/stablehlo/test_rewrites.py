@@ -41,7 +41,7 @@ NESTED = """module {
 
 
 def inlined(text: str) -> str:
-    with context(allow_unregistered=False), ir.Location.unknown():
+    with context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         inline_calls(module)
         module.operation.verify()

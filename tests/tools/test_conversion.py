@@ -10,7 +10,7 @@ import relayout
 from dialect_utils.io.files import find_kind, parse_bytes
 from dialect_utils.layout import parse_shape
 from dialect_utils.text import DiagnosticError
-from dialect_utils.tools.conversion import FORMS, Form, convert, lost_layouts
+from dialect_utils.tools.conversion import FORMS, Form, convert, not_kept
 from dialect_utils.tools.extraction import extract
 from tests.paths import ROOT
 
@@ -69,9 +69,9 @@ def test_layouts_of_the_entry_come_back_and_a_note_counts_the_others() -> None:
     module = parse_bytes(convert(relayout.parse(LAYOUTS), "bytecode"), "made")
     back = parse_bytes(convert(module, "hlo"), "back")
     assert back.entry_layout == relayout.parse(LAYOUTS).entry_layout
-    [note] = lost_layouts(module, "hlo")
+    [note] = not_kept(module, "hlo")
     assert note.message.startswith("1 layouts of values inside are not in the HLO")
-    assert lost_layouts(module, "portable") == lost_layouts(relayout.parse(LAYOUTS), "stablehlo") == ()
+    assert not_kept(module, "portable") == not_kept(relayout.parse(LAYOUTS), "stablehlo") == ()
 
 
 def test_a_portable_artifact_states_its_version() -> None:

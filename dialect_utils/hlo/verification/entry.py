@@ -128,7 +128,7 @@ def _signature_problems(computation: Computation, texts: _Texts) -> Iterator[Dia
 
 def find_entry_problems(module: Module, *, is_layout_sensitive: bool = False) -> Iterator[Diagnostic]:
     """Yields the differences between the entry's layout and the entry itself, and aliases of missing values."""
-    if isinstance(module, HloModule) and module.try_entry() is None:
+    if module.try_entry() is None and module.functions:
         return
     entry = module.entry
     parameters, results = module.entry_layout
@@ -157,17 +157,21 @@ def find_entry_problems(module: Module, *, is_layout_sensitive: bool = False) ->
 def _alias_problems(module: Module, parameters: Sequence[Shape], results: Sequence[Shape]) -> Iterator[Diagnostic]:
     returned = results[0] if module.dialect == "hlo" and results else TupleShape(tuple(results))
     seen: set[object] = set()
+    header = Location(module.source, _span_of(module, "input_output_alias")) if isinstance(module, HloModule) else None
     for result_path, number, parameter_path in module.aliases:
+        where = header or module.entry.parameters[number].location
         source = parameters[number] if 0 <= number < len(parameters) else None
         parameter, result = subshape(source, parameter_path), subshape(returned, result_path)
         if parameter is None or result is None:
-            yield Diagnostic(f"an alias joins result {list(result_path)} and parameter {number}, which do not exist")
+            message = f"an alias joins result {list(result_path)} and parameter {number}, which do not exist"
+            yield Diagnostic(message, where)
         elif not (is_compatible(parameter, result) or _has_same_size(parameter, result)):
-            yield Diagnostic(f"an alias joins result {result} and parameter {number}, which is {parameter}")
+            message = f"an alias joins result {result} and parameter {number}, which is {parameter}"
+            yield Diagnostic(message, where)
         for place in (("result", result_path), (number, parameter_path)):
             if place in seen:
                 what = f"result {list(result_path)}" if place[0] == "result" else f"parameter {number}"
-                yield Diagnostic(f"{what} is already aliased by another entry of input_output_alias")
+                yield Diagnostic(f"{what} is already aliased by another entry of input_output_alias", where)
             seen.add(place)
     if isinstance(module, HloModule):
         yield from _memory_problems(module, parameters, returned)

@@ -231,7 +231,6 @@ def elements_at(shape: ArrayShape, linear: NDArray[np.int64]) -> NDArray[np.int6
 
 
 def _int64_count(shape: ArrayShape) -> int:
-    """Returns the number of element slots; raises ValueError where linear indices do not fit int64."""
     count = physical_element_count(shape)
     if count > INT64_MAX:
         raise ValueError(f"linear indices of {shape} do not fit 64 bits")
@@ -286,8 +285,7 @@ _BYTE = 8
 
 def allocated_elements(shape: ArrayShape) -> int:
     """Returns the element slots that a layout allocates, padded to `L(n)`; raises ValueError if unbounded."""
-    alignment = shape.effective_layout.tail_padding_alignment_in_elements
-    return round_up(physical_element_count(shape), alignment)
+    return round_up(physical_element_count(shape), shape.effective_layout.tail_padding_alignment_in_elements)
 
 
 def byte_size(shape: ArrayShape) -> int:
@@ -338,8 +336,7 @@ def max_split_size(shape: ArrayShape, dim: int) -> int:
     size = shape.dimensions[dim]
     for split in layout.split_configs:
         if layout.major_to_minor[split.dimension] == dim:
-            bounds = (0, *split.split_indices, size)
-            return max(b - a for a, b in pairwise(bounds))
+            return max(b - a for a, b in pairwise((0, *split.split_indices, size)))
     return size
 
 

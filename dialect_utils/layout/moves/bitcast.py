@@ -79,9 +79,7 @@ class Bitcast:
     @property
     def kind(self) -> str | None:
         """Returns the opcodes of the decomposition, e.g. `transpose-reshape`, or None without a decomposition."""
-        if self.decomposition is None:
-            return None
-        return "-".join(self.decomposition.opcodes) or "identity"
+        return None if self.decomposition is None else "-".join(self.decomposition.opcodes) or "identity"
 
 
 @lru_cache(maxsize=4096)
@@ -156,8 +154,7 @@ def _keeps_positions(source: ArrayShape, plan: Plan, destination: ArrayShape) ->
 
 def source_index(source: ArrayShape, destination: ArrayShape, index: tuple[int, ...]) -> tuple[int, ...] | None:
     """Returns the source element with the first bit of a destination element, None for padding; raises IndexError."""
-    bit = linear_index(destination, index) * element_slot_bits(destination)
-    linear = bit // element_slot_bits(source)
+    linear = linear_index(destination, index) * element_slot_bits(destination) // element_slot_bits(source)
     return logical_index(source, linear) if linear < physical_element_count(source) else None
 
 
@@ -223,15 +220,13 @@ def without_pred(source: ArrayShape, destination: ArrayShape) -> tuple[ArrayShap
 
 def _unit_plan(shape: ArrayShape, unit: ElementType, count: int) -> Plan:
     """Returns the physical plan of a shape whose elements are `count` units each, the units most minor."""
-    layout = shape.effective_layout.replace(element_size_in_bits=0)
-    plan = physical_plan(ArrayShape(unit, shape.dimensions, layout))
+    plan = physical_plan(ArrayShape(unit, shape.dimensions, shape.effective_layout.replace(element_size_in_bits=0)))
     if count == 1:
         return plan
     return Plan(unit, (*shape.dimensions, count), tuple(step.with_minor_dimension(count) for step in plan.steps))
 
 
 def _converted(shape: ArrayShape, unit: ElementType, to: ElementType) -> tuple[Step, ...]:
-    """Returns the bitcast-convert between the elements of a shape and units, none where they have the same type."""
     return () if shape.element_type == unit else (BitcastConvert(to),)
 
 
@@ -240,8 +235,7 @@ def _hidden_bits(source: ArrayShape, destination: ArrayShape) -> Bitcast:
     if destination.element_count == 0:
         empty = Plan(source.element_type, source.dimensions)
         return Bitcast(source, destination, "relabel", empty if empty.result[1] == destination.dimensions else None)
-    first = (0,) * destination.rank
-    return Bitcast(source, destination, "reads-padding", counterexample=BitcastWitness(first, None))
+    return Bitcast(source, destination, "reads-padding", counterexample=BitcastWitness((0,) * destination.rank, None))
 
 
 def _moved_element(source: ArrayShape, destination: ArrayShape) -> BitcastWitness | None:

@@ -52,9 +52,7 @@ class Permute:
     def refine_in(self, dimensions: tuple[int, ...]) -> Permute | None:
         """Returns the same map with `dimensions` as its digits, or None where a dimension spans two digits."""
         groups = _groups(self.sizes, dimensions)
-        if groups is None:
-            return None
-        return Permute(dimensions, tuple(d for i in self.permutation for d in groups[i]))
+        return None if groups is None else Permute(dimensions, tuple(d for i in self.permutation for d in groups[i]))
 
     def refine_out(self, dimensions: tuple[int, ...]) -> Permute | None:
         """Returns the same map with `dimensions` as its result, or None where a dimension spans two digits."""
@@ -65,9 +63,7 @@ class Permute:
         """Returns the map with its unit digits moved so that the result is `dimensions`, or None."""
         moved = [i for i in self.permutation if self.sizes[i] != 1]
         units = [i for i, size in enumerate(self.sizes) if size == 1]
-        if [self.sizes[i] for i in moved] != [d for d in dimensions if d != 1]:
-            return None
-        if len(dimensions) != len(self.sizes):
+        if len(dimensions) != len(self.sizes) or [self.sizes[i] for i in moved] != [d for d in dimensions if d != 1]:
             return None
         return Permute(self.sizes, tuple((units if d == 1 else moved).pop(0) for d in dimensions))
 
@@ -230,8 +226,7 @@ def _add(a: Resize, b: Resize) -> Resize | None:
         return None
     low = tuple(map(int.__add__, a.low, b.low))
     high = tuple(map(int.__add__, a.high, b.high))
-    rest = _remainder(a, b)
-    paddings = {m.padding for m in (rest, b) if m is not None and m.grows and m.padding is not None}
+    paddings = {m.padding for m in (_remainder(a, b), b) if m is not None and m.grows and m.padding is not None}
     if len(paddings) > 1:
         return None
     added = Resize(a.sizes, low, high, next(iter(paddings), None))

@@ -116,8 +116,7 @@ def _tilings(tiling: Tiling, rank: int) -> Iterator[Tiling]:
     for pieces, tile in tiling.last_tiles():
         if len(sizes) - len(tile) < rank:
             break
-        met = [size * t for size, t in zip(pieces, tile, strict=True)]
-        yield from _tilings(tiling.without(tile, met), rank)
+        yield from _tilings(tiling.without(tile, [size * t for size, t in zip(pieces, tile, strict=True)]), rank)
 
 
 def _is_widened(tiling: Tiling, rank: int) -> bool:

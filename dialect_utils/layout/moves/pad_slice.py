@@ -35,7 +35,6 @@ class _DimensionwiseStep(Step):
         """Returns the step with three numbers for every dimension."""
 
     def _with(self, bounds: Iterable[Bounds]) -> Self:
-        """Returns the step with other numbers."""
         columns = tuple(zip(*bounds, strict=True)) or ((), (), ())
         return self.of(*columns)
 
@@ -115,7 +114,6 @@ class Pad(_DimensionwiseStep):
         return tuple(size + max(0, size - 1) * gap for size, gap in zip(dimensions, self.gaps, strict=True))
 
     def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Slice:
-        """Returns the slice that keeps the original elements."""
         limit = tuple(low + span for low, span in zip(self.low, self.spans(dimensions), strict=True))
         return Slice(self.low, limit, tuple(gap + 1 for gap in self.gaps))
 
@@ -135,7 +133,6 @@ class Pad(_DimensionwiseStep):
 
     @property
     def bounds(self) -> tuple[Bounds, ...]:
-        """Returns `low`, `high` and the gap of every dimension."""
         return tuple(zip(self.low, self.high, self.gaps, strict=True))
 
     @classmethod
@@ -183,7 +180,6 @@ class Slice(_DimensionwiseStep):
         return tuple(-(-(b - a) // c) for a, b, c in zip(self.start, self.limit, self.strides, strict=True))
 
     def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Pad:
-        """Returns the pad that returns the kept elements to their positions."""
         gaps = tuple(stride - 1 for stride in self.strides)
         spans = Pad(self.start, self.start, gaps).spans(self._counts())
         high = tuple(size - a - span for size, a, span in zip(dimensions, self.start, spans, strict=True))
@@ -195,7 +191,6 @@ class Slice(_DimensionwiseStep):
 
     @property
     def bounds(self) -> tuple[Bounds, ...]:
-        """Returns the start, limit and stride of every dimension."""
         return tuple(zip(self.start, self.limit, self.strides, strict=True))
 
     @classmethod

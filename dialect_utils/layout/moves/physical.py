@@ -118,8 +118,7 @@ class Digits:
             return _Digit(dim, stride, 1, 1, False), digit
         count = -(-digit.padded // t)
         if self._pads_late(digit, t):
-            outer = _Digit(dim, stride * digit.size, 1, count, False)
-            return outer, _Digit(dim, stride, digit.size, t, digit.is_top)
+            return _Digit(dim, stride * digit.size, 1, count, False), _Digit(dim, stride, digit.size, t, digit.is_top)
         size = digit.size // t if digit.size % t == 0 else count
         return _Digit(dim, stride * t, size, count, digit.is_top), _Digit(dim, stride, t, t, False)
 
@@ -154,7 +153,6 @@ class Digits:
         return sizes
 
     def _by_dimension(self) -> list[_Digit]:
-        """Returns the digits in the array's order: by dimension, most major first."""
         position = {id(digit): i for i, digit in enumerate(self.digits)}
         return sorted(self.digits, key=lambda d: (d.dim, -d.stride, position[id(d)]))
 

@@ -223,7 +223,6 @@ def _chains(source: list[list[Digit]], target: list[list[Digit]]) -> list[list[D
 
 
 def _steps(source: _Side, target: _Side, order: list[Digit]) -> tuple[Step, ...]:
-    """Returns transpose, reshape, transpose for an order of the digits."""
     first, last = _by_position(source, order), _by_position(target, order)
     middle = Reshape(tuple(target.dims[i] for i in last))
     return (Transpose(first), middle, Transpose(inverse_permutation(last)))

@@ -230,8 +230,7 @@ class BitcastConvert(Step):
         """Returns the last of two bitcast-converts if two of the three types are equally wide, else None."""
         if not isinstance(other, BitcastConvert):
             return None
-        widths = {element_type.bits, self.element_type.bits, other.element_type.bits}
-        return other if len(widths) < 3 else None
+        return other if len({element_type.bits, self.element_type.bits, other.element_type.bits}) < 3 else None
 
     def __str__(self) -> str:
         return f"bitcast-convert[{self.element_type}]"

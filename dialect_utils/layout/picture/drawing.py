@@ -105,8 +105,7 @@ def shape_html(shape: Shape) -> str:
     arrays = list(shape.arrays())
     if not arrays:
         return f"<code>{html_text(str(shape))}</code>"
-    header = ("array", "in memory", "bytes", "padding")
-    table = html_table(header, map(_row, arrays))
+    table = html_table(("array", "in memory", "bytes", "padding"), map(_row, arrays))
     drawn = [format_svg(draw_shape(array)) for array in arrays[:_PICTURES] if array.is_static]
     if isinstance(shape, ArrayShape):
         return table + "".join(drawn)

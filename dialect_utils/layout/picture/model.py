@@ -169,9 +169,7 @@ def _overview(logical: ArrayShape, padded: tuple[int, ...]) -> Overview | None:
         return None
     tile = dict(zip(layout.minor_to_major, reversed(layout.tiles[0].dimensions), strict=False))
     heights = tile.get(logical.rank - 2, 1), tile.get(logical.rank - 1, 1)
-    if min(heights) < 1 or prod(heights) == 1:
-        return None
-    return Overview(rows, columns, *heights)
+    return None if min(heights) < 1 or prod(heights) == 1 else Overview(rows, columns, *heights)
 
 
 def _notes(shape: ArrayShape, padded: tuple[int, ...], panels: int, ranges: Window) -> list[str]:

@@ -142,8 +142,7 @@ def _panel_marks(panel: Panel, left: int, top: int, width: int) -> Iterator[Mark
         for c, cell in enumerate(row):
             x, y = left + c * width, top + r * _CELL_HEIGHT
             yield Rectangle(x, y, width, _CELL_HEIGHT, FILLS[cell.tile % len(FILLS)], cell.is_padding)
-            text = str(cell.linear)
-            yield Label(x + width // 2, y + _CELL_HEIGHT // 2, text, True)
+            yield Label(x + width // 2, y + _CELL_HEIGHT // 2, str(cell.linear), True)
     yield from _borders(panel, left, top, width)
 
 
@@ -186,8 +185,7 @@ def _legend(picture: Picture, left: int, top: int) -> Iterator[Mark]:
     if any(c.is_padding for c in cells) or picture.overview is not None:
         entries.append((_HATCHED, 0, "padding: contents unspecified"))
     for sample, border, text in entries:
-        is_hatched = sample == _HATCHED
-        yield Rectangle(left, top, 22, 16, "#FFFFFF" if sample == "7" else FILLS[0], is_hatched)
+        yield Rectangle(left, top, 22, 16, "#FFFFFF" if sample == "7" else FILLS[0], sample == _HATCHED)
         if border:
             yield from _box(left, top, 22, 16, border)
         if sample == "7":

@@ -97,7 +97,6 @@ def _width(block: list[str]) -> int:
 
 
 def _visible(line: str) -> int:
-    """Returns the number of columns of a line, colours not counted."""
     return len(_ESCAPE.sub("", line))
 
 
@@ -118,8 +117,7 @@ def _panel_lines(panel: Panel, width: int, colour: bool) -> list[str]:
     lines = [_rule(None, rows[0], width)]
     for number, row in enumerate(rows):
         lines.append(_cells(row, width, colour))
-        below = rows[number + 1] if number + 1 < len(rows) else None
-        rule = _rule(row, below, width)
+        rule = _rule(row, rows[number + 1] if number + 1 < len(rows) else None, width)
         if rule.strip("│ ┊"):
             lines.append(rule)
     if panel.has_more_columns:
@@ -163,8 +161,7 @@ def _line_between(row: tuple[Cell, ...] | None, column: int) -> str:
     if row is None:
         return ""
     left = row[column - 1] if column else None
-    right = row[column] if column < len(row) else None
-    return edge_between(left, right)
+    return edge_between(left, row[column] if column < len(row) else None)
 
 
 def _edge(above: tuple[Cell, ...] | None, below: tuple[Cell, ...] | None, column: int) -> str:

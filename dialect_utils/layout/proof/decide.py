@@ -104,8 +104,7 @@ class Terms:
         """Returns a coordinate as isl's expression; an int becomes a constant."""
         if isinstance(value, Term):
             return value.value
-        number = isl.Val.read_from_str(self.local.get_ctx(), str(value))
-        return isl.Aff.val_on_domain(self.local, number)
+        return isl.Aff.val_on_domain(self.local, isl.Val.read_from_str(self.local.get_ctx(), str(value)))
 
     def divisions(self, values: Sequence[Term | int]) -> int:
         """Returns the largest number of divisions and remainders in one of several expressions."""
@@ -187,8 +186,7 @@ def _differs(question: Question, context: isl.Context) -> tuple[int, ...] | None
 
 
 def _differs_by_blocks(question: Question) -> tuple[int, ...] | None:
-    sizes = (*question.dimensions, question.units)
-    for index, unit in blocks(sizes):
+    for index, unit in blocks((*question.dimensions, question.units)):
         first, second = question.first(index, unit), question.second(index, unit)
         kept, also_kept = keeps(first, unit.shape), keeps(second, unit.shape)
         different = kept != also_kept

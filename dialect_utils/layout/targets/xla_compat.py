@@ -20,9 +20,8 @@ from dialect_utils.layout.shape import ArrayShape
 
 def reshape_is_bitcast(source: ArrayShape, result: ArrayShape, *, ignore_element_type: bool = False) -> bool:
     """Is true where ShapeUtil::ReshapeIsBitcast is: a reshape moves no element, by minor_to_major alone."""
-    if not ignore_element_type and source.element_type != result.element_type:
-        return False
-    if source.element_count != result.element_count:
+    has_type = ignore_element_type or source.element_type == result.element_type
+    if not has_type or source.element_count != result.element_count:
         return False
     return source.element_count == 0 or (_keeps_unit_indices(source, result) and _keeps_unit_indices(result, source))
 
@@ -60,8 +59,7 @@ def deduce_transpose_dimensions_for_bitcast(source: ArrayShape, result: ArraySha
     pairs = zip(source.effective_layout.minor_to_major, result.effective_layout.minor_to_major, strict=True)
     for theirs, ours in pairs:
         permutation[ours] = theirs
-    moved = tuple(source.dimensions[i] for i in permutation)
-    return tuple(permutation) if moved == result.dimensions else None
+    return tuple(permutation) if tuple(source.dimensions[i] for i in permutation) == result.dimensions else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +85,7 @@ def decompose_bitcast(source: ArrayShape, result: ArrayShape) -> BitcastDecompos
     dimensions = deduce_transpose_dimensions_for_bitcast(source, result)
     if dimensions is not None:
         return BitcastDecomposition("transpose", dimensions)
-    last = result.effective_layout.major_to_minor
-    back = inverse_permutation(last)
+    back = inverse_permutation(result.effective_layout.major_to_minor)
     first = source.effective_layout.major_to_minor
     return BitcastDecomposition("trt", first, _descending(source), _descending(result), back)
 

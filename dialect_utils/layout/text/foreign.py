@@ -49,8 +49,7 @@ def read_shape(text: str, name: str = "<shape>") -> tuple[Shape, tuple[Diagnosti
     if foreign is not None:
         return _read_foreign(text, name, foreign)
     parser = ShapeParser(Source(name, text), typed=True)
-    shape = parser.whole_shape()
-    return shape, tuple(parser.notes)
+    return parser.whole_shape(), tuple(parser.notes)
 
 
 def _read_foreign(text: str, name: str, foreign: Reading) -> tuple[Shape, tuple[Diagnostic, ...]]:

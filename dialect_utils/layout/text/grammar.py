@@ -167,11 +167,7 @@ class ShapeParser(Scanner):
 
     def _try_layout(self, rank: int) -> tuple[Layout | None, _Spans]:
         """Reads a layout if the text has one here: `{` followed by an int or `:`."""
-        if not self._at("{"):
-            return None, {}
-        if self._following() not in ("int", ":"):
-            return None, {}
-        return self._layout(rank)
+        return self._layout(rank) if self._at("{") and self._following() in ("int", ":") else (None, {})
 
     def layout(self) -> Layout:
         """Reads one layout; minor_to_major gives the rank."""
@@ -231,8 +227,7 @@ class ShapeParser(Scanner):
             done = rank
             if self.value == "P":
                 self._fail("P(...) belonged to sparse arrays, which XLA removed", hint="drop it")
-            reader = readers.get(self.value, self._single)
-            reader(fields, spans)
+            readers.get(self.value, self._single)(fields, spans)
 
     def _fail_in_layout(self) -> NoReturn:
         if self.kind == "end":

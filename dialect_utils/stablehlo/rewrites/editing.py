@@ -26,7 +26,7 @@ def take_check_calls(program: str | bytes, *, as_results: bool) -> str | bytes:
     data = program.encode() if isinstance(program, str) else program
     if _CHECK.encode() not in data:
         return program
-    with context(allow_unregistered=False), ir.Location.unknown():
+    with context(), ir.Location.unknown():
         module = ir.Module.parse(program)
         calls: list[Any] = list(filter(_is_check, walk(module.operation)))
         if as_results:

@@ -28,7 +28,7 @@ def observe(program: str | bytes, *, first: int, most_elements: int, iterations:
     returned arrays, and of all arrays that could be returned. Constants, and values that only move elements of another
     value, are not returned. A loop that ends earlier has values of iterations that it does not run.
     """
-    with context(allow_unregistered=False), ir.Location.unknown():
+    with context(), ir.Location.unknown():
         module = ir.Module.parse(program)
         inline_calls(module)
         main = main_function(module)

@@ -46,7 +46,7 @@ def order(program: str | bytes, *, nan_first: bool = False) -> tuple[str, int, i
 
     Also returns the number of operations with an open order, and of sorts that are not stable.
     """
-    with context(allow_unregistered=False), ir.Location.unknown():
+    with context(), ir.Location.unknown():
         module = ir.Module.parse(program)
         inline_calls(module)
         main = main_function(module)

@@ -27,7 +27,7 @@ _BYTE, _WORD = 8, 32
 
 def repeat(program: str | bytes, *, count: int) -> tuple[str]:
     """Returns a StableHLO module that runs a module's main `count` times; raises MLIR's errors."""
-    with context(allow_unregistered=False), ir.Location.unknown():
+    with context(), ir.Location.unknown():
         module = ir.Module.parse(program)
         inline_calls(module)
         main = main_function(module)
@@ -134,7 +134,7 @@ _OF_PARTITIONS = ("channel_handle", "channel_id", "use_global_device_ids")
 
 def as_replicas(program: str | bytes) -> str:
     """Returns a StableHLO module of one replica with its partitions as replicas."""
-    with context(allow_unregistered=False), ir.Location.unknown():
+    with context(), ir.Location.unknown():
         module = ir.Module.parse(program)
         for operation in list(walk(module.operation)):
             if has(hlo_opcode(operation.name), Trait.AMONG_DEVICES):
@@ -197,7 +197,7 @@ def join(programs: Iterable[str | bytes | None]) -> tuple[str, list[int]]:
     type. The operands of their `check.*` calls are results, too. None stands for a program without a StableHLO form.
     Raises ValueError where the first program is not valid.
     """
-    with context(allow_unregistered=False), ir.Location.unknown():
+    with context(), ir.Location.unknown():
         found = (None if program is None else _valid(program, number) for number, program in enumerate(programs))
         first, *others = found
         if first is None:

@@ -23,7 +23,7 @@ def round_operands(program: str | bytes, *, operands: int) -> tuple[str, *tuple[
     operand of product n, bit 2n + 1 for its right operand. Also returns two numbers for each product: the number of the
     first product with the same operands and attributes, and 1 for a convolution, 0 for a dot.
     """
-    with context(allow_unregistered=False), ir.Location.unknown():
+    with context(), ir.Location.unknown():
         module = ir.Module.parse(program)
         products = list(_products(module))
         numbers: dict[Any, int] = {}

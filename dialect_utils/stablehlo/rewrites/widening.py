@@ -52,7 +52,7 @@ _OFFSETS = 1009
 
 def widen(program: str | bytes) -> tuple[str, int]:
     """Returns the widened form of a StableHLO module and its number of noise elements; raises MLIR's errors."""
-    with context(allow_unregistered=False), ir.Location.unknown():
+    with context(), ir.Location.unknown():
         module = ir.Module.parse(program)
         inline_calls(module)
         widening = _Widening(module, main_function(module))
@@ -63,7 +63,7 @@ def widen(program: str | bytes) -> tuple[str, int]:
 
 def unround(program: str | bytes) -> tuple[str]:
     """Returns a StableHLO module with every float in 64 bits and the module's own inputs; raises MLIR's errors."""
-    with context(allow_unregistered=False), ir.Location.unknown():
+    with context(), ir.Location.unknown():
         module = ir.Module.parse(program)
         inline_calls(module)
         _Unrounding(module, main_function(module)).apply()

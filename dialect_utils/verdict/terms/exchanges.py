@@ -87,13 +87,13 @@ class Exchange:
     ) -> Sequence[V]:
         """Returns the results; `make` makes the results of one exchange.
 
-        Each array is exchanged by itself; an all-to-all of one array exchanges its parts.
+        Each array is exchanged by itself; an all-to-all with a split dimension exchanges the parts of each.
         """
         if self._is_alone() and [domain.dimensions(array) for array in arrays] == [*map(_sizes, self.shapes)]:
             return arrays
         if self.opcode == "all-to-all" and dict(self.dimensions)[_SPLIT]:
             count = self._part_count()
-            return make(self, arrays) if count is None else [self._of_parts(domain, arrays[0], count, make)]
+            return make(self, arrays) if count is None else [self._of_parts(domain, x, count, make) for x in arrays]
         is_in_place = _IN_PLACE in dict(self.texts)
         if self.opcode not in _EACH or is_in_place or len(arrays) != len(self.shapes):
             return make(self, arrays)

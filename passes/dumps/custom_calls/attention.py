@@ -143,8 +143,7 @@ def _expand(ops: Ops, call: Instruction, *, is_backward: bool) -> Instruction:
     program = partial(_backward, attention) if is_backward else partial(_forward, attention, is_training)
 
     def rounded(*operands: Expr) -> Exprs:
-        found = program(*operands)
-        return [each.convert(shape.element_type) for each, shape in zip(found, shapes, strict=False)]
+        return [each.convert(shape.element_type) for each, shape in zip(program(*operands), shapes, strict=False)]
 
     result = spliced(ops, call, call.operands, rounded)
     count = len([*result.shape.arrays()])

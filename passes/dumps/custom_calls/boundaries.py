@@ -56,8 +56,7 @@ def _part(ops: Ops, value: Instruction, sharding: Sharding, count: int) -> Instr
     shape = array_shape(value)
     sizes = sharding.local(shape.dimensions)
     if any(size * tiles != full for size, tiles, full in zip(sizes, sharding.tiles, shape.dimensions, strict=True)):
-        message = f"{shape} is not divided evenly among {count} devices"
-        raise DiagnosticError(Diagnostic(message, ops.replaced.location))
+        raise DiagnosticError(Diagnostic(f"{shape} is not divided evenly among {count} devices", ops.replaced.location))
     if sharding.is_replicated:
         return value
     number, starts = ops.emit("partition-id", ops.shape(_NUMBER, ())), []

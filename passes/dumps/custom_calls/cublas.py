@@ -137,8 +137,7 @@ def _repeated(
 
 def _minor_dimensions(result: ArrayShape, bias: ArrayShape) -> list[int]:
     """Returns the dimensions of the result that a bias has: the most minor ones in memory."""
-    order = result.effective_layout.minor_to_major
-    along = dict(zip(bias.effective_layout.minor_to_major, order, strict=False))
+    along = dict(zip(bias.effective_layout.minor_to_major, result.effective_layout.minor_to_major, strict=False))
     return [along[i] for i in range(bias.rank)]
 
 

@@ -126,14 +126,12 @@ def expand_product(
     found = from_forward(ops, _read(call), shape)
     value = _emit(ops, found, shape.dimensions, summing_type(shape, found.lhs, found.rhs))
     if call.attribute("backend_config") is not None:
-        config = CallConfig.of(call, "cudnn_conv_backend_config")
-        scale = config.number("conv_result_scale")
+        scale = CallConfig.of(call, "cudnn_conv_backend_config").number("conv_result_scale")
         value = value if scale == 1 else _scaled(ops, value, scale, shape)
     return outputs(ops, call, [rounded(ops, value, shape.element_type)])
 
 
 def _scaled(ops: Ops, value: Instruction, scale: float, shape: ArrayShape) -> Instruction:
-    """Builds a product with a scale in f32, or in f64 for a result of f64."""
     return times(ops, ops.convert(value, _F64 if shape.element_type == _F64 else _F32), scale)
 
 
@@ -207,7 +205,6 @@ def backward_filter(ops: Ops, found: Convolution, shape: ArrayShape) -> Convolut
 
 
 def _simple(found: Convolution) -> tuple[WindowDimension, ...]:
-    """Returns the window of a backward call; raises DiagnosticError for a dilated input or a reversal."""
     if any(dim.lhs_dilation != 1 or dim.is_reversed for dim in found.window):
         raise refused(found.call, f"its window is {format_window(found.window)}")
     return found.window

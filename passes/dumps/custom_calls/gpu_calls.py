@@ -79,8 +79,7 @@ def _top(ops: Ops, call: Instruction) -> Instruction:
     check_operands(call, 1)
     source = array_shape(call.operands[0])
     shapes = result_shapes(call, 2)
-    last = source.rank - 1
-    iota = ops.array("iota", source.dimensions, (), {"iota_dimension": str(last)}, element_type=S32)
+    iota = ops.array("iota", source.dimensions, (), {"iota_dimension": str(source.rank - 1)}, element_type=S32)
     ordered = _sorted(ops, (call.operands[0], iota), "GT", zeros_are_equal=False)
     pairs = zip(ordered, shapes, strict=True)
     kept = [ops.convert(first_elements(ops, value, shape.dimensions), shape.element_type) for value, shape in pairs]

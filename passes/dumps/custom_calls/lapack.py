@@ -149,8 +149,7 @@ def _packed_eigenvectors(given: _Given, a: Expr) -> Exprs:
         return [a, *_routine([a], "geev", "geev", attributes, [values, vectors, vectors, info])]
     part, whole = Val(a.kind, values.dims), Val(values.kind, vectors.dims)
     real, imaginary, left, right, ok = _routine([a], "geev", "geev", attributes, [part, part, whole, whole, info])
-    batch = range(len(a.dims) - 2)
-    is_first = imaginary.compare("GE", 0).broadcast(a.dims, *batch, len(a.dims) - 1)
+    is_first = imaginary.compare("GE", 0).broadcast(a.dims, *range(len(a.dims) - 2), len(a.dims) - 1)
     packed = [is_first.where(each.unary("real", a.kind), -each.unary("imag", a.kind)) for each in (left, right)]
     joined = a.code.emit("complex", values.kind, values.dims, [real.value, imaginary.value])
     return [a, Expr(a.code, joined), *packed, ok]
@@ -159,8 +158,7 @@ def _packed_eigenvectors(given: _Given, a: Expr) -> Exprs:
 def _tridiagonal(given: _Given, *operands: Expr) -> Exprs:
     """Returns the solution for the diagonals below, on and above the main one, and the right-hand sides."""
     results = [Val(each.kind, each.dims) for each in operands]
-    info = Val(S32, operands[3].dims[:-2])
-    return [_routine(operands, "gtsv", "gtsv", {}, [*results, info])[3]]
+    return [_routine(operands, "gtsv", "gtsv", {}, [*results, Val(S32, operands[3].dims[:-2])])[3]]
 
 
 def _symmetric_product(given: _Given, a: Expr, c: Expr, alpha: Expr, beta: Expr) -> Exprs:

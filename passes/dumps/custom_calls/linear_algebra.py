@@ -60,7 +60,6 @@ def compact_wy(x: Expr) -> Expr:
 
 
 def _positions(a: Expr) -> tuple[Expr, Expr]:
-    """Returns the row and the column of each element."""
     return a.iota(len(a.dims) - 2), a.iota(len(a.dims) - 1)
 
 
@@ -370,8 +369,7 @@ def high_half(ops: Ops, wide: Instruction, half: ElementType) -> Instruction:
         rest = ops.convert(ops.like("subtract", wide, ops.convert(high, shape.element_type)), _F32)
         is_finite = ops.emit("is-finite", ops.shape(PRED, shape.dimensions), (high,))
         return ops.emit("select", array_shape(rest), (is_finite, rest, ops.filled(_F32, shape.dimensions)))
-    count = ops.filled(kind, dims, _HALF_BITS)
-    return ops.convert(ops.like("shift-right-logical", wide, count), half)
+    return ops.convert(ops.like("shift-right-logical", wide, ops.filled(kind, dims, _HALF_BITS)), half)
 
 
 def combined(ops: Ops, low: Instruction, high: Instruction, kind: ElementType) -> Instruction:
@@ -383,5 +381,4 @@ def combined(ops: Ops, low: Instruction, high: Instruction, kind: ElementType) -
         return ops.like("add", ops.convert(high, kind), ops.convert(low, kind))
     upper = ops.like("shift-left", ops.convert(high, kind), ops.filled(kind, dims, _HALF_BITS))
     # Through u32, since a signed low half would extend its sign.
-    lower = ops.convert(ops.convert(low, _U32), kind)
-    return ops.like("or", upper, lower)
+    return ops.like("or", upper, ops.convert(ops.convert(low, _U32), kind))

@@ -158,8 +158,7 @@ def stretched(code: Code, a: Val, dims: Sequence[int]) -> Val:
         return constant(a.kind, a.known, dims)
     first = len(dims) - len(a.dims)
     kept = [i for i, size in enumerate(a.dims) if size != 1 or dims[first + i] == 1]
-    squeezed = reshape(code, a, [a.dims[i] for i in kept])
-    return broadcast(code, squeezed, dims, [first + i for i in kept])
+    return broadcast(code, reshape(code, a, [a.dims[i] for i in kept]), dims, [first + i for i in kept])
 
 
 def reshape(code: Code, a: Val, dims: Sequence[int]) -> Val:
@@ -207,8 +206,7 @@ def slice_dynamic(code: Code, a: Val, starts: Sequence[Val], sizes: Sequence[int
         limits = [size - part for size, part in zip(a.dims, sizes, strict=True)]
         clamped = [min(max(int(value or 0), 0), limit) for value, limit in zip(known, limits, strict=True)]
         return slice_static(code, a, clamped, sizes)
-    attributes = f", dynamic_slice_sizes={{{_list(sizes)}}}"
-    return code.emit("dynamic-slice", a.kind, sizes, [a, *starts], attributes)
+    return code.emit("dynamic-slice", a.kind, sizes, [a, *starts], f", dynamic_slice_sizes={{{_list(sizes)}}}")
 
 
 def update(code: Code, a: Val, part: Val, starts: Sequence[Val]) -> Val:

@@ -263,6 +263,5 @@ def while_loop(
     body.finish([*following, *(body.local(value) for value in body.captured)])
     condition.finish([answer], as_tuple=False)
     whole = [*initial, *body.captured]
-    name = code.tuple(whole)
-    made = code.emit_tuple("while", whole, [name], f", condition=%{condition.name}, body=%{body.name}")
+    made = code.emit_tuple("while", whole, [code.tuple(whole)], f", condition=%{condition.name}, body=%{body.name}")
     return made[: len(initial)]

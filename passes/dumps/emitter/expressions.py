@@ -10,6 +10,14 @@ from passes.dumps.emitter import arrays
 from passes.dumps.emitter.code import S32, Code, Dims, Number, Program, Val, constant, index
 
 
+def _operator(opcode: str) -> Callable[[Expr, Expr | Number], Expr]:
+    return lambda self, other: self.binary(opcode, other)
+
+
+def _reflected(opcode: str) -> Callable[[Expr, Number], Expr]:
+    return lambda self, other: self.number(other).binary(opcode, self)
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Expr:
     """An array in a computation; beside it a number is an array of its type and dimensions."""
@@ -53,41 +61,17 @@ class Expr:
         a, b = (each.value if isinstance(each, Expr) else like.number(each).value for each in (chosen, other))
         return Expr(self.code, arrays.select(self.code, self.value, a, b))
 
-    def __add__(self, other: Expr | Number) -> Expr:
-        return self.binary("add", other)
-
-    def __sub__(self, other: Expr | Number) -> Expr:
-        return self.binary("subtract", other)
-
-    def __mul__(self, other: Expr | Number) -> Expr:
-        return self.binary("multiply", other)
-
-    def __rmul__(self, other: Number) -> Expr:
-        return self.number(other) * self
-
-    def __radd__(self, other: Number) -> Expr:
-        return self.number(other) + self
-
-    def __rsub__(self, other: Number) -> Expr:
-        return self.number(other) - self
-
-    def __truediv__(self, other: Expr | Number) -> Expr:
-        return self.binary("divide", other)
-
-    def __rtruediv__(self, other: Number) -> Expr:
-        return self.number(other) / self
+    __add__, __radd__ = _operator("add"), _reflected("add")
+    __sub__, __rsub__ = _operator("subtract"), _reflected("subtract")
+    __mul__, __rmul__ = _operator("multiply"), _reflected("multiply")
+    __truediv__, __rtruediv__ = _operator("divide"), _reflected("divide")
+    __and__, __or__ = _operator("and"), _operator("or")
 
     def __neg__(self) -> Expr:
         return self.unary("negate")
 
     def __invert__(self) -> Expr:
         return self.unary("not")
-
-    def __and__(self, other: Expr | Number) -> Expr:
-        return self.binary("and", other)
-
-    def __or__(self, other: Expr) -> Expr:
-        return self.binary("or", other)
 
     def __abs__(self) -> Expr:
         return self.unary("abs", self.kind.part)

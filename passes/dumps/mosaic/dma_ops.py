@@ -96,8 +96,7 @@ def _signal(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     if groups[3]:
         raise frame.refused(op, "signals another core, which is not known here")
     if groups[2]:
-        pairs = _pairs(frame, op, groups[2][0])
-        amount = _permuted(frame, amount, pairs)
+        amount = _permuted(frame, amount, _pairs(frame, op, groups[2][0]))
     _count(frame, frame.ref(op.operands[0], op), amount)
     return []
 

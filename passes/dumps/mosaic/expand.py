@@ -43,9 +43,7 @@ def expand_kernel(ops: Ops, call: Instruction, *, unwritten: Unwritten = "zero")
             module.add_computation(text)
     shapes: list[Shape] = [ops.shape(result.element_type, result.dimensions) for result in results]
     made = ops.emit("call", TupleShape(tuple(shapes)), call.operands, {"to_apply": f"%{name}"})
-    if isinstance(call.shape, TupleShape):
-        return made
-    return ops.element(made, 0)
+    return made if isinstance(call.shape, TupleShape) else ops.element(made, 0)
 
 
 def decode_kernels(calls: Sequence[Instruction]) -> None:
@@ -65,7 +63,6 @@ def _name(call: KernelCall) -> str:
 
 
 def _aliases(call: Instruction) -> tuple[tuple[int, int], ...]:
-    """Returns (result, operand) numbers of the aliases."""
     text = call.attribute("output_to_operand_aliasing") or ""
     return tuple((int(result or 0), int(operand)) for result, operand in _ALIAS.findall(text))
 

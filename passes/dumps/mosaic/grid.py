@@ -85,7 +85,6 @@ class _Lowerer:
         return self.program
 
     def _check_counts(self, dynamic: int) -> None:
-        """Raises DiagnosticError if the call does not have the kernel's number of operands and results."""
         found = len(self.call.operands) + len(self.call.results)
         wanted = dynamic + self.kernel.scalar_prefetch + len(self.kernel.windowed)
         if found != wanted:
@@ -123,8 +122,7 @@ class _Lowerer:
         """Builds the memory of a reference without a window."""
         if reference.type.kind != "memref":
             raise self._misfit(f"takes {reference.type}, which is not a reference to memory")
-        op = self.kernel.main.body.ops[-1]
-        kind = self.frame.kind(reference, op)
+        kind = self.frame.kind(reference, self.kernel.main.body.ops[-1])
         if value is not None:
             self._check_fits(reference, kind, value.kind, value.dims, reference.type.dimensions)
         buffer = Buffer(f"arg{reference.number}", kind, reference.type.dimensions)
@@ -143,7 +141,6 @@ class _Lowerer:
     def _check_fits(
         self, reference: KernelValue, kind: ElementType, given: ElementType, dims: Sequence[int], wanted: Sequence[int]
     ) -> None:
-        """Raises DiagnosticError if an array, or a block of it, does not fit the kernel's reference."""
         if kind.bits != given.bits or prod(dims) != prod(wanted):
             raise self._misfit(f"takes {reference.type}, but its call has {given}[{','.join(map(str, dims))}]")
 
@@ -246,16 +243,11 @@ class _Lowerer:
         for argument, each in zip(arguments, indices, strict=False):
             frame.values[argument.number] = each
         cut = {id(operand): self._start(frame, operand, indices) for operand in operands if operand.is_cut}
-        blocks: dict[int, Buffer] = {}
-        for operand in operands:
-            if operand.is_cut:
-                blocks[id(operand)] = self._cut(frame, operand, cut[id(operand)])
-        references = [frame.values[argument.number] for argument in arguments]
-        frame.run(self.kernel.main.body, references)
+        blocks = {id(each): self._cut(frame, each, cut[id(each)]) for each in operands if each.is_cut}
+        frame.run(self.kernel.main.body, [frame.values[argument.number] for argument in arguments])
         for operand in operands:
             if operand.is_cut and operand.is_result:
-                block = frame.memory[blocks[id(operand)]]
-                part = arrays.reshape(frame.code, block, operand.window.bounds)
+                part = arrays.reshape(frame.code, frame.memory[blocks[id(operand)]], operand.window.bounds)
                 frame.memory[operand.whole] = arrays.update(
                     frame.code, frame.memory[operand.whole], part, cut[id(operand)]
                 )

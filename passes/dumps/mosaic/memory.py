@@ -246,15 +246,13 @@ def write_strided(store: Store, ref: Ref, starts: Sequence[Val], value: Val, str
     code, between = store.code, [stride - 1 for stride in strides]
     none = [0] * len(strides)
     spread = arrays.pad(code, value, constant(value.kind, 0), none, none, between)
-    is_new = constant(PRED, True, value.dims)
-    mask = arrays.pad(code, is_new, constant(PRED, False), none, none, between)
+    mask = arrays.pad(code, constant(PRED, True, value.dims), constant(PRED, False), none, none, between)
     write_masked(store, ref, starts, spread, mask)
 
 
 def write_masked(store: Store, ref: Ref, starts: Sequence[Val], value: Val, mask: Val) -> None:
     """Replaces the elements for which the mask is true."""
-    old = ref.read(store, starts, value.dims)
-    ref.write(store, starts, arrays.select(store.code, mask, value, old))
+    ref.write(store, starts, arrays.select(store.code, mask, value, ref.read(store, starts, value.dims)))
 
 
 def unwritten(kind: ElementType, dims: Sequence[int], how: Unwritten) -> Val:
@@ -264,9 +262,7 @@ def unwritten(kind: ElementType, dims: Sequence[int], how: Unwritten) -> Val:
 
 def poison(kind: ElementType) -> Number:
     """Returns NaN for a floating-point type, else an odd bit pattern."""
-    if kind.is_floating:
-        return float("nan")
-    return kind.poison_bits
+    return float("nan") if kind.is_floating else kind.poison_bits
 
 
 def sliced(ref: Ref, starts: Sequence[Val], sizes: Sequence[int]) -> SlicedRef:

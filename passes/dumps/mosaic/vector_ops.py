@@ -98,8 +98,7 @@ def _insert(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 def _from_elements(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     parts = [arrays.reshape(frame.code, value, (1,)) for value in frame.vals(op.operands, op)]
-    joined = arrays.concatenate(frame.code, parts, 0)
-    return [arrays.reshape(frame.code, joined, op.results[0].type.dimensions)]
+    return [arrays.reshape(frame.code, arrays.concatenate(frame.code, parts, 0), op.results[0].type.dimensions)]
 
 
 def _reduce(frame: Frame, op: KernelOp) -> Sequence[Meaning]:

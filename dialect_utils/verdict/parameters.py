@@ -1,0 +1,139 @@
+"""Parameters that a rewrite drops, adds or moves, matched by names and types."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dialect_utils.execution.named import name_of
+from dialect_utils.ir import Module, Value
+from dialect_utils.layout import Shape
+from dialect_utils.text import DiagnosticError
+from dialect_utils.verdict.entry import entry_interface
+
+# Names that printers give: `Arg_0.1`, `param_2`, `p.3`, and `%arg0` at position 0.
+_PRINTED = re.compile(r"(?:Arg|param|parameter|p)?[._]?\d+(?:\.\d+)*|p|arg(\d+)", re.ASCII)
+_HINT = "parameters are matched by name, by types that occur once, or if those left out are unused"
+# Attributes of HLO that number the parameters, and affect no result.
+_NUMBERED = ("input_output_alias", "buffer_donor", "allow_spmd_sharding_propagation_to_parameters")
+
+
+def with_common_parameters(stages: Sequence[Module]) -> tuple[Sequence[Module], tuple[str, ...]]:
+    """Returns forms of a module, and how their parameters were matched: nothing where they fit by position.
+
+    Otherwise the first and the last form get the parameters of both, in the order of the first. Raises DiagnosticError
+    where it is not clear which parameter is which.
+    """
+    sides = [list(stage.entry.parameters) for stage in (stages[0], stages[-1])]
+    try:
+        entry_interface(stages)
+        return stages, ()
+    except DiagnosticError as error:
+        pairs = None if _shapes(sides[0]) == _shapes(sides[1]) else _matched(*sides)
+        if pairs is None:
+            listed = [", ".join(f"{each.name}: {each.shape.without_layout}" for each in side) for side in sides]
+            first = replace(error.diagnostics[0], hint=f"({listed[0]}) in one, ({listed[1]}) in the other; {_HINT}")
+            raise DiagnosticError(first if sides[0] != sides[1] else error.diagnostics) from None
+    added = [number for number in range(len(sides[1])) if number not in pairs.values()]
+    common = [
+        [*range(len(sides[0])), *(sides[1][number].shape for number in added)],
+        [*(pairs.get(number, value.shape) for number, value in enumerate(sides[0])), *added],
+    ]
+    forms = [_with_parameters(stage, order) for stage, order in zip((stages[0], stages[-1]), common, strict=True)]
+    entry_interface(forms)
+    return forms, tuple(_told(sides[0], sides[1], pairs))
+
+
+def _shapes(parameters: Sequence[Value]) -> list[str]:
+    return [str(each.shape.without_layout) for each in parameters]
+
+
+def _matched(first: Sequence[Value], last: Sequence[Value]) -> dict[int, int] | None:
+    """Returns the numbers of the last module's parameters by those of the first; None where they are not clear."""
+    names = [[_name(each, number) for number, each in enumerate(side)] for side in (first, last)]
+    if any(names[0]) != any(names[1]):
+        # The other side has the names of a printer, `%arg0` in order.
+        names = [[value.name for value in side] for side in (first, last)]
+    shapes = _shapes(first), _shapes(last)
+    known = {each for each, count in Counter(names[0]).items() if each and count == names[1].count(each) == 1}
+    found = {names[0].index(each): names[1].index(each) for each in known}
+    if any(shapes[0][ours] != shapes[1][theirs] for ours, theirs in found.items()):
+        return None
+    left = [[number for number, name in enumerate(side) if name not in known] for side in names]
+    if not all(left):
+        return found
+    rest = _matched_by_types(*([side[number] for number in open_] for side, open_ in zip(shapes, left, strict=True)))
+    if rest is None:
+        used = [
+            [number for number in open_ if _is_used(side[number])]
+            for side, open_ in zip((first, last), left, strict=True)
+        ]
+        for ours, theirs in ((used[0], left[1]), (left[0], used[1])):
+            if [shapes[0][each] for each in ours] == [shapes[1][each] for each in theirs]:
+                return found | dict(zip(ours, theirs, strict=True))
+        return None
+    return found | {left[0][ours]: left[1][theirs] for ours, theirs in rest.items()}
+
+
+def _matched_by_types(first: Sequence[str], last: Sequence[str]) -> dict[int, int] | None:
+    """Returns the only embedding of the shorter side that keeps the order, or that of types that occur once."""
+    if len(first) > len(last):
+        found = _matched_by_types(last, first)
+        return None if found is None else {theirs: ours for ours, theirs in found.items()}
+    forward, backward = _embedded(first, last), _embedded(first[::-1], last[::-1])
+    if forward is not None and backward is not None and forward == [len(last) - 1 - each for each in backward[::-1]]:
+        return dict(enumerate(forward))
+    is_clear = all(last.count(each) == first.count(each) == 1 for each in first)
+    return {number: last.index(each) for number, each in enumerate(first)} if is_clear else None
+
+
+def _embedded(short: Sequence[str], long: Sequence[str]) -> list[int] | None:
+    """Returns the first positions at which one sequence is within another, in order."""
+    found: list[int] = []
+    for each in short:
+        start = found[-1] + 1 if found else 0
+        if each not in long[start:]:
+            return None
+        found.append(long.index(each, start))
+    return found
+
+
+def _name(parameter: Value, number: int) -> str:
+    """Returns the name of a parameter, empty where a printer gave it by position."""
+    name = name_of(parameter) or parameter.name
+    printed = _PRINTED.fullmatch(name)
+    return "" if printed and printed[1] in (None, str(number)) else name
+
+
+def _is_used(parameter: Value) -> bool:
+    return bool(parameter.users) or parameter in parameter.function.results
+
+
+def _with_parameters(module: Module, order: Sequence[int | Shape]) -> Module:
+    """Returns a module whose entry has its own parameters in another order, and new ones of shapes."""
+    copy = module.clone()
+    layouts, results = copy.entry_layout
+    copy.entry.set_parameters(order)
+    if copy.dialect == "hlo":
+        copy.set_entry_layout([layouts[each] if isinstance(each, int) else each for each in order], results)
+        for name in {*_NUMBERED} & copy.attributes.keys():
+            copy.set_attribute(name, None)
+    return copy
+
+
+def _told(first: Sequence[Value], last: Sequence[Value], pairs: dict[int, int]) -> list[str]:
+    """Returns a sentence about each parameter that one module lacks, and about all if their order differs."""
+    sides = (("first", "second", first, pairs.keys()), ("second", "first", last, {*pairs.values()}))
+    lines = [
+        f"parameter {number} ({each.name}) of the {own} is not in the {other}; the {own} "
+        f"{'uses' if _is_used(each) else 'does not use'} it"
+        for own, other, values, known in sides
+        for number, each in enumerate(values)
+        if number not in known
+    ]
+    moved = [pairs[each] for each in sorted(pairs)]
+    if moved != sorted(moved):
+        lines += [f"parameter {each} of the first is parameter {pairs[each]} of the second" for each in sorted(pairs)]
+    return lines
