@@ -19,8 +19,11 @@ from typing import Protocol
 PROGRAMS = {
     "worker": "dialect_utils.execution.worker",
     "compiler": "dialect_utils.execution.compiling",
+    "passes": "dialect_utils.execution.passing",
 }
-WORKER, COMPILER = PROGRAMS
+WORKER, COMPILER, PASSES = PROGRAMS
+# The tool of `passes` that runs no code of the user.
+JAXLIB = "jaxlib"
 
 # Paths of Python and its libraries, languages and the time zone. A module must not find keys and tokens here.
 INHERITED = (
@@ -122,6 +125,11 @@ def _environment(program: str, arguments: Sequence[str]) -> dict[str, str]:
     if program == COMPILER:
         own = {name: os.environ[name] for name in COMPILER_FLAGS if name in os.environ}
         return worker_environment("1") | {"XLA_FLAGS": ""} | own | TPU_ENVIRONMENT
+    if program == PASSES and arguments[-1] != JAXLIB:
+        # The program is the user's own.
+        return {**os.environ, "PYTHONPATH": _python_path()}
+    if program == PASSES:
+        return worker_environment("1")
     _, devices = arguments
     return worker_environment(devices)
 

@@ -43,6 +43,7 @@ _CLONE_THREAD = 0x10000
 # Pipes to the parent, and the files that libraries hold open; a client of XLA has about a dozen.
 _OPEN_FILES = 128
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 # Added to a limit of time for work before and after the timed part.
 _CPU_MARGIN_SECONDS = 10
@@ -203,6 +204,21 @@ def die_with_parent(parent: int) -> None:
     if os.getppid() != parent:
         # The parent ended before the request.
         os._exit(1)
+
+
+def adopt_orphans() -> None:
+    """Makes Linux give this process the children of its descendants that end, so that `end_children` finds them."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def end_children() -> None:
+    """Kills all children of this process, and those that it adopts meanwhile."""
+    with contextlib.suppress(ChildProcessError, FileNotFoundError):
+        while True:
+            with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
+                for child in map(int, file.read().split()):
+                    os.kill(child, signal.SIGKILL)
+            os.waitpid(-1, 0)
 
 
 def prefer_as_victim() -> None:

@@ -33,7 +33,7 @@ from tests.paths import SHARED_DATA
 
 PAIRS = SHARED_DATA / "corpus/enzyme_pairs/pairs.json.xz"
 # CPU seconds for the proof of a pair, seconds until its process ends, and the memory of the process in bytes.
-_SECONDS, _ALARM, _MEMORY = 20.0, 150, 4 << 30
+_SECONDS, _ALARM, _MEMORY = 20.0, 400, 16 << 30
 _REASON = 150
 # Small changes of a program's text: a pattern, and what a match may become.
 _CHANGES = (
@@ -134,7 +134,7 @@ def main() -> int:
         for name, result in waiting:
             try:
                 found.append(result.get(_ALARM + 30))
-            except OutOfTimeError:  # the process ended, or took too long
+            except (MemoryError, OutOfTimeError):  # the process ended, or took too much
                 found.append({"id": name, "answer": "not compared", "reason": "out of time or memory"})
     for each in found:
         if each["answer"] != "equal" or "WRONG" in each["change"]:

@@ -20,6 +20,7 @@ from typing import Any
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 _SUPPORTED = "0.10 to 0.12"
+_ANCHOR = "builtin.module("
 
 
 def _missing(error: Exception) -> DiagnosticError:
@@ -51,7 +52,7 @@ try:
     serialize_portable_artifact = stablehlo.serialize_portable_artifact
     deserialize_portable_artifact = stablehlo.deserialize_portable_artifact
     current_version = stablehlo.get_current_version
-    _register_passes = stablehlo.register_stablehlo_passes
+    _register_passes = stablehlo.register_stablehlo_passes, _mlirHlo.register_mhlo_passes
     _DIMENSION_NUMBERS: dict[str, Any] = {
         "dimension_numbers": stablehlo.GatherDimensionNumbers,
         "dot_dimension_numbers": stablehlo.DotDimensionNumbers,
@@ -163,16 +164,37 @@ def deserialize_kernel(module: ir.Module) -> None:
     _run(module, "builtin.module(mosaic-serde{serialize=false})")
 
 
+def run_passes_on_text(text: str, pipeline: str) -> str:
+    """Returns the text of a module after passes; raises MLIRError, and ValueError for a pass that jaxlib lacks."""
+    module = ir.Module.parse(text, context())
+    run_passes(module, pipeline)
+    return str(module)
+
+
 def run_passes(module: ir.Module, pipeline: str) -> None:
-    """Runs passes of StableHLO on a module, in place; raises MLIRError where one fails."""
-    _register_passes()
+    """Runs passes of StableHLO and MHLO on a module, in place; raises MLIRError where one fails.
+
+    Passes outside of `builtin.module(...)` run on the module, or if they cannot on each function.
+    """
+    for register in _register_passes:
+        register()
     _run(module, pipeline)
 
 
 def _run(module: ir.Module, pipeline: str) -> None:
     from jaxlib.mlir.passmanager import PassManager
 
-    PassManager.parse(pipeline, module.context).run(module.operation)
+    def manager(text: str) -> PassManager:
+        return PassManager.parse(text, module.context)
+
+    if pipeline.startswith(_ANCHOR):
+        manager(pipeline).run(module.operation)
+        return
+    try:
+        found = manager(f"{_ANCHOR}{pipeline})")
+    except ValueError:
+        found = manager(f"{_ANCHOR}func.func({pipeline}))")
+    found.run(module.operation)
 
 
 def _optional_dialects() -> list[Callable[[ir.Context], None]]:

@@ -236,6 +236,11 @@ class StableHloModule(Guarded, Module):
         """Returns the names of all functions with a body, in the order of the text."""
         return [name for name, func in self._named.items() if blocks_of(func)]
 
+    @property
+    def judged(self) -> Sequence[str]:
+        """Returns the public functions with a body, or all functions with one if none of them is public."""
+        return [name for name in self.defined if is_public(self._named[name])] or self.defined
+
     def with_entry(self, name: str) -> StableHloModule:
         """Returns a module whose @main is a function of this one, with the functions that it names.
 

@@ -94,6 +94,39 @@ def parse_spec(source: Source) -> list[PassText]:
     return [] if not str(inner).strip() else [_parse_pass(piece) for piece in split(inner, ",")]
 
 
+def single_passes(source: Source) -> list[str]:
+    """Returns each pass of a pipeline as a pipeline of its own, with the anchors of MLIR around it.
+
+    `builtin.module(a,func.func(b{x=1},c))` -> `builtin.module(a)`, `builtin.module(func.func(b{x=1}))`, ... Raises
+    DiagnosticError with a span.
+    """
+    return list(_single_passes(Text(source, Span(0, len(source.text)))))
+
+
+def _single_passes(piece: Text) -> Iterator[str]:
+    piece = piece.stripped()
+    text = str(piece)
+    anchor = re.match(r"[\w.]+\s*\(", text)
+    if anchor is not None and _closing(piece, anchor.end() - 1) == len(text) - 1:
+        yield from (f"{anchor[0]}{each})" for each in _single_passes(piece.part(anchor.end(), len(text) - 1)))
+        return
+    first, *others = split(piece, ",")
+    if others:
+        for each in (first, *others):
+            yield from _single_passes(each)
+    else:
+        _parse_pass(first)
+        yield text
+
+
+def parse_innermost(single: str) -> PassText:
+    """Returns the pass of one of `single_passes`, without its anchors."""
+    anchors = re.match(r"(?:[\w.]+\s*\()*", single)
+    count = 0 if anchors is None else anchors[0].count("(")
+    inner = single[0 if anchors is None else anchors.end() : len(single) - count]
+    return _parse_pass(Text(Source("<pass>", inner), Span(0, len(inner))))
+
+
 def _without_anchor(whole: Text) -> Text:
     match = re.match(r"([\w.]+)\s*\(", str(whole))
     if match is None:

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
+from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from relayout.batch.unit import Unit, Work
 from relayout.command import BatchOptions, CiOptions, Command, LimitOptions
 from relayout.comparison import (
@@ -26,12 +27,15 @@ from relayout.comparison import (
     proof_seconds,
 )
 from relayout.console import Console, print_json
-from relayout.options import argument, excludes, flag, group, option, parsed, usage_error
+from relayout.options import argument, excludes, flag, group, needs, option, parsed, usage_error
 from relayout.output import STANDARD_OUTPUT
-from relayout.validation.compilation import NEEDS_TARGET, CompilationOptions
-from relayout.validation.gathering import LOST, Results
+from relayout.validation.compilation import CompilationOptions
+from relayout.validation.gathering import LOST, Results, status_of
 from relayout.validation.judging import REDUCTION_SECONDS, Judge
 from relayout.validation.steps import Step, chosen_steps, find_steps
+
+if TYPE_CHECKING:
+    from dialect_utils.execution.passing import PassRunner
 
 _PAGE = ".html"
 
@@ -49,7 +53,7 @@ class Validate(Command):
 
     examples = (
         "relayout validate examples/negate.hlo --target cpu",
-        "relayout validate examples/negate.hlo --target cpu --only fusion-wrapper -o page.html",
+        "relayout validate examples/acos.mlir --passes chlo-legalize-to-stablehlo --with jaxlib",
     )
     notes = EXIT_CODES
     lost_status = UNKNOWN
@@ -58,17 +62,29 @@ class Validate(Command):
     rules = (
         WITHOUT_EXECUTION,
         excludes("no_reduce", ("reduced_dir",), "with --no-reduce"),
-        NEEDS_TARGET,
-        excludes("target", ("resume", "cluster"), "with --target, which compiles on this machine"),
+        needs(("dump",), "target", "tool", reason="without --target or --with"),
+        needs(("passes",), "tool", reason="without --with"),
+        excludes("target", ("resume", "cluster", "tool"), "with --target, which compiles on this machine"),
+        excludes("tool", ("resume", "cluster"), "with --with, which runs the passes on this machine"),
     )
 
     files: tuple[str, ...] = argument(
-        "DIR", "dump directories with the modules of all passes; a FILE with --target", "+"
+        "DIR", "dump directories with the modules of all passes; a FILE with --target, or FILEs with --with", "+"
     )
     compilation: CompilationOptions = group(
         CompilationOptions,
         target="compile a FILE, StableHLO or HLO, for cpu, tpu-v5e, gpu-h100 or another chip, and judge that",
         module="judge these programs only: jit_f, module_0003",
+    )
+    tool: str | None = option(
+        "TOOL",
+        "run the passes of jaxlib, of a program such as 'my-opt {in} -o {out} --pass-pipeline={pass}', or of a Python "
+        "function module:function, and judge each",
+        str,
+        "--with",
+    )
+    passes: str | None = option(
+        "PIPELINE", "with --with: these passes, in MLIR's syntax (default: those of the RUN lines of each FILE)"
     )
     output: str | None = option(
         "OUT", "write a page: a row a step, with the difference of its texts", str, "-o", "--output"
@@ -83,25 +99,44 @@ class Validate(Command):
 
     @contextmanager
     def prepared(self) -> Iterator[Self]:
-        with self.compilation.folder() as folder:
+        is_made = self.compilation.target is not None or self.tool is not None
+        with self.compilation.folder(is_made=is_made) as folder:
             yield replace(self, compiled=folder)
 
     def plan(self, console: Console) -> Sequence[Unit]:
         if self.output is not None and not self.output.endswith(_PAGE):
             raise usage_error(f"-o {self.output} is no page", f"-o page{_PAGE}")
-        self.compilation.compile(self.files, self.compiled, console)
+        if self.tool is not None and self.compiled is not None:
+            # Imported here: it loads MLIR.
+            from relayout.validation.running import run_pipelines
+
+            with self._runner(self.tool) as runner:
+                console.diagnose(run_pipelines(self.files, self.passes, runner, self.compiled))
+        else:
+            self.compilation.compile(self.files, self.compiled, console)
         folders = self.files if self.compiled is None else [self.compiled]
         steps = [step for folder in folders for step in self._steps(folder, console, is_alone=len(folders) == 1)]
         return [
-            Unit(pair, seconds=comparison_seconds(self.limits, pair) + self.reduction_seconds, label=each.label)
+            Unit(pair, seconds=comparison_seconds(self.limits, pair) + self._own_seconds, label=each.label)
             for each in parsed(partial(chosen_steps, steps), self.only)
             for pair in [(each.before, each.after)]
         ]
 
     def _steps(self, folder: str, console: Console, *, is_alone: bool) -> list[Step]:
-        found = self.compilation.find(folder, console, "steps")
+        found = self.compilation.find(folder, None if self.compiled else console, "steps")
         prefix = "" if is_alone else os.path.basename(os.path.abspath(folder))
         return find_steps([replace(each, prefix=prefix) for each in found], folder)
+
+    def _runner(self, tool: str) -> PassRunner:
+        # Imported here, as below.
+        from dialect_utils.execution.passing import SECONDS, PassRunner
+
+        return PassRunner(tool, self.limits.memory or DEFAULT_MEMORY_BYTES, self.limits.timeout or SECONDS)
+
+    @property
+    def _own_seconds(self) -> float:
+        """Returns the time budget for all searches of a step that is different."""
+        return self.reduction_seconds * (1 if self.tool is None else 2)
 
     @property
     def reduction_seconds(self) -> float:
@@ -129,13 +164,20 @@ class Validate(Command):
     def _judge(self, judge: Judge, unit: Unit) -> int:
         """Prints the result of one step as JSON, again with a smaller pair if one was found; returns the exit code."""
         step, own = Step.of(unit.label, unit.inputs), self.reduction_seconds
-        result = judge.judge(step, proof_seconds(self.limits, unit.seconds - own))
+        seconds = proof_seconds(self.limits, unit.seconds - self._own_seconds)
+        result = judge.judge(step, seconds)
         print_json(result.as_json())
         if own:
+            if self.tool is not None and result.verdict == "different":
+                # Imported here, as above.
+                from relayout.validation.running import with_element
+
+                with self._runner(self.tool) as runner:
+                    result = with_element(step, result, runner, judge, own)
             reduced = judge.reduced(step, result, own)
             if reduced != result:
                 print_json(reduced.as_json())
-        return self.comparison.exit_code(result.verdict, result.up_to)
+        return status_of(result, self.comparison)
 
     def lost(self, unit: Unit, reason: str) -> str:
         return "\n" + json.dumps({LOST: reason}) + "\n"

@@ -46,13 +46,13 @@ class Why(Command):
 
     @contextmanager
     def prepared(self) -> Iterator[Self]:
-        with self.compilation.folder() as folder:
+        with self.compilation.folder(is_made=self.compilation.target is not None) as folder:
             yield replace(self, compiled=folder)
 
     def plan(self, console: Console) -> Sequence[Unit]:
         self.compilation.compile([self.file], self.compiled, console)
         folder = self.compiled or self.file
-        programs = find_programs(self.compilation.find(folder, console, "passes"), folder)
+        programs = find_programs(self.compilation.find(folder, None if self.compiled else console, "passes"), folder)
         return [
             Unit(tuple(modules), seconds=self.limits.seconds(modules, CHECKING_SECONDS_PER_MEGABYTE), label=name)
             for name, modules in programs.items()

@@ -21,7 +21,7 @@ from dialect_utils.text import Diagnostic, render
 from relayout.batch.unit import Unit
 from relayout.command import Command, Job, Result
 from relayout.console import colour
-from relayout.options import written
+from relayout.options import values_of, written
 from relayout.supervisor.child import Limits, format_unit, parse_plan, serve
 from relayout.supervisor.host import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
 from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable
@@ -185,6 +185,7 @@ class Pool:
                 may_compile=command.compiles or command.trial,
                 dump=command.compiled,
                 oracle=command.oracle,
+                tool=values_of(command).get("tool"),
             ),
             reads_input=self._limits.reads_input,
         )
@@ -317,4 +318,5 @@ def _fields(kind: bytes, data: bytearray) -> dict[str, Any]:
 def _writable(command: Command) -> Writable:
     """Returns the names that the command line gives to files that are written."""
     given = [str(name) for option, name in written(command).items() if option not in _OWN]
+    given += [] if command.compiled is None else [command.compiled]
     return Writable(tuple(name + ending for name in given for ending in command.endings), tuple(given))

@@ -204,6 +204,8 @@ class Programs:
     dump: str | None = None
     # The command of --oracle, None without it.
     oracle: str | None = None
+    # The tool of --with, None without it.
+    tool: str | None = None
     running: dict[int, processes.Started] = field(default_factory=dict)
 
     def start(self, program: str, arguments: Sequence[object]) -> tuple[dict[str, Any], list[int]]:
@@ -262,6 +264,8 @@ class Programs:
                 return [str(min(int(memory), self.memory)), platform, folder]
             case [str(memory), str(devices)] if program == processes.WORKER:
                 return [str(min(int(memory), self.memory)), str(int(devices))]
+            case [str(memory), str(tool)] if program == processes.PASSES and tool == self.tool:
+                return [str(min(int(memory), self.memory)), tool]
         raise MalformedFrameError(f"a request for a {program} that it may not start")
 
 

@@ -58,12 +58,12 @@ class CompilationOptions:
     function: str | None = function_option()
 
     @contextmanager
-    def folder(self) -> Iterator[str | None]:
-        """Returns a directory for the modules of a compilation, None without --target.
+    def folder(self, *, is_made: bool) -> Iterator[str | None]:
+        """Returns a directory for the modules that this command makes, None where it makes none.
 
         Raises UsageError for --dump with files in it. Without --dump the directory is removed in the end.
         """
-        if self.target is None:
+        if not is_made:
             yield None
         elif self.dump is None:
             with TemporaryDirectory(prefix="relayout-dump-") as made:
@@ -88,13 +88,13 @@ class CompilationOptions:
         console.diagnose(devices_of(module).notes_of_compilation)
         dump_module(module, target, folder)
 
-    def find(self, folder: str, console: Console, parts: str) -> list[Input]:
+    def find(self, folder: str, console: Console | None, parts: str) -> list[Input]:
         """Returns the modules of a directory; raises UsageError for a file that is one of them.
 
-        `parts` are what the command finds between the modules.
+        `parts` are what the command finds between the modules. Skipped files are noted in the user's own directory,
+        not in one that this command made (`console` of None).
         """
-        # Skipped files are noted only in the user's own directory, not in one that this command made.
-        found = InputOptions(module=self.module).find([folder], console if self.target is None else None)
+        found = InputOptions(module=self.module).find([folder], console)
         if [each.path for each in found] == [folder]:
             # It raises MissingFileError.
             found[0].data()

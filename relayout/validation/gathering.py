@@ -11,11 +11,17 @@ from dialect_utils.io.files import encode
 from relayout.batch.unit import Unit
 from relayout.command import Gatherer, Result
 from relayout.comparison import ComparisonOptions
+from relayout.console import FAILED
 from relayout.output import write_output
-from relayout.validation.steps import Reduced, Step, StepResult, Validation
+from relayout.validation.steps import FAILED as FAILED_METHOD, Reduced, Step, StepResult, Validation
 
 # The key of a line that says why the process of a unit was lost.
 LOST = "lost"
+
+
+def status_of(found: StepResult, comparison: ComparisonOptions) -> int:
+    """Returns the exit code of a step: a pass that makes no module has failed."""
+    return FAILED if found.methods == (FAILED_METHOD,) else comparison.exit_code(found.verdict, found.up_to)
 
 
 @dataclass(slots=True)
@@ -39,7 +45,7 @@ class Results(Gatherer[StepResult]):
         return "\n".join([*([f"{found.program}:"] if is_first_of_program else []), found.line, ""])
 
     def status(self, found: StepResult, result: Result) -> int:
-        return result.status if result.is_known else self.comparison.exit_code(found.verdict, found.up_to)
+        return result.status if result.is_known else status_of(found, self.comparison)
 
     def end(self) -> None:
         found = Validation(tuple(self.found))

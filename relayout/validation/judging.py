@@ -19,7 +19,17 @@ from passes.framework.pipeline import SUFFIX, verify
 from relayout.elided import compare_forms, is_elided_in_both
 from relayout.findings import Finder, is_kept, reduce_finding
 from relayout.validation.compilation import dump_module
-from relayout.validation.steps import TEXT, Reduced, Step, StepResult, Validation, chosen_steps, find_steps
+from relayout.validation.steps import (
+    FAILED,
+    FAILED_PASS,
+    TEXT,
+    Reduced,
+    Step,
+    StepResult,
+    Validation,
+    chosen_steps,
+    find_steps,
+)
 
 if TYPE_CHECKING:
     from dialect_utils.execution import SavedArray, Worker
@@ -77,6 +87,10 @@ class Judge:
 
     def _judged(self, step: Step, proof_seconds: float) -> StepResult:
         texts = step.before.data(), step.after.data()
+        reason = next((text for text in texts if text.startswith(encode(FAILED_PASS))), None)
+        if reason is not None:
+            said = (decode(reason).removeprefix(FAILED_PASS).strip(),)
+            return StepResult.of(step, "unknown", methods=(FAILED,), said=said)
         is_whole_text = not any(LEFT_OUT in text for text in texts)
         if is_whole_text and texts[0] == texts[1]:
             return StepResult.of(step, "equal", methods=(TEXT,), said=("the same text",))

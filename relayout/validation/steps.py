@@ -130,8 +130,10 @@ def _change(after: Input) -> tuple[str, str]:
 
 
 ANSWERS = ("equal", "equal-if", "agrees", "close", "unknown", "different")
-# The method of steps that change no text, or only names and metadata.
-TEXT = "text"
+# The method of steps that change no text, or only names and metadata, and that of a pass that makes no module.
+TEXT, FAILED = "text", "failed"
+# The begin of a file that has the reason in place of the module after a pass.
+FAILED_PASS = "// no module: "
 # The most steps whose reasons a summary names.
 _SHOWN = 5
 _ULPS = re.compile(r"\d+ ulps?")

@@ -212,6 +212,8 @@ def _constant_elements(label: Any, kind: ElementType, operands: Sequence[Any]) -
     from dialect_utils.layout.arrays.dtypes import dtype_of
     from dialect_utils.ops.domain import UndefinedError
 
+    if label in ("divide", "remainder") and not np.all(operands[1]):
+        raise UndefinedError("the engine chooses the quotient of a division by 0")
     if isinstance(label, str) and (label in _EXACT or label == "select"):
         return np.asarray(elementwise.each(label, kind, [*operands]), dtype_of(kind))
     if isinstance(label, tuple) and label[0] == "compare" and label[2:] == (False,):

@@ -189,6 +189,11 @@ FALSE_STEPS: dict[str, Step] = {
         PAIR,
     ),
     "other constant arrays": step("constant-arrays", compared("LT", THREE), compared("LT", TWO)),
+    "a quotient that the engine chooses": step(
+        "constant-arrays",
+        each("divide", array("s32", 4), NUMBERED, splat(constant(0, "s32"), "s32", 4)),
+        splat(constant((1 << 32) - 1, "s32"), "s32", 4),
+    ),
     "arrays that are not constant": step("constant-arrays", X, X),
     "a choice with the plan of a broadcast's movement": step(
         "broadcast-moved",
