@@ -12,18 +12,12 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, cast
 
 from dialect_utils.engine_names import DEFAULT_ENGINE, ENGINES, Engine
+from dialect_utils.execution import requirements
 from dialect_utils.execution.arrays import Array, SavedArray, from_plain_all
 from dialect_utils.execution.custom_calls import check_calls, is_column_major_call
 from dialect_utils.execution.errors import RefusedError
 from dialect_utils.execution.messages import Program
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Worker
-from dialect_utils.execution.requirements import (
-    check_devices,
-    check_emulated,
-    check_sizes,
-    check_work,
-    partitions_of,
-)
 from dialect_utils.ir import Module, Operation
 from dialect_utils.ir.control_flow import recursive_call
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
@@ -78,7 +72,7 @@ def program_of(module: Module, name: str) -> Program:
     if module.dialect == "hlo" and not module.name:
         # jaxlib does not read a computation without a module.
         return Program(f"HloModule fragment\n\n{text}", module.dialect, f"{name} (as a module)")
-    partitions = partitions_of(module)
+    partitions = requirements.partitions_of(module)
     # Columns may change: the excerpt under an error must show the text that jaxlib read.
     name = name if text == module.text() else f"{name} (without layouts)"
     return Program(text, module.dialect, name, partitions)
@@ -117,9 +111,9 @@ def check_executable(
     recursive = recursive_call(module)
     if recursive is not None:
         raise RefusedError(Diagnostic(f"{recursive.function.name} calls itself", recursive.location))
-    check_work(module)
-    check_emulated(module)
-    check_sizes(module, memory)
+    requirements.check_work(module)
+    requirements.check_emulated(module)
+    requirements.check_sizes(module, memory)
     check_calls(module)
     without_body = list(filter(None, map(_call_without_body, module.operations())))
     if without_body:
@@ -236,7 +230,7 @@ def run_module(
     if engine not in ENGINES:
         known = " or ".join(ENGINES)
         raise DiagnosticError(Diagnostic(f"unknown engine {engine!r}", hint=f"it is {known}, on this machine's CPU"))
-    check_devices(module, devices)
+    requirements.check_devices(module, devices)
     parameters, _ = entry_arrays(module, devices)
     arrays = from_plain_all(inputs, parameters)
     program = prepare(module, name, memory, engine)

@@ -17,12 +17,7 @@ from dialect_utils.hlo.graph import CONTROL, NameTable
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule, callees_first
 from dialect_utils.hlo.reading import ReadingContext
-from dialect_utils.hlo.text.grammar import (
-    FOOTER_LINE,
-    HEADER_LINE,
-    scan_attributes,
-    scan_shape,
-)
+from dialect_utils.hlo.text import grammar
 from dialect_utils.hlo.text.header import Header, end_of_tables
 from dialect_utils.hlo.text.provenance import BodyText, Frame
 from dialect_utils.hlo.text.tokens import RESERVED, Scanner, check_characters
@@ -46,14 +41,14 @@ def parse_module(text: str, name: str = "<hlo>", *, first_line: int = 1) -> HloM
 def _with_names(text: str, name: str) -> str:
     """Returns a text; one instruction in canonical form, `f32[2] add(f32[2], f32[2])`, gets names."""
     scanner = Scanner(Source(name, text))
-    if scan_shape(scanner) is None or scanner.token.kind != "word" or scanner.peek().text != "(":
+    if grammar.scan_shape(scanner) is None or scanner.token.kind != "word" or scanner.peek().text != "(":
         return text
     opcode = scanner.next()
     group = scanner.group()
     scanner.seek(group.start + 1)
     parts, done = list[str](), 0
     while scanner.token.start < group.end - 1:
-        if scan_shape(scanner) is not None and not scanner.token.is_name:
+        if grammar.scan_shape(scanner) is not None and not scanner.token.is_name:
             parts += [text[done : scanner.last_end], f" %operand.{len(parts)}"]
             done = scanner.last_end
         scanner.next()
@@ -105,10 +100,10 @@ class _Parser:
         position = end_of_tables(self.source, self.scanner.last_end)
         if self._at_bare_instructions(position):
             position = self._bare(module, position)
-        header = HEADER_LINE.match(self.source.text, position)
+        header = grammar.HEADER_LINE.match(self.source.text, position)
         while header is not None or not self._at_end(position):
             position = self.computation(module, position, header)
-            header = HEADER_LINE.match(self.source.text, position)
+            header = grammar.HEADER_LINE.match(self.source.text, position)
         if not self.found:
             self.scanner.seek(position)
             self.scanner.fail("no HLO computation in this text", hint=_BEGINNING)
@@ -170,7 +165,7 @@ class _Parser:
         if scanner.at(":"):
             # XLA's lexer reads `name:` as a name (xla/hlo/parser/hlo_lexer.cc, LexIdentifier).
             scanner.next()
-        scan_attributes(scanner, atoms=True)
+        grammar.scan_attributes(scanner, atoms=True)
         return HloModule(self.source, name, Header(self.source, Span(start, scanner.last_end)), _Maker())
 
     def _at_bare_instructions(self, position: int) -> bool:
@@ -206,7 +201,7 @@ class _Parser:
         frame = computation.written.frame
         reader = BodyReader(self.context, computation)
         frame.tail = reader.body(frame.body)
-        footer = FOOTER_LINE.match(text, frame.tail)
+        footer = grammar.FOOTER_LINE.match(text, frame.tail)
         frame.end = footer.end() if footer else self._scan_footer(frame.tail)
         reader.finish()
         self._found(computation)
@@ -218,7 +213,7 @@ class _Parser:
         if not scanner.at("}"):
             scanner.fail(f"expected an instruction or '}}', found {scanner.found()}")
         scanner.next()
-        scan_attributes(scanner, atoms=True)
+        grammar.scan_attributes(scanner, atoms=True)
         return scanner.last_end
 
     def _fast_header(self, module: HloModule, begin: int, match: re.Match[str]) -> Computation:
@@ -253,7 +248,7 @@ class _Parser:
             start = scanner.token.start
             scanner.group()
             scanner.expect("->", "after the parameters")
-            if scan_shape(scanner) is None:
+            if grammar.scan_shape(scanner) is None:
                 scanner.fail(f"expected the result's shape, found {scanner.found()}")
             signature = Span(start, scanner.last_end)
         if not scanner.at("{") and not module.name and not self.found:

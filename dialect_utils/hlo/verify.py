@@ -15,16 +15,11 @@ from dialect_utils.hlo.computation import MAIN_THREAD, Computation
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule, callees_first
 from dialect_utils.hlo.reading import interface_of
-from dialect_utils.hlo.verification.attributes import (
-    Signature,
-    Signatures,
-    shapes_of,
-    value_problem,
-)
+from dialect_utils.hlo.verification import attributes
 from dialect_utils.hlo.verification.entry import find_entry_problems, find_header_problems
 from dialect_utils.hlo.verification.literals import literal_problem
 from dialect_utils.hlo.verification.shardings import check_leaves, check_sharding, find_inconsistent_shardings
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.index.index_map import physical_element_count
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.ops import (
@@ -150,7 +145,7 @@ class _Verifier:
         # The answers of a verification hold for the same options.
         self.options = (*options, self.replicas, self.partitions, self.may_be_unbounded)
         # The opcodes and attributes that are known to be sound.
-        self.sound_texts: set[Signature] = set()
+        self.sound_texts: set[attributes.Signature] = set()
         # The shapes of the module whose sizes fit into 64 bits, by identity.
         self._fitting: set[int] = set()
         # Instructions that are verified with others: asynchronous starts and dones, and joins of values.
@@ -163,7 +158,7 @@ class _Verifier:
         Identical instructions are verified once; only after a failure again, to locate each. A clone is verified where
         it differs from the module that was verified before.
         """
-        sound, signatures = self.module.sound.by_options.setdefault(self.options, set()), Signatures()
+        sound, signatures = self.module.sound.by_options.setdefault(self.options, set()), attributes.Signatures()
         kinds: dict[str, list[Instruction] | None] = {}
         for computation in self.module.computations:
             for instruction in computation.instructions:
@@ -177,17 +172,16 @@ class _Verifier:
                 if signature not in sound:
                     problems = list(self._instruction_problems(instruction, signature[:2]))
                     yield from problems
-                    # The users of an imitated state decide about it, too; they are not in the signature.
-                    if not problems and not _is_imitated_state(instruction):
+                    if not problems:
                         sound.add(signature)
-                        self.module.sound.shapes.append(shapes_of(instruction))
+                        self.module.sound.shapes.append(attributes.shapes_of(instruction))
 
     def _list_for(self, opcode: str) -> list[Instruction] | None:
         if opcode in _TRANSFERS or split_asynchronous(opcode)[1]:
             return self.asynchronous
         return self.joining if opcode in _JOINING else None
 
-    def _instruction_problems(self, instruction: Instruction, written: Signature) -> Iterator[Diagnostic]:
+    def _instruction_problems(self, instruction: Instruction, written: attributes.Signature) -> Iterator[Diagnostic]:
         """Yields the problems of one instruction; `written` is the part of its signature that is about its text."""
         name = instruction.opcode
         if not is_opcode(name):
@@ -246,8 +240,7 @@ class _Verifier:
             self.partitions,
             self.is_mixed,
         )
-        if not _is_imitated_state(instruction):
-            check_operation(instance, opcode)
+        check_operation(instance, opcode)
         if opcode.name == "constant":
             problem = literal_problem(instruction.contents, shape)
             if problem is not None:
@@ -337,18 +330,6 @@ def _check_computations(instruction: Instruction, opcode: Opcode) -> None:
         raise ShapeError(f"{opcode.name} names {' and '.join(needed)}, found {', '.join(instruction.roles)}")
 
 
-def _is_imitated_state(instruction: Instruction) -> bool:
-    """Is true for a tuple that stands for the state or result of an asynchronous operation: XLA does not compare it."""
-    if instruction.opcode != "tuple":
-        return False
-    shape = instruction.shape
-    is_state = isinstance(shape, TupleShape) and bool(shape.elements) and isinstance(shape.elements[0], TupleShape)
-    if is_state and any(split_asynchronous(user.opcode)[1] for user in instruction.users):
-        return True
-    callers = instruction.computation.callers if instruction.is_root else ()
-    return bool(callers) and all(split_asynchronous(caller.opcode)[1] for caller in callers)
-
-
 @cache
 def _allowed(opcode: str) -> frozenset[str]:
     return frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *opcode_of(opcode).attributes))
@@ -367,7 +348,7 @@ def _check_values(instruction: Instruction) -> None:
     if not instruction.attribute_text:
         return
     for name, text in instruction.attributes.items():
-        problem = value_problem(name, text)
+        problem = attributes.value_problem(name, text)
         if problem is not None:
             raise ShapeError(problem, name)
 

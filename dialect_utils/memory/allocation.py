@@ -12,25 +12,15 @@ from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.index.index_map import byte_size, byte_size_of
 from dialect_utils.layout.layout import COMBINE, MATCH
 from dialect_utils.layout.shape import UNBOUNDED
-from dialect_utils.layout.targets.known import allocation_bytes, default_layout
+from dialect_utils.layout.targets.known import HOST_MEMORY_SPACE, allocation_bytes, default_layout
 from dialect_utils.ops.control import calls_gpu_library
 
-# xla/layout.h, Layout::kHostMemorySpace: the host's memory beside the device's.
-HOST_MEMORY_SPACE = 5
-_SPACE_NAMES = {0: "main memory", 1: "VMEM, S(1)", HOST_MEMORY_SPACE: "host"}
-# xla/backends/gpu/transforms/collectives, gpu_memory_space_assignment.h: memory that NCCL registers.
-_GPU_SPACE_NAMES = {**_SPACE_NAMES, 1: "memory of collectives, S(1)"}
 _GPU_FINGERPRINT = "fingerprint_before_lhs="
 # Fields of xla/service/gpu/backend_configs.proto.
 _GPU_CONFIG = re.compile(
     r'"(?:operation_queue_id|fusion_backend_config|gemm_backend_config|cudnn_conv_backend_config)"'
 )
 _OLD_TARGET, _NEW_TARGET = "tpu-v3", "tpu-v5e"
-
-
-def memory_space_name(space: int, *, is_gpu: bool = False) -> str:
-    """Returns the name of a memory space for people: `VMEM, S(1)` on a TPU; without a known name `S(2)`."""
-    return (_GPU_SPACE_NAMES if is_gpu else _SPACE_NAMES).get(space, f"S({space})")
 
 
 def is_on_host(shape: ArrayShape) -> bool:

@@ -15,8 +15,8 @@ from dialect_utils.layout.index.index_map import byte_size, byte_size_of
 from dialect_utils.memory.allocation import PaddedDimension, padded_dimensions
 from dialect_utils.text import DiagnosticError
 
-_SIZE = r"\d+(?:\.\d+)?\s?(?:[KMGTP]i?B?|B|bytes)?(?![\w.])"
-_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
+_SIZE = r"\d+(?:\.\d+)?\s?(?:[KMGTPE]i?B?|B|bytes)?(?![\w.])"
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50, "E": 1 << 60}
 # Each pattern captures the requested size (`needed`), and most also the size of the memory (`available`).
 _FORMS = tuple(
     re.compile(form, re.DOTALL)
@@ -34,6 +34,14 @@ _FORMS = tuple(
         rf"Attempting to (?P<what>reserve|allocate) (?P<needed>{_SIZE})(?: at the bottom of memory)?\."
         rf"\s+That was not possible\.\s+There are (?P<available>{_SIZE}) free",
         rf"Out of memory (?:while )?trying to allocate (?P<needed>{_SIZE})",
+        r"Aborting compilation early because it's unlikely to have enough memory\."
+        rf" Requires (?P<needed>{_SIZE}), has (?P<available>{_SIZE}) available",
+        rf"[Ff]ailed to (?P<what>allocate) (?:request for )?(?P<needed>{_SIZE})(?: \(\d+ ?B?(?:ytes|bytes)?\))?"
+        r" (?:on|from) device",
+        rf"Could not (?P<what>allocate) (?P<needed>{_SIZE}) in memory (?:\w+_)?(?P<space>\w+);"
+        rf" (?P<piece>{_SIZE}) allocatable, (?P<available>{_SIZE}) available",
+        rf"(?P<space>Shared memory) size limit exceeded: requested (?P<needed>{_SIZE}),"
+        rf" available: (?P<available>{_SIZE})",
         # Compilers of 2020 state no figures here.
         r"Ran out of memory in memory space (?P<space>\w+)\b",
     )
@@ -41,6 +49,8 @@ _FORMS = tuple(
 _START = re.compile(
     r"Ran out of memory (?:on|in memory space) \w|Allocation \(size=\d+\) would exceed memory"
     r"|Attempting to (?:reserve|allocate) \d|Out of memory (?:while )?trying to allocate \d"
+    r"|Shared memory size limit exceeded"
+    r"|Aborting compilation early because it's unlikely|(?:[Ff]ailed to|Could not) allocate (?:request for )?\d"
 )
 # Loggers write this before each line: glog, Python's logging with a place, and the name of a process.
 _PREFIX = re.compile(
@@ -62,6 +72,8 @@ _TOTAL = re.compile(
 # `%copy.1 = s32[8,4]{1,0} copy(...)`: the array of an instruction that a label prints.
 _LABELLED = re.compile(r"%?[\w.\-]+ = (\w+\[[\d,]*\](?:\{[^}]*\})?) [\w\-]+\(")
 _UNPADDED = re.compile(rf"Unpadded \((?P<unpadded>{_SIZE})\) Padded \((?P<padded>{_SIZE})\)")
+# The size ends a sentence.
+_EXCEEDED = re.compile(r"Exceeded \w+ capacity by (?P<excess>\d+(?:\.\d+)?[KMGTPE]?)")
 _OPERATOR = re.compile(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|(\d+))')
 # The module's name is in the text only where the message has a table of it; a message ends at the next one.
 _LONGEST_MESSAGE = 200_000
@@ -127,6 +139,9 @@ class OutOfMemory:
     allocations: tuple[MessageAllocation, ...] = ()
     totals: tuple[tuple[str, str, int], ...] = ()
     unpadded_temporaries: int | None = None
+    # The bytes that are too much, as the message states them, and those that are free in one piece.
+    excess: int | None = None
+    piece: int | None = None
 
 
 def is_memory_message(text: str) -> bool:
@@ -169,9 +184,9 @@ def _parse(text: str) -> OutOfMemory | None:
         size = _bytes(stated["needed"])
         label, tag = stated.get("label") or "", stated.get("tag") or ""
         allocations = (MessageAllocation(size, stated.get("shape") or "", None, label, tag, "scoped"),)
-    unpadded = _UNPADDED.search(text)
+    unpadded, exceeded = _UNPADDED.search(text), _EXCEEDED.search(text)
     return OutOfMemory(
-        (stated.get("space") or "").upper(),
+        space.lower() if " " in (space := stated.get("space") or "") else space.upper(),
         stated.get("what") or "",
         _bytes(stated["needed"]) if stated.get("needed") else None,
         _bytes(stated["available"]) if stated.get("available") else None,
@@ -179,6 +194,8 @@ def _parse(text: str) -> OutOfMemory | None:
         allocations,
         tuple(_totals(text)),
         _bytes(unpadded["unpadded"]) if unpadded else None,
+        _bytes(exceeded["excess"]) if exceeded else None,
+        _bytes(stated["piece"]) if stated.get("piece") else None,
     )
 
 
@@ -225,7 +242,7 @@ def _allocation(size: int, fields: dict[str, str]) -> MessageAllocation:
 
 def _bytes(size: str) -> int:
     """Returns the bytes of a printed size: `7.88G`, `1.00GiB`, `0B`, `4294967296 bytes`."""
-    found = re.match(r"([\d.]+)\s?([KMGTP]?)", size)
+    found = re.match(r"([\d.]+)\s?([KMGTPE]?)", size)
     assert found is not None, size
     return round(float(found[1]) * _UNITS.get(found[2], 1))
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from dialect_utils.layout import parse_array_shape
-from dialect_utils.memory.allocation import memory_space_name
+from dialect_utils.layout.targets.known import memory_space_name
 from dialect_utils.memory.messages import MessageAllocation
 from dialect_utils.memory.relayouts import Origin
 from dialect_utils.memory.usage import MemoryUsage

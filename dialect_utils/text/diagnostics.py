@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TextIO
 
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 # Smaller sizes than this round to less than 100.
 _LEAST_OF_100 = 99.95
 _LINE_BREAK = re.compile(r"\n")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input, find_inputs, last_stages, pair_inputs
+from dialect_utils.memory.messages import is_memory_message, memory_messages
 from dialect_utils.ops.device_counts import devices_of, notes_of_report
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
@@ -246,7 +247,6 @@ class Report(Command):
         return {"failed": list(failures)} if self.fail_if else {}
 
     def _report_message(self, new: Input, text: str, heading: str) -> int:
-        from dialect_utils.memory.messages import memory_messages
         from relayout.report.out_of_memory import messages_json, messages_page
 
         reject(
@@ -339,9 +339,6 @@ def _message_of(new: Input) -> str | None:
     text = new.data().decode("utf-8", "replace")
     if _MODULE.search(text):
         return None
-    # Imported here: few files are messages.
-    from dialect_utils.memory.messages import is_memory_message
-
     return text if is_memory_message(text) else None
 
 

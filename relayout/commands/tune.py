@@ -19,6 +19,7 @@ from relayout.command import Command, InputOptions, LimitOptions
 from relayout.console import DONE, Console, print_json
 from relayout.options import argument, choice, count, excludes, flag, group, option, parsed, usage_error
 from relayout.output import STANDARD_OUTPUT, check_uncompressed, write_output
+from relayout.supervisor.host import current
 
 if TYPE_CHECKING:
     from dialect_utils.execution.compilers import FigureCompiler, Figures
@@ -153,7 +154,6 @@ class Tune(Command):
 
     def _cached_figures(self) -> Mapping[str, Figures]:
         """Returns the figures that the cache has for the programs of this file; none with --trials."""
-        from relayout.supervisor.host import current
         from relayout.tuning.trials import read_trials
 
         host = current()
@@ -165,7 +165,6 @@ class Tune(Command):
 
     def _measured(self, compiler: FigureCompiler, known: Mapping[str, Figures]) -> Measured:
         """Returns the figures that are known already, and keeps all of them after each compilation."""
-        from relayout.supervisor.host import current
         from relayout.tuning.trials import Measured, read_trials
 
         measured = Measured(compiler.compile_all, compiler.target, compiler.version, known=dict(known))

@@ -12,8 +12,8 @@ from urllib.parse import quote
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.picture import draw_shape, format_svg
+from dialect_utils.layout.targets.known import memory_space_name
 from dialect_utils.memory.advice import Advice
-from dialect_utils.memory.allocation import memory_space_name
 from dialect_utils.memory.report import MemoryReport
 from dialect_utils.memory.rows import BitcastRow, BufferRow, CollectiveRow, CostRow, OpNameRow, RelayoutRow
 from dialect_utils.text import format_bytes

@@ -60,8 +60,10 @@ def first_sentence(message: OutOfMemory) -> str:
     if message.available is None:
         return f"{program} does not fit into {memory}: {needs}"
     has = f"{format_bytes(message.available)} {'are free' if message.what in ('reserve', 'allocate') else 'are there'}"
-    over = message.needed - message.available
+    over = message.needed - message.available if message.excess is None else message.excess
     more = f", {format_bytes(over)} too much" if over > 0 else ", with what the rest of the program holds too much"
+    if message.piece is not None:
+        more = f", {format_bytes(message.piece)} of them in one piece: the memory is fragmented"
     return f"{program} does not fit into {memory}: {needs}, and {has}{more}"
 
 
@@ -112,7 +114,8 @@ def _table(message: OutOfMemory) -> Iterator[str]:
         groups.setdefault((each.shape or each.label, each.tag, origin_text(each), each.size), []).append(each)
     least = (message.needed or 0) * _LEAST_SHARE
     order = sorted(groups.values(), key=lambda group: -sum(each.size for each in group))
-    shown = [group for group in order if sum(each.size for each in group) >= least][:_ROWS]
+    # The message may list the least of the allocations only.
+    shown = [group for group in order if sum(each.size for each in group) >= least][:_ROWS] or order[:_ROWS]
     if len(message.allocations) < 2 or not shown:
         return
     total = sum(each.size for each in message.allocations)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 
-from dialect_utils.layout.targets.known import parse_target
-from dialect_utils.memory.allocation import memory_space_name
+from dialect_utils.layout.targets.known import memory_space_name, parse_target
 from dialect_utils.memory.report import MemoryReport
 from dialect_utils.memory.rows import (
     LEAST_SHARE,

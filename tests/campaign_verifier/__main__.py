@@ -16,7 +16,7 @@ from tests.campaign_verifier.comparison import SECONDS, Comparer, Comparison
 from tests.campaign_verifier.mutations import Mutant, mutants
 from tests.campaign_verifier.reasons import reason_for
 
-_COUNT, _SEED = 5000, 1
+_COUNT, _SEED = 2000, 1
 _LONGEST = 300
 
 

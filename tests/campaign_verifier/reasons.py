@@ -40,14 +40,17 @@ ACCEPTED = (
     ),
     Reason(r"^converted: .*unsupported conversion between element types", "jaxlib converts no such convolution"),
     Reason(r"^converted: .*Unsupported type: OPAQUE_TYPE", "jaxlib converts no opaque values"),
+    Reason(r"a check in xla/layout.h:\d+ failed: dimension >= 0", "jaxlib's conversion aborts at tiles such as T(*,8)"),
+    Reason(r"Unbounded dynamism is disabled", "arrays of any size, which XLA's verifier has by option"),
     Reason(r"^read: rejected: expects name", "inf and nan may name instructions", r"\b(?:inf|nan)\b *="),
 )
 # Messages of this verifier, for texts that jaxlib accepts.
 REFUSED = (
     Reason(
-        r": (tuple|get-tuple-element|all-gather) gives |takes element \d+ of a tuple",
-        "jaxlib's conversion drops the written shapes of tuples; XLA's verifier (HandleTuple) compares them",
+        r": (tuple|get-tuple-element|all-gather|add-dependency) gives |takes element \d+ of a tuple",
+        "jaxlib's conversion drops shapes of tuples and dependencies; XLA's verifier (HandleTuple) compares them",
     ),
+    Reason(r": (?:dot|convolution|ragged-dot|scaled-dot) gives ", "XLA's shape inference takes any type for a product"),
     Reason(r"in the header of ", "XLA's parser skips the parameters in the header of a computation"),
     Reason(
         r"entry layout",
@@ -62,6 +65,23 @@ REFUSED = (
         "jaxlib's conversion drops the layouts and the written shapes of fusions",
     ),
     Reason(r"the replica_groups of .* should contain \d+ replicas", "jaxlib's conversion drops replica_count"),
+    Reason(r"^(?:replica_count|num_partitions) expects a count", "jaxlib's conversion drops counts of devices below 0"),
+    Reason(
+        r"(?:-start|-update|-done) expects |no matching async done|trace back to an async|only the root and parameters",
+        "jaxlib's conversion drops states of asynchronous operations; XLA's verifier (HandleAsyncStart) compares them",
+    ),
+    Reason(
+        r"of the fusion computation .* must have users|ROOT of a fusion may not have users",
+        "jaxlib's conversion drops unused instructions of fusions; CheckFusionInstruction rejects them",
+    ),
+    Reason(
+        r"mismatched tuple structure in the origin", "jaxlib's conversion drops origins; VerifyOriginalValue reads them"
+    ),
+    Reason(r"needs an order T\(\.\.\.\)", "XLA's parser reads an order of dimensions that repeats one"),
+    Reason(
+        r"in the schedule|will cause a deadlock|source-target pairs",
+        "jaxlib's conversion drops schedules; XLA's verifier (VerifyNoCollectiveDeadlocks) follows them",
+    ),
     Reason(r"^S\(\d+\) is greater than", "XLA stores the lowest bits of a memory space"),
     Reason(
         r"^minor_to_major (\{[-\d,]+\}) (?:repeats|names) dimension",

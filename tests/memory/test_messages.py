@@ -109,6 +109,15 @@ Program vmem requirement 30.00M:
      Allocation type: scoped
      ==========================
 """
+_EARLY = (
+    "RuntimeError: Compilation failure: Aborting compilation early because it's unlikely to have enough memory. "
+    "Requires 2.50E, has 14.5G available. If more detailed logging is desired, set --xla_tpu_flag=-1"
+)
+_ORDINAL = "RESOURCE_EXHAUSTED: Failed to allocate request for 96.00MiB (100663296B) on device ordinal 3"
+_DRIVER = "E cuda_driver.cc:828] failed to allocate 2.00G (2147483648 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY"
+_PIECES = "Could not allocate 2097152 bytes in memory 0x0x0_HBM0; 1048576 bytes allocatable, 8388608 bytes available"
+_SHARED = "RESOURCE_EXHAUSTED: Shared memory size limit exceeded: requested 262144, available: 101376"
+_SMALL = "Ran out of memory in memory space smem. Used 1.00M of 1.00M smem. Exceeded smem capacity by 2.5K."
 _ALL = (_ONE_LINE, _WINDOW, _SCALARS, _STACK, _TABLE, _RUNTIME, _GPU, _SPILLS)
 
 
@@ -128,6 +137,12 @@ def _only(text: str) -> OutOfMemory:
         (_RUNTIME, "", 3.5 * _GIB, 1.25 * _GIB),
         (_GPU, "", 8 * _GIB, None),
         (_SPILLS, "VMEM", 30 * _MIB, 16 * _MIB),
+        (_EARLY, "", 2.5 * (1 << 60), 14.5 * _GIB),
+        (_ORDINAL, "", 96 * _MIB, None),
+        (_DRIVER, "", 2 * _GIB, None),
+        (_PIECES, "HBM0", 2 * _MIB, 8 * _MIB),
+        (_SHARED, "shared memory", 1 << 18, 101376),
+        (_SMALL, "SMEM", _MIB, _MIB),
     ],
 )
 def test_figures_of_every_form(text: str, space: str, needed: float, available: float | None) -> None:
@@ -230,3 +245,17 @@ def test_texts_that_are_cut_off(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "out of memory", "HloModule m", "RESOURCE_EXHAUSTED: quota", "Ran out of memory"])
 def test_other_texts_are_no_messages(text: str) -> None:
     assert not is_memory_message(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (_EARLY, "needs 2.5 EiB, and 14.5 GiB are there"),
+        (_ORDINAL, "the runtime asked for 96 MiB more"),
+        (_PIECES, "8 MiB are free, 1 MiB of them in one piece: the memory is fragmented"),
+        (_SHARED, "does not fit into shared memory: it needs 256 KiB"),
+        (_SMALL, "2.5 KiB too much"),
+    ],
+)
+def test_the_first_sentence_has_the_figures_of_the_message(text: str, said: str) -> None:
+    assert said in first_sentence(_only(text))

@@ -48,11 +48,16 @@ def parse_signature(source: Source, span: Span) -> Signature:
     while not scanner.take(")"):
         if names:
             scanner.expect(",", "between parameters")
+        if scanner.token.kind != "word":
+            scanner.fail(f"expected the name of a parameter, found {scanner.found()}")
         names.append(scanner.next().text)
         scanner.take(":")  # XLA's lexer skips it
         shapes.append(_shape(scanner))
     scanner.expect("->", "after the parameters")
-    return Signature(tuple(names), tuple(shapes), _shape(scanner))
+    result = _shape(scanner)
+    if scanner.token.start < span.end:
+        scanner.fail(f"expected '{{' after the result's shape, found {scanner.found()}")
+    return Signature(tuple(names), tuple(shapes), result)
 
 
 def parse_entry_layout(source: Source, span: Span) -> tuple[tuple[Shape, ...], Shape]:

@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"\{|\}|,|\([^()]*\)|[^\s{},()]+(?:\([^()]*\))?|\S")
 _PUNCTUATION = re.compile(r"[(){},]")
 _NAN = re.compile(r"[-+]?nan(?:\(0x[0-9a-fA-F]+\))?", re.IGNORECASE)
 _WORDS = frozenset({"true", "false"})
-_ELIDED = "..."
+_ELIDED, _IN_BRACES = "...", re.compile(r"\{\s*\.\.\.\s*\}")
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 # Most numbers are short, and fit these types without a closer look.
 _SHORT_DECIMAL = re.compile(r"-?\d{1,18}(?:\.\d*)?(?:[eE][+-]?[01]?\d)?", re.ASCII)
@@ -30,6 +30,8 @@ def literal_problem(text: str, shape: Shape) -> str | None:
     """Returns why a text, `{...}` for many numbers, is not the literal of a shape, or None."""
     if _ELIDED in text and isinstance(shape, ArrayShape) and not shape.rank:
         return f"the literal nests deeper than {_bare(shape)}"
+    if _ELIDED in _IN_BRACES.sub("", text):
+        return "the literal leaves numbers out, but not in braces as {...}"
     return None if _ELIDED in text else _problem(without_comments(text).strip(), shape)
 
 

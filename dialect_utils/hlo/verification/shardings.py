@@ -76,7 +76,7 @@ _PARTS = (
     rf"shard_(?:as|like)\s+{_SIGNED}",
     rf"device={_SIGNED}",
     re.sub("[?]P<[a-z]+>", "?:", _TILES.pattern),
-    r"last_tile_dims=\{[a-z\s,]*\}",
+    r"last_tile_dims=\{\s*(?:(?:manual|maximal|replicated|unreduced)[\s,]*)*\}",
 )
 _OF_SHARDING = re.compile(rf"\{{\s*(?:(?:{'|'.join(_PARTS)})\s*)*\}}")
 # The shardings of a tuple's leaves: `{{replicated}, {devices=[2]0,1}}`.

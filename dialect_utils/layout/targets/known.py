@@ -19,6 +19,12 @@ TpuName = Literal["tpu-v2", "tpu-v3", "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e",
 TargetName = Literal[TpuName, "gpu-a100", "gpu-b200", "gpu-h100", "gpu-h200", "gpu-rtx6000"]
 TARGETS: dict[str, Target] = {each.name: each for each in (*TPUS, *GPUS)}
 
+# xla/layout.h, Layout::kHostMemorySpace: the host's memory beside the device's.
+HOST_MEMORY_SPACE = 5
+_SPACE_NAMES = {0: "main memory", 1: "VMEM, S(1)", HOST_MEMORY_SPACE: "host"}
+# xla/backends/gpu/transforms/collectives, gpu_memory_space_assignment.h: memory that NCCL registers.
+_GPU_SPACE_NAMES = {**_SPACE_NAMES, 1: "memory of collectives, S(1)"}
+
 
 def parse_target(name: str | Target) -> Target:
     """Returns the target of a name such as `tpu-v5e`, of a description file (`my.txtpb`), or the target itself.
@@ -87,3 +93,8 @@ def allocation_bytes(shape: ArrayShape, target: str | Target) -> int:
     if shape.layout is None:
         shape = shape.with_layout(default_layout(shape.element_type, shape.dimensions, target))
     return chip.allocation_bytes(shape)
+
+
+def memory_space_name(space: int, *, is_gpu: bool = False) -> str:
+    """Returns the name of a memory space for people: `VMEM, S(1)` on a TPU; without a known name `S(2)`."""
+    return (_GPU_SPACE_NAMES if is_gpu else _SPACE_NAMES).get(space, f"S({space})")

@@ -22,7 +22,7 @@ from dialect_utils.layout.layout import COMBINE, MATCH, Layout
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.shape import UNBOUNDED, ArrayShape
-from dialect_utils.layout.targets.known import allocation_bytes, default_layout, parse_target
+from dialect_utils.layout.targets.known import allocation_bytes, default_layout, memory_space_name, parse_target
 from dialect_utils.layout.targets.target import Target
 
 # From the most major to the most minor dimension; other ranks have no letters.
@@ -250,12 +250,14 @@ def _numbers(found: Explanation) -> list[str]:
     assert found.padding_fraction is not None  # every dimension is bounded
     used = found.shape.element_count
     xla = "unknown" if found.xla_byte_size is None else str(found.xla_byte_size)
+    space, is_gpu = found.shape.effective_layout.memory_space, found.target.startswith("gpu")
+    place = f", in {memory_space_name(space, is_gpu=is_gpu)}" if space else ""
     plan = "none" if found.plan is None else " -> ".join(map(str, found.plan.steps)) or "nothing moves"
     return [
         f"  physical         {', '.join(stages)}",
         f"  elements         {found.physical_elements} slots, {used} used, padding {found.padding_fraction:.1%}",
         f"  bytes            {found.byte_size}; XLA's ArraySize {xla}; allocated on {found.target} "
-        f"{found.allocation_bytes}",
+        f"{found.allocation_bytes}{place}",
         f"  steps            {plan}",
         f"  linear index     {found.formula}",
     ]
