@@ -686,4 +686,16 @@ MUTANTS = (
         "has(operation.opcode, Trait.CONTRACTS)",
         ("tests/verdict/test_expectation.py",),
     ),
+    Mutant(
+        "parameters:_matched",
+        "ours and theirs and len(ours) != len(theirs)",
+        "False",
+        ("tests/verdict/test_parameters.py",),
+    ),
+    Mutant(
+        "verdict:compare_stages",
+        "replace(found, certificate=None) if matched else found",
+        "found",
+        ("tests/verdict/test_parameters.py",),
+    ),
 )
