@@ -19,7 +19,7 @@ from dialect_utils.hlo.verification import attributes
 from dialect_utils.hlo.verification.entry import find_entry_problems, find_header_problems
 from dialect_utils.hlo.verification.literals import literal_problem
 from dialect_utils.hlo.verification.shardings import check_leaves, check_sharding, find_inconsistent_shardings
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.index.index_map import physical_element_count
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.ops import (
@@ -172,8 +172,7 @@ class _Verifier:
                 if signature not in sound:
                     problems = list(self._instruction_problems(instruction, signature[:2]))
                     yield from problems
-                    # The users of an imitated state decide about it, too; they are not in the signature.
-                    if not problems and not _is_imitated_state(instruction):
+                    if not problems:
                         sound.add(signature)
                         self.module.sound.shapes.append(attributes.shapes_of(instruction))
 
@@ -241,8 +240,7 @@ class _Verifier:
             self.partitions,
             self.is_mixed,
         )
-        if not _is_imitated_state(instruction):
-            check_operation(instance, opcode)
+        check_operation(instance, opcode)
         if opcode.name == "constant":
             problem = literal_problem(instruction.contents, shape)
             if problem is not None:
@@ -330,18 +328,6 @@ def _check_computations(instruction: Instruction, opcode: Opcode) -> None:
     needed = [attribute.name for attribute in opcode.attributes if attribute.names_computations]
     if {*instruction.roles} != {*needed}:
         raise ShapeError(f"{opcode.name} names {' and '.join(needed)}, found {', '.join(instruction.roles)}")
-
-
-def _is_imitated_state(instruction: Instruction) -> bool:
-    """Is true for a tuple that stands for the state or result of an asynchronous operation: XLA does not compare it."""
-    if instruction.opcode != "tuple":
-        return False
-    shape = instruction.shape
-    is_state = isinstance(shape, TupleShape) and bool(shape.elements) and isinstance(shape.elements[0], TupleShape)
-    if is_state and any(split_asynchronous(user.opcode)[1] for user in instruction.users):
-        return True
-    callers = instruction.computation.callers if instruction.is_root else ()
-    return bool(callers) and all(split_asynchronous(caller.opcode)[1] for caller in callers)
 
 
 @cache

@@ -17,7 +17,6 @@ from dialect_utils.text import Diagnostic
 _FOREIGN = re.compile(r"#(?!(?:stablehlo|mhlo|chlo|sdy)\b)(\w+)[.<]")
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"')
 _MESHES = "sdy."
-_UNREAD = "XLA reads nothing of its dialect"
 
 
 def for_xla(module: StableHloModule) -> tuple[StableHloModule, tuple[Diagnostic, ...]]:
@@ -30,16 +29,14 @@ def for_xla(module: StableHloModule) -> tuple[StableHloModule, tuple[Diagnostic,
     if name == ENTRY_NAME and not any(_symbols(module)) and not _FOREIGN.search(module.text()):
         return module, ()
     module = module.clone() if name == ENTRY_NAME else module.with_entry(name)
-    dropped: dict[str, Diagnostic] = {}
-    for mlir in walk(module.root):
-        for found in _drop_foreign(mlir):
-            message = f"{found} is not in HLO: {_UNREAD}"
-            dropped.setdefault(found, Diagnostic(message, module.operation(mlir).location, "note"))
-    for mlir in list(_symbols(module)):
-        note = Diagnostic(f"{mlir.name} is not in HLO: {_UNREAD}", module.operation(mlir).location, "note")
-        dropped.setdefault(mlir.name, note)
+    beside = list(_symbols(module))
+    names = [(name, mlir) for mlir in walk(module.root) for name in _drop_foreign(mlir)]
+    names += [(mlir.name, mlir) for mlir in beside]
+    places = {name: module.operation(mlir).location for name, mlir in reversed(names)}
+    for mlir in beside:
         module.operation(mlir).erase()
-    return module, tuple(dropped.values())
+    said = {name: f"{name} is not in HLO: XLA reads nothing of its dialect" for name, _ in names}
+    return module, tuple(Diagnostic(message, places[name], "note") for name, message in said.items())
 
 
 def _symbols(module: StableHloModule) -> Iterator[ir.Operation]:

@@ -29,6 +29,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Sp
 _ALIAS = "tf.aliasing_output"
 # The most functions that an error names.
 _NAMED = 8
+_MODULE = "builtin.module"
 _CALLING = ("func.call", "stablehlo.composite", "stablehlo.custom_call", "mhlo.custom_call")
 
 
@@ -63,8 +64,10 @@ class StableHloModule(Guarded, Module):
 
     def _index(self) -> None:
         """Finds the functions by name, and the entry among them."""
-        functions = (view.operation for view in self._root.regions[0].blocks[0].operations)
-        self._named = {text_of(func, "sym_name"): func for func in functions if func.name == FUNCTION}
+        inner = [view.operation for view in self._root.regions[0].blocks[0].operations]
+        self._named = {text_of(func, "sym_name"): func for func in inner if func.name == FUNCTION}
+        # A file may hold several modules, as tests of MLIR do.
+        self._nested = {f"{n}::": each for n, each in enumerate(each for each in inner if each.name == _MODULE)}
         public = [name for name, func in self._named.items() if is_public(func) and blocks_of(func)]
         self._entry_name = public[0] if len(public) == 1 else ENTRY_NAME
 
@@ -220,8 +223,7 @@ class StableHloModule(Guarded, Module):
             return found
         names = self.defined
         location = Location(self.source, Span(0, 1)) if self.source.text else None
-        if names:
-            location = self.operation(self._named[names[0]]).location
+        location = self.operation(self._named[names[0]]).location if self._named and names else location
         listed = ", ".join(f"@{name}" for name in names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
         message = f"the module has no public function @{ENTRY_NAME}, nor exactly one public function"
         hint = f"--function chooses one of {listed}" if names else f"the entry is a func.func called @{ENTRY_NAME}"
@@ -233,8 +235,13 @@ class StableHloModule(Guarded, Module):
 
     @property
     def defined(self) -> Sequence[str]:
-        """Returns the names of all functions with a body, in the order of the text."""
-        return [name for name, func in self._named.items() if blocks_of(func)]
+        """Returns the names of all functions with a body, in the order of the text; `1::f` is in the second module."""
+        inner = (each + name for each in self._nested for name in self._nested_module(each).defined)
+        return [*(name for name, func in self._named.items() if blocks_of(func)), *inner]
+
+    def _nested_module(self, prefix: str) -> StableHloModule:
+        root = self._nested[prefix].clone().operation
+        return StableHloModule(root, self.source, self._make_builder, has_locations=self.has_locations)
 
     @property
     def judged(self) -> Sequence[str]:
@@ -250,21 +257,21 @@ class StableHloModule(Guarded, Module):
             close = nearest(name, self.defined)
             hint = f"did you mean @{close}?" if close else f"there are {', '.join(self.defined[:_NAMED])}"
             raise DiagnosticError(Diagnostic(f"no function with a body is called @{name}", hint=hint))
-        copy = self.clone()
-        copy.make_entry(name)
+        prefix = next((each for each in self._nested if name.startswith(each)), "")
+        copy = self._nested_module(prefix) if prefix else self.clone()
+        copy.make_entry(name.removeprefix(prefix))
         return copy
 
     def make_entry(self, name: str) -> None:
         """Makes a function with a body the public @main, and removes the functions that it does not name."""
-        kept: dict[str, None] = {}
-        waiting = [name]
+        kept, waiting = set[str](), [name]
         while waiting:
             each = waiting.pop()
             if each in self._named and each not in kept:
-                kept[each] = None
+                kept.add(each)
                 text = str(self._named[each].get_asm(large_elements_limit=1))
                 waiting += [plain or quoted for plain, quoted in SYMBOL.findall(text)]
-        for each in self._named.keys() - kept.keys():
+        for each in self._named.keys() - kept:
             self._erase(self.function_named(each))
         if name != self._entry_name:
             disown(self.root)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,7 +14,7 @@ from dialect_utils.verdict.entry import entry_interface
 
 # Names that printers give: `Arg_0.1`, `param_2`, `p.3`, and `%arg0` at position 0.
 _PRINTED = re.compile(r"(?:Arg|param|parameter|p)?[._]?\d+(?:\.\d+)*|p|arg(\d+)", re.ASCII)
-_HINT = "parameters are matched by name, by types that occur once, or if those left out are unused"
+_HINT = "parameters are matched by name, by types of which both have as many, or if those left out are unused"
 # Attributes of HLO that number the parameters, and affect no result.
 _NUMBERED = ("input_output_alias", "buffer_donor", "allow_spmd_sharding_propagation_to_parameters")
 
@@ -56,48 +55,25 @@ def _matched(first: Sequence[Value], last: Sequence[Value]) -> dict[int, int] | 
     if any(names[0]) != any(names[1]):
         # The other side has the names of a printer, `%arg0` in order.
         names = [[value.name for value in side] for side in (first, last)]
-    shapes = _shapes(first), _shapes(last)
-    known = {each for each, count in Counter(names[0]).items() if each and count == names[1].count(each) == 1}
+    known = {each for each in names[0] if each and names[0].count(each) == names[1].count(each) == 1}
     found = {names[0].index(each): names[1].index(each) for each in known}
-    if any(shapes[0][ours] != shapes[1][theirs] for ours, theirs in found.items()):
-        return None
-    left = [[number for number, name in enumerate(side) if name not in known] for side in names]
-    if not all(left):
-        return found
-    rest = _matched_by_types(*([side[number] for number in open_] for side, open_ in zip(shapes, left, strict=True)))
-    if rest is None:
-        used = [
-            [number for number in open_ if _is_used(side[number])]
-            for side, open_ in zip((first, last), left, strict=True)
-        ]
-        for ours, theirs in ((used[0], left[1]), (left[0], used[1])):
-            if [shapes[0][each] for each in ours] == [shapes[1][each] for each in theirs]:
-                return found | dict(zip(ours, theirs, strict=True))
-        return None
-    return found | {left[0][ours]: left[1][theirs] for ours, theirs in rest.items()}
-
-
-def _matched_by_types(first: Sequence[str], last: Sequence[str]) -> dict[int, int] | None:
-    """Returns the only embedding of the shorter side that keeps the order, or that of types that occur once."""
-    if len(first) > len(last):
-        found = _matched_by_types(last, first)
-        return None if found is None else {theirs: ours for ours, theirs in found.items()}
-    forward, backward = _embedded(first, last), _embedded(first[::-1], last[::-1])
-    if forward is not None and backward is not None and forward == [len(last) - 1 - each for each in backward[::-1]]:
-        return dict(enumerate(forward))
-    is_clear = all(last.count(each) == first.count(each) == 1 for each in first)
-    return {number: last.index(each) for number, each in enumerate(first)} if is_clear else None
-
-
-def _embedded(short: Sequence[str], long: Sequence[str]) -> list[int] | None:
-    """Returns the first positions at which one sequence is within another, in order."""
-    found: list[int] = []
-    for each in short:
-        start = found[-1] + 1 if found else 0
-        if each not in long[start:]:
-            return None
-        found.append(long.index(each, start))
-    return found
+    shapes = _shapes(first), _shapes(last)
+    for shape in {*shapes[0], *shapes[1]}:
+        ours, theirs = (
+            [number for number, each in enumerate(side) if each == shape and listed[number] not in known]
+            for side, listed in zip(shapes, names, strict=True)
+        )
+        if ours and theirs and len(ours) != len(theirs):
+            if len(ours) > len(theirs):
+                ours = [each for each in ours if _is_used(first[each])]
+            else:
+                theirs = [each for each in theirs if _is_used(last[each])]
+            if len(ours) != len(theirs):
+                return None
+        found |= dict(zip(ours, theirs, strict=False))
+    # One side has nothing that the other lacks, and no name has two types.
+    is_clear = len(found) == min(len(first), len(last))
+    return found if is_clear and all(shapes[0][mine] == shapes[1][other] for mine, other in found.items()) else None
 
 
 def _name(parameter: Value, number: int) -> str:

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 # The JSON of a verdict without findings: the process of the command prints it, too, and loads no numpy for it.
 _NOTHING_KNOWN: dict[str, Any] = {
     "verdict": "unknown",
-    **dict.fromkeys(("up_to", "assumptions", "methods", "not_seen", "proved", "rules"), ()),
+    **dict.fromkeys(("up_to", "conditions", "assumptions", "methods", "not_seen", "proved", "rules"), ()),
     "compared": "",
-    **dict.fromkeys(("counterexample", "closeness", "rounded", "power", "power_interval")),
+    **dict.fromkeys(("counterexample", "class", "ulps", "closeness", "rounded", "power", "power_interval")),
     "elided": 0,
     "seconds": 0.0,
 }
@@ -268,7 +268,7 @@ class _Check:
         from dialect_utils.verdict.certificate import certificate_text
         from dialect_utils.verdict.outcome import PROOF
 
-        if verdict.certificate is None or PROOF not in verdict.methods or verdict.verdict != "equal":
+        if verdict.certificate is None or PROOF not in verdict.methods or verdict.verdict not in ("equal", "equal-if"):
             reason = "a proof assumes how parameters match" if verdict.matched else "the modules are not proved equal"
             message = f"{file} is not written: {reason}"
             self.console.diagnose([Diagnostic(message, severity="warning")])

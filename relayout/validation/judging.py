@@ -169,6 +169,8 @@ def _result(step: Step, verdict: Verdict) -> StepResult:
         verdict.verdict,
         methods=verdict.methods,
         up_to=verdict.choices,
+        conditions=verdict.conditions,
+        how=verdict.cause.how if verdict.cause and verdict.verdict == "different" else "",
         assumptions=verdict.assumptions,
         said=tuple(said),
     )

@@ -68,7 +68,6 @@ def test_a_module_in_a_log_is_read_after_any_first_line(before: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("llvm.func @f(%a: i32) -> i32 {\n  llvm.return %a : i32\n}", "the entry is a func.func called @main"),
         ("func.func @main() {\n  linalg.fill ins() outs()\n  return\n}", "linalg is a dialect that is not read here"),
         (
             "func.func @main(%a: !torch.int) {\n  torch.aten.x %a : !torch.int\n  return\n}",

@@ -57,4 +57,22 @@ MUTANTS = (
         "pass",
         ("tests/stablehlo/test_rewrites.py",),
     ),
+    Mutant(
+        "StableHloOperation.symbols",
+        "self.is_unknown",
+        "False",
+        ("tests/stablehlo/test_foreign.py",),
+    ),
+    Mutant(
+        "StableHloOperation.attributes",
+        "len(self.mlir.successors)",
+        "0",
+        ("tests/stablehlo/test_foreign.py",),
+    ),
+    Mutant(
+        "stablehlo:_is_note",
+        "bool(dot) and not is_known_dialect(dialect)",
+        "False",
+        ("tests/stablehlo/test_foreign.py",),
+    ),
 )

@@ -73,3 +73,21 @@ def test_a_function_that_is_not_defined_is_named(name: str, hint: str | None) ->
     with pytest.raises(DiagnosticError, match=f"no function with a body is called @{name}") as raised:
         parse_module(SEVERAL).with_entry(name)
     assert hint is None or raised.value.diagnostics[0].hint == hint
+
+
+def test_the_functions_of_several_modules_in_a_file_are_numbered() -> None:
+    module = parse_module(ONE + ONE.replace("@m", "").replace("negate", "abs"))
+    assert list(module.defined) == ["0::only", "1::only"]
+    assert relayout.optimize(module, "verify-layouts").text() == module.text()
+    made = [module.with_entry(name) for name in module.defined]
+    assert ["stablehlo.abs" in each.text() for each in made] == [False, True]
+    assert relayout.check(*made).verdict == "different"
+    with pytest.raises(DiagnosticError, match="--function chooses one of @0::only, @1::only"):
+        _ = module.entry
+
+
+def test_a_module_without_a_function_is_read_but_has_no_entry() -> None:
+    module = relayout.parse("llvm.func @f(%a: i32) -> i32 {\n  llvm.return %a : i32\n}")
+    assert relayout.optimize(module, "verify-layouts").text() == module.text()
+    with pytest.raises(DiagnosticError, match=r"the entry is a func\.func called @main"):
+        _ = module.entry

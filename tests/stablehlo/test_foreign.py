@@ -85,6 +85,14 @@ def test_an_unknown_operation_equals_only_itself(first: str, last: str) -> None:
         relayout.check(*modules)
 
 
+def test_an_unknown_operation_may_call_the_functions_that_it_names() -> None:
+    text = unknown('"o.p"(%a) {f = [@negated]}').text()
+    other = text.replace("stablehlo.negate", "stablehlo.abs")
+    assert relayout.check(relayout.parse(text), relayout.parse(text)).verdict == "equal"
+    with pytest.raises(DiagnosticError, match=r"o\.p is of a dialect"):
+        relayout.check(relayout.parse(text), relayout.parse(other))
+
+
 def test_an_unknown_operation_without_results_is_an_effect() -> None:
     text = PLAIN.replace("return", '"o.p"(%0) : (tensor<4xf32>) -> ()\n    return')
     with pytest.raises(DiagnosticError, match=r"o\.p is of a dialect"):

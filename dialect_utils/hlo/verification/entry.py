@@ -128,9 +128,9 @@ def _signature_problems(computation: Computation, texts: _Texts) -> Iterator[Dia
 
 def find_entry_problems(module: Module, *, is_layout_sensitive: bool = False) -> Iterator[Diagnostic]:
     """Yields the differences between the entry's layout and the entry itself, and aliases of missing values."""
-    if module.try_entry() is None and module.functions:
+    entry = module.try_entry()
+    if entry is None:
         return
-    entry = module.entry
     parameters, results = module.entry_layout
     if len(parameters) != len(entry.parameters):
         message = f"the entry layout has {len(parameters)} parameters, but the entry has {len(entry.parameters)}"
