@@ -32,7 +32,7 @@ PIPELINES = (
     "shape-legalize-to-stablehlo",
     "chlo-legalize-to-stablehlo,stablehlo-complex-math-expander",
     "stablehlo-legalize-to-vhlo,vhlo-legalize-to-stablehlo",
-    "stablehlo-legalize-to-vhlo,vhlo-to-version{target=1.9.0},vhlo-to-version{target=current},vhlo-legalize-to-stablehlo",
+    "stablehlo-legalize-to-vhlo,vhlo-to-version{target=1.9.0},vhlo-legalize-to-stablehlo",
     "stablehlo-legalize-to-hlo,hlo-legalize-to-stablehlo",
     "stablehlo-legalize-to-hlo,mhlo-legalize-dot-to-dot-general,hlo-legalize-to-stablehlo",
     "stablehlo-legalize-to-hlo,mhlo-legalize-einsum-to-dot-general,hlo-legalize-to-stablehlo",

@@ -47,8 +47,9 @@ _ENVIRONMENT = re.compile(r"env|\w+=.*")
 _SEPARATORS = (";", ",")
 _UNSAFE = re.compile(r"[^\w+-]+")
 _LONGEST = 100
-# The dialects by whose operations a step is judged.
-_JUDGED = ("builtin", "func", "stablehlo", "mhlo", "chlo", "sdy", "mpmd")
+# The dialects by whose operations a step is judged. MHLO is another one: some of its attributes cannot be read.
+_JUDGED = ("builtin", "func", "stablehlo", "chlo", "sdy", "mpmd")
+_MHLO = re.compile(r'(?:= |^\s*)"?mhlo\.\w+', re.MULTILINE)
 
 
 class ToolPass(NamedTuple):
@@ -206,8 +207,10 @@ def _try_read(text: str) -> Module | None:
 
 def _dialects(module: Module | None) -> set[str]:
     """Returns the dialects of a module's operations other than those by which steps are judged."""
-    found = {each.opcode.partition(".")[0] for each in module.operations() if "." in each.opcode} if module else set()
-    return found.difference(_JUDGED)
+    if module is None:
+        return set()
+    found = {each.opcode.partition(".")[0] for each in module.operations() if "." in each.opcode}
+    return found.difference(_JUDGED) | ({"mhlo"} if _MHLO.search(module.text()) else set())
 
 
 def _texts(tool: str, entry: str, stages: Sequence[_Stage]) -> Iterator[tuple[str, str]]:

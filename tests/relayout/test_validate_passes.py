@@ -77,14 +77,14 @@ def test_each_wrong_pass_is_named_and_no_right_one(
 
 
 def test_the_passes_of_jaxlib_run_one_by_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    passes = (
-        "builtin.module(func.func(chlo-legalize-to-stablehlo),stablehlo-legalize-to-vhlo,vhlo-legalize-to-stablehlo)"
-    )
+    trips = "stablehlo-legalize-to-vhlo,vhlo-legalize-to-stablehlo,stablehlo-legalize-to-hlo,hlo-legalize-to-stablehlo"
+    passes = f"builtin.module(func.func(chlo-legalize-to-stablehlo),{trips})"
     found = rows([written(folder), "--with", "jaxlib", "--passes", passes, *PROOF], capsys, 0)
-    # A module in VHLO is judged once it is StableHLO again.
+    # A module in VHLO or MHLO is judged once it is StableHLO again.
     assert [each["change"] for each in found] == [
         "chlo-legalize-to-stablehlo",
         "stablehlo-legalize-to-vhlo+vhlo-legalize-to-stablehlo",
+        "stablehlo-legalize-to-hlo+hlo-legalize-to-stablehlo",
     ]
     assert {each["pipeline"] for each in found} == {"jaxlib"}
     assert {each["verdict"] for each in found} == {"equal"}
