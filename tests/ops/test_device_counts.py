@@ -148,7 +148,7 @@ COMMANDS = {
     "check": (["check", "A", "B", "--power", "0"], 1, "taken for 2 devices"),
     "check on a number": (["check", "A", "A", "--devices", "2", "--engines", "proof"], 0, ""),
     "a certificate on a number": (
-        ["check", "A", "A", "--devices", "2", "--certificate", "C"],
+        ["check", "A", "A", "--devices", "2", "--certificate", "new.json"],
         2,
         "leave out --devices",
     ),

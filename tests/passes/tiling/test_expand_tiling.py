@@ -310,7 +310,8 @@ def test_a_bitcast_of_a_tuple_may_change_memory_spaces_only() -> None:
 
 
 def test_a_tiled_buffer_of_the_interface_is_refused() -> None:
-    module = hlo("ROOT x = b(f32[3,5]{1,0:T(2,2)}) parameter(0)")
+    pinned = 'ROOT p = b(f32[3,5]{1,0:T(2,2)}) custom-call(x), custom_call_target="Pin"'
+    module = hlo("x = f32[3,5]{1,0:T(2,2)} parameter(0)", f"{pinned}, output_to_operand_aliasing={{{{}}: (0, {{}})}}")
     assert tiled(expand(module, "logical")) == []
     with pytest.raises(DiagnosticError, match="no op moves what is in a buffer"):
         expand(module)
