@@ -37,6 +37,8 @@ _NO_FUSED_MULTIPLY_ADD = "--xla_cpu_max_isa=AVX"
 COMPILER_FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 # libtpu asks no metadata server of a cloud, and runs beside other processes that use it.
 TPU_ENVIRONMENT = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
+# The time for a program that is compiled, in seconds; a child has that of its command line.
+compiler_seconds = 900.0
 # The memory of a process beyond what it needs to start, in bytes.
 DEFAULT_MEMORY_BYTES = 4_000_000_000
 # What a process may take to end its own children.
@@ -47,6 +49,11 @@ ROOT = str(Path(__file__).parents[1])
 
 # Messages of C++, LLVM and XLA about a failed allocation.
 NO_MEMORY = re.compile(r"std::bad_alloc|[Oo]ut of memory|Cannot allocate memory|MemoryError|RESOURCE_EXHAUSTED")
+
+
+def python_command() -> list[str]:
+    """Returns the command of a new interpreter, which imports nothing from the working directory."""
+    return [sys.executable, "-P"]
 
 
 def describe_exit(code: int | None) -> str:
@@ -91,7 +98,7 @@ class LocalProcess(Process):
         # In the main thread the child may ask to be killed with this process.
         parent = os.getpid() if threading.current_thread() is threading.main_thread() else 0
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", PROGRAMS[program], str(parent), *arguments],
+            [*python_command(), "-m", PROGRAMS[program], str(parent), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -23,10 +23,10 @@ _ENGINES: tuple[Method, ...] = (_PROOF, *ENGINES)
 # Listed here, too, because the verdicts load numpy.
 _PRECISIONS: tuple[DotPrecision, ...] = ("default", "highest")
 UNKNOWN = 3
-_EXIT_CODES = {"equal": DONE, "agrees": DONE, "close": DONE, "different": FAILED, "unknown": UNKNOWN}
+_EXIT_CODES = {"equal": DONE, "equal-if": DONE, "agrees": DONE, "close": DONE, "different": FAILED, "unknown": UNKNOWN}
 # The answers that suffice for exit code 0, by the value of --require.
 _UP_TO = "equal-up-to"
-_ANSWERS = ("equal", _UP_TO, "agrees", "close")
+_ANSWERS = ("equal", _UP_TO, "equal-if", "agrees", "close")
 _ENOUGH = {answer: _ANSWERS[: number + 1] for number, answer in enumerate(_ANSWERS)}
 # The most severe of several verdicts decides the exit code.
 _SEVERITY = (DONE, UNKNOWN, WRONG_COMMAND, FAILED)
@@ -44,10 +44,10 @@ SHARED = (
 )
 EXIT_CODES = """verdicts and exit codes:
   0  equal (proved, or executed on data that leaves nothing open), equal up to the engine's choices in brackets,
-     agrees (executed, no difference found) or
+     equal if (proved for data without some values, such as NaN), agrees (executed, no difference found) or
      close (equal over the real numbers, and few units in the last place apart)
   1  different
-  3  unknown, and answers below --require, which is equal, equal-up-to, agrees or close (the default)
+  3  unknown, and answers below --require, which is equal, equal-up-to, equal-if, agrees or close (the default)
   2  the command is wrong, or a file cannot be read"""
 
 
@@ -62,7 +62,7 @@ class ComparisonOptions:
     )
     require: str = option(
         "REQUIRE",
-        "the weakest answer that ends with exit code 0: equal (without brackets), equal-up-to, agrees or close",
+        "the weakest answer with exit code 0: equal (without brackets), equal-up-to, equal-if, agrees or close",
         choice(*_ENOUGH),
         default="close",
     )
@@ -114,7 +114,7 @@ class ComparisonOptions:
     def exit_code(self, verdict: str, choices: Collection[str]) -> int:
         """Returns the exit code of a verdict that leaves these choices open, by the value of --require."""
         code = _EXIT_CODES[verdict]
-        answer = _UP_TO if choices else verdict
+        answer = _UP_TO if choices and verdict == "equal" else verdict
         return code if code != DONE or answer in _ENOUGH[self.require] else UNKNOWN
 
 

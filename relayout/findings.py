@@ -60,7 +60,7 @@ class Finder:
             return None
         if self.keep == "different":
             # The verdict `unknown` where an engine contradicts a proof has a cause, too.
-            return verdict.cause if verdict.verdict == "different" else None
+            return verdict.cause if verdict.verdict in ("different", "equal-if") else None
         return Crash(verdict.reason) if "crash" in verdict.reason else None
 
     def find_in(self, step: Pass, module: Module) -> Cause | Crash | None:

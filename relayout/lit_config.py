@@ -55,7 +55,7 @@ def configure(config: Any, lit_config: Any) -> None:
         lit_config.fatal(f"{filecheck} is not installed: pip install 'relayout[lit]'")
     config.substitutions += [
         (_word("[Ff]ile[Cc]heck"), filecheck),
-        (_word("%?relayout"), f"{sys.executable} -m relayout"),
+        (_word("%?relayout"), f"{sys.executable} -P -m relayout"),
     ]
 
 

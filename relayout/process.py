@@ -205,6 +205,11 @@ class Clock:
         else:
             self._waited += step
 
+    @property
+    def spent(self) -> float:
+        """Returns the seconds that have passed, without waits."""
+        return self._spent
+
     def restart(self) -> None:
         """Restarts the clock with the full time, for the next item of the unit."""
         self.look()

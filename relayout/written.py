@@ -68,7 +68,9 @@ class Outputs:
             first = each.options[0]
             if each.name not in named and (first.is_positional or _READ.search(first.metavar)):
                 found._add(_texts(values[each.name]), is_whole=not (first.is_positional or first.metavar in _DUMPS))
-        found._add((command.oracle or "").split(), is_whole=True)
+        # Options of passes name files, too.
+        words = (word for text in values.get("passes") or () for word in re.split(r"[{}\"'\s,]+", str(text)))
+        found._add([*words, *(command.oracle or "").split()], is_whole=True)
         if STANDARD_INPUT in (command.files or [STANDARD_INPUT]) or command.pairs == STANDARD_INPUT:
             found._inputs[_identity(os.fstat(0))] = "<stdin>"
         return found

@@ -143,6 +143,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "passes.dumps": (
         *_BASE,
         "dialect_utils.hlo",
+        "dialect_utils.io.files",
         "dialect_utils.mosaic",
         "dialect_utils.memory.trips",
         "dialect_utils.execution.custom_calls",

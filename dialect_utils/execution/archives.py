@@ -29,7 +29,7 @@ from dialect_utils.execution.arrays import Array, SavedArray, damaged, readable,
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.layout.element_type import ELEMENT_TYPES
-from dialect_utils.text import Diagnostic, DiagnosticError, open_input, read_input
+from dialect_utils.text import Diagnostic, DiagnosticError, leaves_directory, open_input, read_input
 from dialect_utils.text.input_file import located
 
 LARGEST_FILE = 1 << 40
@@ -168,7 +168,7 @@ def _reader(path: str) -> Callable[[str], dict[str, SavedArray]] | None:
     """Returns the function that reads a checkpoint, None for an NPZ file; raises DiagnosticError for other files."""
     if os.path.isdir(located(path)):
         return read_orbax
-    with open_input(path, LARGEST_FILE) as file:
+    with open_input(path, LARGEST_FILE) as file, readable(path):
         try:
             is_zip = zipfile.is_zipfile(file)
         except zipfile.BadZipFile:
@@ -305,6 +305,7 @@ def read_orbax(path: str) -> dict[str, SavedArray]:
         hint = f"its checkpoints: {inner}" if inner else f"each checkpoint of orbax has a file {_METADATA}"
         raise DiagnosticError(Diagnostic(f"{path}: is a directory, but no checkpoint of orbax", hint=hint))
     with readable(path, _ORBAX):
+        _check_files(path)
         tree = json.loads(read_input(os.path.join(path, _METADATA), _LARGEST_METADATA))
         names = dict(_stored(tree))
     tensorstore = _package("tensorstore", path)
@@ -313,6 +314,17 @@ def read_orbax(path: str) -> dict[str, SavedArray]:
         futures = {keys: tensorstore.open(_specification(located(path), keys, tree), context=context) for keys in names}
         stores = {keys: future.result() for keys, future in futures.items()}
     return {written_path(keys): _saved(path, keys, store, names[keys]) for keys, store in stores.items()}
+
+
+def _check_files(path: str) -> None:
+    """Raises DiagnosticError where anything in a directory is no file: a pipe, a device, or a link that leaves it."""
+    root = located(path)
+    for folder, folders, names in os.walk(root):
+        for each in (os.path.join(folder, name) for name in (*folders, *names)):
+            if (os.path.islink(each) and leaves_directory(each, root)) or not (
+                os.path.isfile(each) or os.path.isdir(each)
+            ):
+                raise damaged(path, f"{os.path.relpath(each, root)} is no file of this directory", _ORBAX)
 
 
 def _checkpoints_in(path: str) -> list[str]:

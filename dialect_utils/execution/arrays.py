@@ -198,6 +198,9 @@ def _reject(array: Array, shape: ArrayShape, name: str) -> Array:
     raise DiagnosticError(Diagnostic(message, hint=f"give {accepted}"))
 
 
+_OTHER_STRUCTURE = "it has another structure"
+
+
 @contextmanager
 def readable(path: str, kind: str = "NPZ file of plain arrays") -> Iterator[None]:
     """Raises DiagnosticError for the errors of libraries about damaged files of a kind, which have many types."""
@@ -208,7 +211,9 @@ def readable(path: str, kind: str = "NPZ file of plain arrays") -> Iterator[None
     except OSError as error:
         raise DiagnosticError(Diagnostic(f"{path}: {(error.strerror or str(error)).lower()}")) from None
     except Exception as error:
-        raise damaged(path, str(error) or type(error).__name__, kind) from None
+        # Python's own words say nothing of the file.
+        is_pythons = isinstance(error, TypeError | AttributeError | LookupError | SyntaxError) or "<ast." in str(error)
+        raise damaged(path, _OTHER_STRUCTURE if is_pythons else str(error) or _OTHER_STRUCTURE, kind) from None
 
 
 def damaged(path: str, reason: str, kind: str = "NPZ file of plain arrays") -> DiagnosticError:

@@ -18,14 +18,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from dialect_utils import processes
+from dialect_utils import processes, sandbox
 from dialect_utils.execution.messages import Channel, MalformedMessageError, Message
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.layout.targets.target import Target
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 CPU = "cpu"
-SECONDS = 900.0
 _LAST_CHARACTERS = 2000
 _LAST_LINES = 3
 _UNTRIED = "No supported config found"
@@ -149,8 +148,8 @@ def dump_passes(text: str, target: str, directory: str) -> None:
 def _compiled_by(worker: _Worker, text: str) -> tuple[Figures, str]:
     """Returns the figures and the dump of one program."""
     try:
-        with processes.waiting(SECONDS):
-            worker.begin(text)
+        worker.begin(text)
+        with processes.waiting(processes.compiler_seconds):
             return worker.finish()
     finally:
         worker.close()
@@ -181,10 +180,12 @@ class _Worker:
 
     def begin(self, text: str) -> None:
         """Sends a program to the process, which `finish` then waits for."""
-        self.deadline = time.monotonic() + SECONDS
+        self.deadline = time.monotonic() + processes.compiler_seconds
         if self.channel is None:
             self._process = processes.start(processes.COMPILER, *self._arguments)
             self.channel = Channel(self._process.stdin, self._process.stdout, self._process.stderr)
+        if self._process is not None:
+            sandbox.limit_cpu_seconds(processes.compiler_seconds, self._process.pid)
         request = Message(self._header, [text.encode(), self._description.encode()])
         # `finish` reports a process that has ended.
         with suppress(TimeoutError, OSError):
@@ -199,7 +200,7 @@ class _Worker:
             return Figures.from_json(answer.header), dump.decode()
         except TimeoutError:
             self.close()
-            return Figures(error=f"no result after {SECONDS:g} seconds"), ""
+            return Figures(error=f"no result after {processes.compiler_seconds:g} seconds"), ""
         except (EOFError, OSError, MalformedMessageError, TypeError, ValueError):
             said = self.channel.last_words()[-_LAST_CHARACTERS:]
             self.close()
@@ -246,9 +247,9 @@ class FigureCompiler:
                     while waiting and idle:
                         worker = idle.pop()
                         running[worker], text = waiting.popleft()
-                        with processes.waiting(SECONDS):
+                        with processes.waiting(processes.compiler_seconds):
                             worker.begin(text)
-                    with processes.waiting(SECONDS):
+                    with processes.waiting(processes.compiler_seconds):
                         worker = _first_done(running)
                         done[running.pop(worker)] = worker.finish()
                     idle.append(worker)

@@ -17,7 +17,7 @@ from typing import Any
 
 from dialect_utils import sandbox
 from dialect_utils.execution import adapter
-from dialect_utils.execution.compilers import CPU, SECONDS, Figures
+from dialect_utils.execution.compilers import CPU, Figures
 from dialect_utils.execution.messages import PRINTED_FILE, Message, read_message, write_message
 from dialect_utils.hlo import parse_module
 from dialect_utils.layout.targets.gpu import described_gpu
@@ -174,6 +174,9 @@ def _serve(memory: int, platform: str, folder: str) -> None:
     os.dup2(2, 1)
     if folder:
         add_flags(_DUMP.format(folder))
+        if platform == CPU:
+            # The others write logs elsewhere while they are loaded.
+            sandbox.write_only_in(folder)
     _load(platform)
     sandbox.confine(memory, _LARGEST_FILE if folder else 0)
     while True:
@@ -181,7 +184,6 @@ def _serve(memory: int, platform: str, folder: str) -> None:
             request = read_message(0)
         except EOFError:
             return
-        sandbox.limit_cpu_seconds(SECONDS)
         write_message(answers, _answer(request, folder))
 
 

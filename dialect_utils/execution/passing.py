@@ -137,7 +137,7 @@ def _serve(memory: int, tool: str, folder: str) -> None:
             function = imported_function(tool)
     while True:
         request = read_message(0)
-        sandbox.limit_cpu_seconds(request.header["timeout"])
+        sandbox.limit_cpu_seconds(request.header["timeout"], os.getpid())
         text, name, flags = request.blobs[0].decode(), request.header["pass"], request.header["flags"]
         try:
             is_called = tool == processes.JAXLIB or _FUNCTION.fullmatch(tool)

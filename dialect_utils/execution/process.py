@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from dialect_utils import processes
+from dialect_utils import processes, sandbox
 from dialect_utils.engine_names import DEFAULT_ENGINE, Engine
 from dialect_utils.execution.arrays import Array
 from dialect_utils.execution.errors import ExecutionError, Stage, from_crash, from_jaxlib
@@ -233,6 +233,8 @@ class Worker:
         stage: Stage = "read" if "engine" not in request.header else "compiled"
         try:
             with processes.waiting(limit):
+                if self._process is not None:
+                    sandbox.limit_cpu_seconds(limit, self._process.pid)
                 channel.send(request, deadline)
                 answer = channel.receive(deadline, self.memory)
                 if answer.header.get("status") == EXECUTES:

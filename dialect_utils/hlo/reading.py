@@ -126,7 +126,7 @@ class ReadingContext:
         """Raises DiagnosticError for a name without `%` that XLA's lexer reads as another word."""
         if name.kind == "word" and name.text in RESERVED:
             message = f"{name.text} is a word of HLO, not a name"
-            raise error_at(self.source, name.span, message, f"write %{name.text}")
+            raise error_at(self.source, name.span, message, f"write {name.text}_")
 
     def unknown_opcode(self, opcode: Token) -> DiagnosticError:
         """Returns the error for an unknown opcode."""

@@ -28,6 +28,8 @@ def _missing(error: Exception) -> DiagnosticError:
         from jaxlib.version import __version__ as version
     except ImportError:
         return DiagnosticError(Diagnostic("jaxlib is not installed", hint=f"install jaxlib {_SUPPORTED}"))
+    if "failed to map" in str(error) or "cannot allocate" in str(error):
+        return DiagnosticError(Diagnostic(f"jaxlib {version} cannot be loaded: not enough memory"))
     message = f"jaxlib {version} lacks a name of MLIR's bindings: {error}"
     return DiagnosticError(Diagnostic(message, hint=f"install jaxlib {_SUPPORTED}"))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isclose
 from typing import Any, Final
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from dialect_utils.execution import Array
 from dialect_utils.layout import ElementType
-from dialect_utils.verdict.differences import Mask, MovedElement
+from dialect_utils.verdict.differences import Mask, MovedElement, ulp_distance
 from dialect_utils.verdict.outcome import OutputProof
-from dialect_utils.verdict.rounding.floats import wide
+from dialect_utils.verdict.rounding.floats import most_ulps, wide
 
 # Forms of a difference that no comparison of elements finds.
 PADDING: Final = "values that depend on padding"
@@ -26,6 +26,16 @@ _INTEGERS: Final = "integers"
 _ALL_DATA: Final = "all data"
 # Decimal orders of magnitude by which sizes of one cause may differ: dimensions of 64 become dimensions of 2.
 _LIKE_ORDERS = 1.0
+# The classes of differences, by the form; numbers that are few units in the last place apart are `ulps`.
+_CLASSES: Final = {
+    PADDING: "padding",
+    SELF_CHECK: "a self-check",
+    MOVED: "positions",
+    **dict.fromkeys(("NaN in the first", "NaN in the second"), "NaN"),
+    **dict.fromkeys(("infinities in the first", "infinities in the second", "opposite infinities"), "infinities"),
+    "zeros of opposite signs": "signs of zeros",
+    "bits of NaN": "bits of NaN",
+}
 # The largest relative difference: a number and its negation.
 _LARGEST = 2.0
 
@@ -36,7 +46,8 @@ class Cause:
 
     `form` is the most frequent one among the differing elements, such as `numbers` or `NaN in the first`. `size` is
     the decimal logarithm of their median difference, relative for floats, absolute for integers, None for other forms.
-    `is_rounding`: the output is proved equal over the real numbers. `output` is None where a self-check differs.
+    `is_rounding`: the output is proved equal over the real numbers. `output` is None where a self-check differs. `ulps`
+    is the largest distance of differing numbers in units in the last place, None where one of them is far off.
     """
 
     output: int | None
@@ -44,6 +55,17 @@ class Cause:
     form: str
     size: float | None = None
     is_rounding: bool = False
+    ulps: int | None = field(default=None, compare=False)
+
+    @property
+    def kind(self) -> str:
+        """Returns the class of the difference: `value`, `NaN`, `signs of zeros`, or `ulps`, say."""
+        return "value" if self.ulps is None and self.form not in _CLASSES else _CLASSES.get(self.form, "ulps")
+
+    @property
+    def how(self) -> str:
+        """Returns the class with a preposition: `in NaN`, or `by 2 ulps`."""
+        return f"in {self.kind}" if self.kind != "ulps" else f"by {self.ulps} ulp{'s' * (self.ulps != 1)}"
 
     def is_like(self, other: Cause) -> bool:
         """Is true where all fields are equal, and the sizes differ by one order of magnitude at most."""
@@ -75,7 +97,11 @@ def cause_in(output: int, data: object, pair: tuple[Array, Array], element_type:
     # Ties go to the form of the first element, because a counterexample shows this element.
     forms = {form: (int(mask.sum()), bool(mask[0])) for form, mask in _forms(first, second)}
     form = max(forms, key=forms.__getitem__)
-    return Cause(output, str(data), form, _size(first, second) if form == _FLOATS else None)
+    if form != _FLOATS:
+        return Cause(output, str(data), form)
+    is_pure = forms[form][0] == len(first)
+    ulps = _ulps(pair[0][differs], pair[1][differs], element_type) if is_pure else None
+    return Cause(output, str(data), form, _size(first, second), ulps=ulps)
 
 
 def cause_of_move(moved: MovedElement) -> Cause:
@@ -89,6 +115,15 @@ def with_proofs(cause: Cause | None, proofs: Sequence[OutputProof]) -> Cause | N
         return None
     answers = (each.over_reals for each in proofs if each.output == cause.output)
     return replace(cause, is_rounding=any(answer is not None and answer.is_equal is True for answer in answers))
+
+
+def _ulps(first: Array, second: Array, element_type: ElementType) -> int | None:
+    """Returns the largest distance of numbers in units in the last place; None beyond the most that are close."""
+    if element_type.is_complex:
+        parts = [_ulps(*pair, element_type.part) for pair in ((first.real, second.real), (first.imag, second.imag))]
+        return None if None in parts else max(each for each in parts if each is not None)
+    farthest = int(ulp_distance(first, second, element_type).max())
+    return farthest if farthest <= most_ulps(element_type) else None
 
 
 def _of_integers(first: NDArray[Any], second: NDArray[Any], element_type: ElementType) -> tuple[str, float | None]:

@@ -61,7 +61,8 @@ class Certificate:
     The key of a reading is the number of the loop among the operations of its module. With `is_decomposed` the proof is
     about the modules with CHLO operations decomposed. Loops of up to `iterations` are unrolled. With a partition the
     last module computes on the parts of the first module's arrays that several devices hold; with `is_on_each` both
-    compute on the arrays of the same devices.
+    compute on the arrays of the same devices. `conditions` are those on data: no element of a term is a value, such as
+    NaN.
     """
 
     steps: tuple[Step, ...]
@@ -70,6 +71,31 @@ class Certificate:
     iterations: int = MOST_ITERATIONS
     partition: Partition | None = None
     is_on_each: bool = False
+    conditions: tuple[tuple[str, Term], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A condition on data: no element of a value is one of `values`, such as NaN.
+
+    The value is the parameter of a number for a `side` of -1, else the result of the operation of a number in the entry
+    of the first module (0) or of the last one (1).
+    """
+
+    name: str
+    side: int
+    number: int
+    values: tuple[str, ...]
+
+
+def clauses(conditions: Sequence[Excluded]) -> tuple[str, ...]:
+    """Returns conditions as clauses, such as `%arg0 and %arg1 are never NaN or -0`."""
+    names: dict[str, list[str]] = {}
+    for each in conditions:
+        values = [value for value in each.values if value != "-0" or "0" not in each.values]
+        names.setdefault(" or ".join(values), []).append(each.name)
+    listed = {values: " and ".join(filter(None, [", ".join(each[:-1]), each[-1]])) for values, each in names.items()}
+    return tuple(f"{listed[values]} {'is' if len(names[values]) == 1 else 'are'} never {values}" for values in names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,6 +159,8 @@ def certificate_text(certificate: Certificate) -> str:
     }
     if certificate.is_on_each:
         found["on_each"] = True
+    if certificate.conditions:
+        found["conditions"] = [[value, table.number(term)] for value, term in certificate.conditions]
     if certificate.partition is not None:
         sides = certificate.partition.parameters, certificate.partition.results
         found["partition"] = [[[len(each.tiles), len(each.parts), str(each)] for each in side] for side in sides]
@@ -213,6 +241,7 @@ def _certificate(found: Mapping[str, Any]) -> Certificate:
         int(found.get("iterations", MOST_ITERATIONS)),
         _partition(found["partition"]) if "partition" in found else None,
         bool(found.get("on_each")),
+        tuple((str(value), terms[number]) for value, number in found.get("conditions", ())),
     )
 
 

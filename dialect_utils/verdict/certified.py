@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING
 from dialect_utils.ir import Module
 from dialect_utils.layout.proof.deadline import DeadlineError, deadline
 from dialect_utils.ops.sharding import Partition
-from dialect_utils.verdict.certificate import Certificate
+from dialect_utils.verdict.certificate import Certificate, Excluded, without_chlo
 from dialect_utils.verdict.outcome import OutputProof
 from dialect_utils.verdict.proof import ProofResult, try_prove
+from dialect_utils.verdict.proof.decide import conditional_proofs
+from dialect_utils.verdict.rules import all_rules
+from dialect_utils.verdict.terms.given import Sources
+from dialect_utils.verdict.terms.primitives import Term
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.replay import Replayed
 
+# The most conditions on data whose need is tried.
+_MOST_DROPPED = 16
 _NO_REPLAY = "internal error: the proof does not replay, so it counts as none"
 
 
@@ -72,6 +78,49 @@ def _confirmed(output: OutputProof, replayed: Replayed, refusal: str) -> OutputP
     if replayed.outputs[output.output] is None:
         return OutputProof(output.output, is_equal=False, reason=refusal)
     return replace(output, choices=replayed.choices(output.output))
+
+
+def prove_conditionally(
+    stages: Sequence[Module], seconds: float = inf
+) -> tuple[ProofResult, tuple[Excluded, ...]] | None:
+    """Returns a proof that modules are equal for data without some values, and the conditions, as few as possible."""
+    from dialect_utils.verdict.replay import replay
+
+    forms = without_chlo(stages)
+    try:
+        with deadline(seconds):
+            for found in conditional_proofs(forms):
+                certificate = replace(found.certificate or Certificate((), ({}, {})), is_decomposed=forms is not stages)
+                if not (replayed := replay(stages, certificate)).is_equal:
+                    continue
+                for condition in certificate.conditions[:_MOST_DROPPED]:
+                    fewer = _without(certificate, condition)
+                    if (again := replay(stages, fewer)).is_equal:
+                        certificate, replayed = fewer, again
+                outputs = tuple(_confirmed(each, replayed, _NO_REPLAY) for each in found.outputs)
+                return replace(found, outputs=outputs, certificate=certificate), replayed.conditions
+    except DeadlineError:
+        pass
+    return None
+
+
+def _without(certificate: Certificate, condition: tuple[str, Term]) -> Certificate:
+    """Returns a certificate without a condition, nor steps that need it."""
+    from dialect_utils.verdict.replay.scalars import check_scalar
+
+    rest, sources = tuple(each for each in certificate.conditions if each != condition), Sources[Term]()
+
+    def holds(value: str, term: Term) -> bool:
+        found = sources.of(term, value)
+        return found is not None and all((value, each) in rest for each in found)
+
+    conditional = {rule.name for rule in all_rules() if rule.is_conditional}
+    steps = [
+        step
+        for step in certificate.steps
+        if step.rule not in conditional or check_scalar(step.rule, step.before, step.after, holds)
+    ]
+    return replace(certificate, steps=tuple(steps), conditions=rest)
 
 
 def choices_of(outputs: Sequence[OutputProof]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dialect_utils.engine_names import ENGINES
 from dialect_utils.execution import (
@@ -24,17 +24,20 @@ from dialect_utils.execution import (
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.cause import cause_of_move, with_proofs
-from dialect_utils.verdict.certified import choices_of, prove
+from dialect_utils.verdict.certified import choices_of, prove, prove_conditionally
 from dialect_utils.verdict.differences import Counterexample
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
 from dialect_utils.verdict.executable_part import computed_outputs, output_count, with_outputs
 from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.options import Options
-from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer
+from dialect_utils.verdict.outcome import CONDITIONAL, NOT_GUARANTEED, PROOF, Answer
 from dialect_utils.verdict.parameters import with_common_parameters
 from dialect_utils.verdict.proof import ProofResult
 from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS, TWICE
+
+if TYPE_CHECKING:
+    from dialect_utils.verdict.conditional import ConditionalProof
 
 # Operations whose results differ from run to run.
 _STATEFUL = frozenset({"rng"})
@@ -79,9 +82,12 @@ def compare_stages(
     forms = stages
     if options.proves:
         forms, proved = _proved(stages, [stage if defined is None else defined(stage) for stage in stages], options)
+    given = _conditional(forms, proved, options) if forms is stages else None
     if options.executes:
-        run = _Execution(options, worker, proved, executable or (lambda module: module)).verdict(stages)
-    found = replace(combined(proved, run), seconds=time.perf_counter() - start, matched=matched)
+        run = _Execution(options, worker, proved, executable or (lambda module: module), given).verdict(stages)
+    found = combined(proved, run)
+    found = given.verdict(found) if given is not None and run is None else found
+    found = replace(found, seconds=time.perf_counter() - start, matched=matched)
     # A certificate is about the modules as they are.
     found = replace(found, certificate=None) if matched else found
     if forms is stages or PROOF not in found.methods:
@@ -100,6 +106,19 @@ def _proved(
         if not has_calls or found.answer != "unknown":
             return stages, found
     return defined, prove(defined, over_reals=True, field_seed=seed, seconds=seconds, partition=partition)
+
+
+def _conditional(stages: Sequence[Module], proved: ProofResult | None, options: Options) -> ConditionalProof | None:
+    """Returns a proof under conditions on data, where no proof holds for all data; None for none."""
+    if proved is None or proved.answer != "unknown" or options.partition is not None:
+        return None
+    found = prove_conditionally(stages, options.proof_seconds)
+    if found is None:
+        return None
+    # Imported here: few programs are equal under conditions.
+    from dialect_utils.verdict.conditional import ConditionalProof
+
+    return ConditionalProof((stages[0], stages[-1]), *found)
 
 
 def _callees(module: Module) -> Counter[str | None]:
@@ -134,6 +153,7 @@ class _Execution:
     worker: Worker | None
     proved: ProofResult | None
     executable: Callable[[Module], Module]
+    given: ConditionalProof | None = None
 
     def verdict(self, stages: Sequence[Module]) -> Verdict:
         """Executes the first and the last module; raises DiagnosticError where no engine does and nothing is proved."""
@@ -142,6 +162,8 @@ class _Execution:
         except RefusedError:
             raise
         except DiagnosticError as error:
+            if self.given is not None:
+                return self.given.verdict(Verdict("unknown", reason=f"not executed: {error.diagnostics[0].message}"))
             if self.proved is None or self.proved.answer == "unknown":
                 raise
             reason = f"not executed: {error.diagnostics[0].message}"
@@ -202,6 +224,8 @@ class _Execution:
             may_round = not self.is_proved and self.options.precision == "default"
             if may_round and isinstance(verdict.counterexample, Counterexample):
                 verdict = _with_rounded_operands(examination, verdict, stages[-1])
+            if self.given is not None and verdict.verdict != "equal":
+                verdict = self.given.verdict(verdict, examination)
         if not unseen or not (verdict.found_no_difference or verdict.verdict == "close"):
             return verdict
         # Every engine ignores these attributes, so no execution can show that they are equal.
@@ -294,6 +318,8 @@ def combined(proved: ProofResult | None, run: Verdict | None) -> Verdict:
     """
     if proved is None:
         return run or Verdict("unknown", reason="neither a proof nor an engine was asked for")
+    if run is not None and run.verdict == CONDITIONAL:
+        return run
     found = _combined(proved, run)
     choices = choices_of(proved.outputs) if found.verdict == "equal" and PROOF in found.methods else found.choices
     if found.verdict == "equal" and found.reason.endswith(_ONLY_ORDER):

@@ -11,6 +11,7 @@ from dialect_utils.verdict.cause import Cause
 from dialect_utils.verdict.certificate import Certificate
 from dialect_utils.verdict.differences import Counterexample, MovedElement
 from dialect_utils.verdict.outcome import (
+    CONDITIONAL,
     NOT_GUARANTEED,
     PROOF,
     Answer,
@@ -19,7 +20,7 @@ from dialect_utils.verdict.outcome import (
     Power,
     Rounding,
     RuleUse,
-    up_to,
+    answer_text,
 )
 
 _TOLERATED = "some bits differ, by no more than floating-point sums in another order may"
@@ -29,7 +30,8 @@ _TOLERATED = "some bits differ, by no more than floating-point sums in another o
 class Verdict:
     """The answer to whether two modules compute the same, and its evidence.
 
-    `equal`: proved, or executed on data that leaves nothing open. `agrees`: executed, no difference found. `close`:
+    `equal`: proved, or executed on data that leaves nothing open. `equal-if`: proved under conditions on data.
+    `agrees`: executed, no difference found. `close`:
     some bits differ by a few units in the last place, as `closeness` states, and both are equal over the reals.
     `methods` are the methods that decided (`proof`, `xla`, `interpreter`), `compared` says how outputs were compared,
     `reason` adds remarks, `proof` names what a proof used or why there is none. `data` describes the data, `power` the
@@ -41,7 +43,8 @@ class Verdict:
     original rounded to bf16, as its dump does; `elided` counts the constants that both texts elide and that were
     assumed to be equal. `matched` says how
     parameters that the modules do not share were matched. `remarks` name differences that an engine computes by a
-    choice of its own, or as the only one of several engines.
+    choice of its own, or as the only one of several engines. `conditions` are those on data of the verdict `equal-if`,
+    as clauses.
 
     >>> verdict = relayout.check("examples/negate.hlo", passes="expand-tiling")
     >>> verdict.verdict, verdict.methods
@@ -70,6 +73,7 @@ class Verdict:
     elided: int = 0
     matched: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -81,7 +85,8 @@ class Verdict:
     @property
     def answer(self) -> str:
         """Returns the answer with the engine's choices and the assumptions in brackets."""
-        return self.verdict + up_to(self.choices) + "".join(f" [{each}]" for each in self.assumptions)
+        answer = answer_text(self.verdict, self.choices, self.conditions, self.cause.how if self.cause else "")
+        return answer + "".join(f" [{each}]" for each in self.assumptions)
 
     @property
     def found_no_difference(self) -> bool:
@@ -99,12 +104,15 @@ class Verdict:
         return {
             "verdict": self.verdict,
             "up_to": list(self.choices),
+            "conditions": list(self.conditions),
             "assumptions": list(self.assumptions),
             "rounded": self.rounding.as_json() if self.rounding else None,
             "elided": self.elided,
             "methods": list(self.methods),
             "compared": "; ".join(filter(None, [self.compared, used])),
             "counterexample": self.counterexample.as_json() if self.counterexample else None,
+            "class": self.cause.kind if self.cause and self.verdict == "different" else None,
+            "ulps": self.cause.ulps if self.cause and self.verdict == "different" else None,
             "closeness": self.closeness.as_json() if self.closeness else None,
             "reason": "; ".join(filter(None, [self.reason, *self.remarks, self.gave_up])),
             "power": None if self.power is None else round(self.power.share, 4),
@@ -167,6 +175,11 @@ def evidence(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
     """
     if verdict.verdict == "equal":
         return [_of_equal(verdict), *verdict.remarks]
+    if verdict.verdict == CONDITIONAL:
+        engines = _engines(verdict)
+        checked = f", and {engines} {verdict.data} contradicts nothing" if engines else ""
+        proved = f"every output is proved the same for all inputs that meet the condition{checked}"
+        return [proved, *filter(None, [verdict.reason]), *verdict.remarks]
     if verdict.verdict == "agrees":
         missed = verdict.power.not_seen if verdict.power else ()
         return [_of_agreement(verdict), *verdict.remarks, *(f"not noticed: {each}" for each in missed)]

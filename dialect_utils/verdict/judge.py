@@ -143,9 +143,15 @@ class Judge:
 def joined(findings: Sequence[Finding]) -> Finding:
     """Returns the most severe finding, with the tolerated differences of all sets of data.
 
-    Of several differences it prefers a difference of normal numbers to one of zeros and subnormal numbers.
+    Of several differences it prefers a difference of normal numbers to one of zeros and subnormal numbers, and any to a
+    few units in the last place.
     """
-    worst = max(findings, key=lambda finding: (_BY_SEVERITY.index(finding.answer), not _is_flushed(finding)))
+
+    def severity(finding: Finding) -> tuple[int, bool, bool]:
+        is_rounding = finding.cause is not None and finding.cause.ulps is not None
+        return _BY_SEVERITY.index(finding.answer), not _is_flushed(finding), not is_rounding
+
+    worst = max(findings, key=severity)
     if worst.answer == "different" or (worst.answer == "unknown" and worst.counterexample is not None):
         return worst
     differing = frozenset[int]().union(*(finding.differing for finding in findings))

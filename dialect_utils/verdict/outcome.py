@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from math import ceil, sqrt
 from typing import Any, Final, Literal
 
-Answer = Literal["equal", "agrees", "close", "different", "unknown"]
+Answer = Literal["equal", "equal-if", "agrees", "close", "different", "unknown"]
+# Proved equal for data without some values, such as NaN.
+CONDITIONAL: Final = "equal-if"
 # Marker in the reason of a difference that is tolerated, or that leaves the verdict open.
 NOT_GUARANTEED: Final = "which is not guaranteed to be equal"
 # The quantile of the normal distribution for an interval of 95 %.
@@ -157,6 +159,13 @@ class RuleUse:
 def up_to(choices: Sequence[str]) -> str:
     """Returns the choices of the engine that an equality leaves open as text; empty for none."""
     return f" up to [{', '.join(choices)}]" if choices else ""
+
+
+def answer_text(verdict: str, choices: Sequence[str], conditions: Sequence[str], how: str = "") -> str:
+    """Returns a verdict with the choices that it leaves open, its conditions on data, and the class of a difference."""
+    given = f" if {' and '.join(conditions)}" if conditions else ""
+    found = f" {how}" if how and verdict == "different" else ""
+    return f"{'equal' if verdict == CONDITIONAL else verdict}{up_to(choices)}{given}{found}"
 
 
 @dataclass(frozen=True, slots=True)

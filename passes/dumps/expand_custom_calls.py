@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from dialect_utils.hlo import HloModule, Instruction, parse_module
+from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, erase_unused, instructions
 from dialect_utils.hlo.verify import problem_among
+from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module
 from dialect_utils.layout import Shape
 from dialect_utils.mosaic.decode import TARGET
-from dialect_utils.text import Diagnostic, DiagnosticError, nearest, read_input
+from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 from passes.dumps.custom_calls.call_config import refused
 from passes.dumps.custom_calls.gpu_calls import GPU_EXPANSIONS
 from passes.dumps.custom_calls.lapack import CPU_EXPANSIONS, is_portable
@@ -114,11 +115,11 @@ def _check_used(given: Mapping[str, HloModule], calls: Sequence[Instruction]) ->
 
 
 def read_hlo(path: Path) -> HloModule:
-    """Reads the file of an HLO module; raises DiagnosticError if it cannot be read."""
-    try:
-        return parse_module(read_input(str(path)).decode("utf-8"), str(path))
-    except UnicodeDecodeError as error:
-        raise DiagnosticError(Diagnostic(f"{path}: {error}")) from None
+    """Reads an HLO module in any format; raises DiagnosticError if it cannot be read."""
+    module = read_module(str(path))
+    if not isinstance(module, HloModule):
+        raise DiagnosticError(Diagnostic(f"{path}: holds StableHLO, and HLO is needed"))
+    return module
 
 
 def _expand(call: Instruction, given: Mapping[str, HloModule], unwritten: Unwritten) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 from uuid import uuid4
 
 from dialect_utils.io.files import is_url
-from dialect_utils.processes import describe_exit
+from dialect_utils.processes import describe_exit, python_command
 from dialect_utils.text import Diagnostic, render
 from relayout import __version__
 from relayout.batch.unit import Unit
@@ -207,7 +207,7 @@ class UnitProcess:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", _MODULE, str(theirs.fileno())],
+                [*python_command(), "-m", _MODULE, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -2,6 +2,8 @@
 
 A row stands for a module, and is written as it comes. JUnit XML and SARIF, for annotations at lines of files, are
 written in the end.
+
+Longer than most: all files of a batch are made of the same results, names and diagnostics.
 """
 
 from __future__ import annotations
@@ -17,10 +19,11 @@ from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from dialect_utils.io.files import is_url
+from dialect_utils.io.files import encode, is_url
 from dialect_utils.io.remote import existing_urls, read_url, remove_url
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import Diagnostic, DiagnosticError, printable
 from relayout import __version__
 from relayout.batch.unit import Unit
 from relayout.command import Execute, Job, Result, show
@@ -33,6 +36,10 @@ _DIAGNOSTIC = re.compile(
     r"(?:(?P<file>\S[^\n]*?):(?P<line>\d+):(?P<column>\d+): )?(?P<level>error|warning|note|hint): (?P<message>.*)"
 )
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+# XML 1.0 has no other control characters and no surrogates.
+_FOREIGN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# The characters of a path that a URI holds unchanged (RFC 3986).
+_PLAIN = "/-._~!$&'()*+,;=:@"
 _COLOURS = re.compile(r"\033\[[\d;]*m")
 
 
@@ -51,6 +58,8 @@ def findings(unit: Unit, result: Result) -> list[Finding]:
     """Returns the diagnostics of a unit; one without a place belongs to the unit's first file."""
     found: list[Finding] = []
     own = unit.inputs[0].path if unit.inputs else ""
+    # Names as they are printed; of a name with line breaks a line has the last part.
+    printed = {_text(encode(printable(each.path))).split("\n")[-1]: each.path for each in unit.inputs}
     for line in _text(result.diagnostics).split("\n"):
         match = _DIAGNOSTIC.fullmatch(line)
         if match is None:
@@ -60,7 +69,11 @@ def findings(unit: Unit, result: Result) -> list[Finding]:
                 last = found[-1]
                 found[-1] = replace(last, message=f"{last.message} ({match['message']})")
             continue
-        place = (match["file"], int(match["line"]), int(match["column"])) if match["file"] else (own,)
+        place = (
+            (printed.get(match["file"], match["file"]), int(match["line"]), int(match["column"]))
+            if match["file"]
+            else (own,)
+        )
         found.append(Finding(match["level"], match["message"], *place))
     if result.status != DONE and not any(each.level == "error" for each in found):
         # A check prints its verdict.
@@ -115,15 +128,15 @@ class _Files:
 
         suite = TestSuite(f"relayout {self.job.command.name}")
         for unit, result, found in self._rows:
-            case = TestCase(unit.name, f"relayout.{self.job.command.name}", round(result.seconds, 3))
-            message = next((each.message for each in found if each.level == "error"), "")
+            case = TestCase(_well_formed(unit.name), f"relayout.{self.job.command.name}", round(result.seconds, 3))
+            message = _well_formed(next((each.message for each in found if each.level == "error"), ""))
             if result.is_known:
                 case.result = [Skipped("--results has its row")]
             elif result.status != DONE:
                 # A difference or a wrong module is a failure; what could not be decided or read is an error.
                 kind = Failure if result.status == FAILED else Error
                 case.result = [kind(message)]
-                case.result[0].text = _text(result.diagnostics)
+                case.result[0].text = _well_formed(_text(result.diagnostics))
             suite.add_testcase(case)
         document = JUnitXml()
         document.add_testsuite(suite)
@@ -138,7 +151,7 @@ class _Files:
             SarifResult(
                 rule_id=f"relayout/{self.job.command.name}",
                 level=each.level,
-                message=Message(text=each.message),
+                message=Message(text=_well_formed(each.message)),
                 locations=[_location(each)],
             )
             for _, _, found in self._rows
@@ -153,8 +166,15 @@ def _location(found: Finding) -> Any:
 
     region = None if found.line is None else Region(start_line=found.line, start_column=found.column)
     return Location(
-        physical_location=PhysicalLocation(artifact_location=ArtifactLocation(uri=found.file), region=region)
+        physical_location=PhysicalLocation(
+            artifact_location=ArtifactLocation(uri=quote(os.fsencode(found.file), _PLAIN)), region=region
+        )
     )
+
+
+def _well_formed(text: str) -> str:
+    """Returns a text with escapes for characters that XML cannot hold, and for bytes that are not UTF-8."""
+    return _FOREIGN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _text(printed: bytes) -> str:

@@ -71,6 +71,10 @@ def machine_memory() -> int:
 def supervise(command: Command, console: Console) -> int:
     """Runs a command in sandboxed children and returns its exit code; raises UsageError for a wrong one."""
     command.batch.check()
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise usage_error("the working directory does not exist any more") from None
     # Rows of results hold the output of --json.
     records = command.batch.results is not None
     if records:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from tempfile import TemporaryDirectory
 
 from dialect_utils.history.flat import FlatGraph, opcode_of
 from dialect_utils.history.moved import Moved, Side, consumers, describe, find_moved, producer
 from dialect_utils.history.removal import Removal, removal
 from dialect_utils.history.tracing import History, Introduced
 from dialect_utils.io.inputs import Input, find_inputs
+from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout.targets.known import laid_out
 from dialect_utils.memory import MemoryUsage, measure_memory
@@ -58,7 +58,7 @@ def explain_directory(folder: str, value: str | None = None, top: int = SHOWN) -
 
 def explain_module(module: Module, target: str, value: str | None = None, top: int = SHOWN) -> tuple[Why, ...]:
     """Compiles a module for a target, and returns the causes. Raises DiagnosticError."""
-    with TemporaryDirectory(prefix="relayout-dump-") as folder:
+    with temporary_directory() as folder:
         dump_module(module, target, folder)
         return explain_directory(folder, value, top)
 

@@ -7,11 +7,11 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from dialect_utils.io.files import decode, display_name, read_bytes
 from dialect_utils.io.inputs import Input, named_input, pair_inputs
+from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of, with_devices
 from dialect_utils.text import Diagnostic
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 # The JSON of a verdict without findings: the process of the command prints it, too, and loads no numpy for it.
 _NOTHING_KNOWN: dict[str, Any] = {
     "verdict": "unknown",
-    **dict.fromkeys(("up_to", "assumptions", "methods", "not_seen", "proved", "rules"), ()),
+    **dict.fromkeys(("up_to", "conditions", "assumptions", "methods", "not_seen", "proved", "rules"), ()),
     "compared": "",
-    **dict.fromkeys(("counterexample", "closeness", "rounded", "power", "power_interval")),
+    **dict.fromkeys(("counterexample", "class", "ulps", "closeness", "rounded", "power", "power_interval")),
     "elided": 0,
     "seconds": 0.0,
 }
@@ -95,7 +95,7 @@ class Check(Command):
         if not self.sharded or len(self.files) != 1:
             yield self
             return
-        with TemporaryDirectory(prefix="relayout-dump-") as folder:
+        with temporary_directory() as folder:
             yield replace(self, compiled=folder)
 
     def plan(self, console: Console) -> Sequence[Unit]:
@@ -192,10 +192,17 @@ class Check(Command):
         return json.dumps({"file": inputs[0].path, **against, **function, **described})
 
 
+# Two paths are shorter on every system.
+_LONGEST_LINE = 1 << 14
+
+
 def parse_pairs(text: str, name: str) -> list[tuple[str, str]]:
     """Returns the pairs of files that a text lists, one `A B` a line, quoted as in a shell; `#` begins a comment."""
     pairs = []
     for number, line in enumerate(text.split("\n"), 1):
+        # The time of shlex grows with the square of a word.
+        if len(line) > _LONGEST_LINE:
+            raise usage_error(f"{name}:{number}: has {len(line)} characters, too many for two files", "write `A B`")
         try:
             words = shlex.split(line, comments=True)
         except ValueError as error:
@@ -261,7 +268,7 @@ class _Check:
         from dialect_utils.verdict.certificate import certificate_text
         from dialect_utils.verdict.outcome import PROOF
 
-        if verdict.certificate is None or PROOF not in verdict.methods or verdict.verdict != "equal":
+        if verdict.certificate is None or PROOF not in verdict.methods or verdict.verdict not in ("equal", "equal-if"):
             reason = "a proof assumes how parameters match" if verdict.matched else "the modules are not proved equal"
             message = f"{file} is not written: {reason}"
             self.console.diagnose([Diagnostic(message, severity="warning")])

@@ -286,7 +286,9 @@ def _python(code: str, arguments: Sequence[str] = (), given: str = "") -> tuple[
     # Imported here: --help starts no process.
     import subprocess
 
-    command = [sys.executable, "-c", _PATH + code, json.dumps([ROOT, *sys.path]), *arguments]
+    from dialect_utils.processes import python_command
+
+    command = [*python_command(), "-c", _PATH + code, json.dumps([ROOT, *sys.path]), *arguments]
     try:
         result = subprocess.run(
             command, input=given, capture_output=True, text=True, timeout=_PROGRAM_SECONDS, check=False

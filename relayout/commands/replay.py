@@ -42,8 +42,8 @@ class Replay(Command):
         for module in modules:
             verify(module)
         # Imported here: --help and wrong commands work without numpy.
-        from dialect_utils.verdict.certificate import read_certificate
-        from dialect_utils.verdict.outcome import up_to
+        from dialect_utils.verdict.certificate import clauses, read_certificate
+        from dialect_utils.verdict.outcome import CONDITIONAL, answer_text
         from dialect_utils.verdict.replay import replay
 
         certificate = read_certificate(read_bytes(self.certificate).decode(errors="replace"))
@@ -53,9 +53,11 @@ class Replay(Command):
             open_ += [] if replayed.effects is not None else ["the side effects"]
             reason = replayed.refused or f"the steps do not prove {', '.join(open_)} equal"
             raise DiagnosticError(Diagnostic(f"{self.certificate} does not replay: {reason}"))
-        choices = replayed.all_choices
+        choices, conditions = replayed.all_choices, clauses(replayed.conditions)
+        verdict = CONDITIONAL if conditions else "equal"
         if self.json:
-            print_json({"verdict": "equal", "up_to": list(choices), "steps": len(certificate.steps)})
+            found = {"verdict": verdict, "up_to": list(choices), "conditions": list(conditions)}
+            print_json({**found, "steps": len(certificate.steps)})
         else:
-            print(f"equal{up_to(choices)}: all {len(certificate.steps)} steps replay")
+            print(f"{answer_text(verdict, choices, conditions)}: all {len(certificate.steps)} steps replay")
         return DONE

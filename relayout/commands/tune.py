@@ -71,7 +71,9 @@ class Tune(Command):
     no_cache: bool = flag("compile all programs, and keep no figures")
     model_only: bool = flag("compile nothing: rank the changes by the model, and prove them")
     width: int | None = option("N", "columns of the page (default: the terminal's)", count)
-    limits: LimitOptions = group(LimitOptions, timeout=f"without the time of the compiler (default {_SECONDS:g})")
+    limits: LimitOptions = group(
+        LimitOptions, timeout=f"of the search (default {_SECONDS:g}), and of each compilation (900)"
+    )
 
     def plan(self, console: Console) -> Sequence[Unit]:
         self._check()

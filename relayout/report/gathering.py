@@ -64,7 +64,7 @@ def index_page(found: Sequence[Gathered]) -> str:
     rows = (
         (
             f'<span title="{each.peak} bytes">{format_bytes(each.peak)}</span>',
-            f'<a href="{html_text(quote(f"{each.name}.html"))}">{html_text(each.name)}</a>',
+            f'<a href="{html_text(quote(f"{each.name}.html", errors="surrogateescape"))}">{html_text(each.name)}</a>',
             html_text(each.sentence),
         )
         for each in found

@@ -30,7 +30,6 @@ from relayout.supervisor.host import Host, MalformedFrameError, from_json, to_js
 
 # The most that is printed and written for one input.
 DEFAULT_OUTPUT_BYTES = 2_000_000_000
-_UNLIMITED = 1e7
 # The memory that reading, rewriting and printing a module takes, by the bytes of its file.
 _MEMORY_PER_BYTE = 100
 # Variables for colours, widths and languages. A file must not find keys and tokens in the environment.
@@ -137,6 +136,7 @@ def _serve(host: Host, job: Job, limits: Limits, empty: int, *, is_planner: bool
     gc.enable()
     console = Console(job.command.traceback, job.colour)
     enter_directory = _confine(limits, console, empty)
+    processes.compiler_seconds = job.command.limits.timeout or processes.compiler_seconds
     command = _planned(host, job, console) if is_planner else job.command
     if command is None:
         return
@@ -145,8 +145,6 @@ def _serve(host: Host, job: Job, limits: Limits, empty: int, *, is_planner: bool
         work = _opened(stack, command, console)
         while True:
             unit = parse_unit(host.next_unit())
-            # The system's limit holds even while the parent is stopped; a command without inputs has one for each item.
-            sandbox.limit_cpu_seconds(unit.seconds if unit.inputs else _UNLIMITED)
             host.send_done(worked(work, unit, job, console).header)
 
 

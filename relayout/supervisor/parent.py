@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from dialect_utils import processes
+from dialect_utils import processes, sandbox
 from dialect_utils.io.files import is_url
 from dialect_utils.text import DiagnosticError
 from relayout.output import new_file, write_to_file
@@ -34,6 +34,7 @@ _WORDS_BYTES = 8 << 10
 _END_SECONDS, _LOOK_SECONDS = 0.5, 0.005
 # A wait that a child announces is cut to this length.
 _MOST_SECONDS = 1e9
+_UNLIMITED = 1e7
 # Files for reproducing failures, for one unit.
 _MOST_FILES = 1000
 # Linux counts in kilobytes, other systems in bytes (getrusage(2)).
@@ -128,6 +129,8 @@ class Child:
         """
         self._written, self.item, self._has_items, self._entry = 0, None, has_items, entry
         self.clock = Clock(self.pid, seconds, credit)
+        # The system's limit holds even while this process is stopped; a command without inputs has one for each item.
+        sandbox.limit_cpu_seconds(_UNLIMITED if has_items else seconds + credit, self.pid)
         if unit is not None:
             self.has_worked = True
             self._unsent += host.HEADER.pack(host.UNIT, len(unit)) + unit
@@ -231,6 +234,8 @@ class Child:
                 self.clock.wait(None)
             case {"tell": "waits", "seconds": int() | float() as seconds} if 0 <= seconds <= _MOST_SECONDS:
                 self.clock.wait(seconds)
+                for pid in self._programs.running:
+                    sandbox.limit_cpu_seconds(seconds, pid)
             case {"tell": "goes on"}:
                 self.clock.go_on()
             case _:
@@ -285,6 +290,11 @@ class Child:
                 self._programs.kill(pid)
                 return {}, []
         raise host.MalformedFrameError("an unknown request")
+
+    @property
+    def has_filled_disk(self) -> bool:
+        """Is true where a compiler that it asked for has written more than its output may be."""
+        return bool(self._programs.running) and self._programs.written() > self._most_output
 
     def events(self) -> dict[int, int]:
         """Returns the descriptors to wait for, with their events as in `select.poll`."""

@@ -230,6 +230,11 @@ class Pool:
             if child.clock.left() == 0:
                 lost = Lost(f"no result after {child.clock.seconds:g} seconds", _MORE_TIME)
                 yield self._event(child, lost)
+            elif child.has_filled_disk:
+                yield self._event(child, self._too_much())
+
+    def _too_much(self) -> Lost:
+        return Lost(f"more than {_gigabytes(self._limits.output)} of output", _MORE_OUTPUT)
 
     def _served(self, child: Child, ready: Mapping[int, int]) -> Iterator[_Event]:
         if child.words in ready:
@@ -244,7 +249,7 @@ class Pool:
         except EOFError:
             yield self._event(child, _cause(child, self._limits))
         except OutputLimitError:
-            yield self._event(child, Lost(f"more than {_gigabytes(self._limits.output)} of output", _MORE_OUTPUT))
+            yield self._event(child, self._too_much())
         except MalformedFrameError as error:
             yield self._event(child, Lost(f"the process that worked on it sent no answer, but {error}"))
         else:
@@ -278,7 +283,7 @@ class Pool:
         command = self.job.command
         said = "" if task.unit is None else command.lost(task.unit, diagnostic.message)
         task.write(OUTPUT, said.encode(errors="backslashreplace"))
-        return Result(command.lost_status, bytes(task.output), bytes(task.errors))
+        return Result(command.lost_status, bytes(task.output), bytes(task.errors), child.clock.spent)
 
 
 def _cause(child: Child, limits: Limits) -> Lost:

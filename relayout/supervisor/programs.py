@@ -9,10 +9,8 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-import shutil
 import signal
 import sys
-import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -22,6 +20,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from dialect_utils import processes, sandbox
+from dialect_utils.io.temporary import temporary_directory
 from relayout.process import STREAMS, fork, leave_session
 from relayout.supervisor.host import CANDIDATES, MalformedFrameError, parse_named_file
 
@@ -137,6 +136,7 @@ _MOST_PROCESSES = 16
 # A longer wait is several waits of this length, between which other children are served.
 _WAITABLE_SECONDS = 0.05
 _SHELL = "/bin/sh"
+_PROCESSES = "/proc"
 # The user's program may crash on each candidate.
 _NO_CORE_DUMPS = "ulimit -c 0\n"
 _LOOK_SECONDS = 0.002
@@ -150,12 +150,10 @@ class OracleProcess(_Polled):
     """
 
     def __init__(self, command: str, name: str, candidate: bytes | memoryview) -> None:
-        self._directory = tempfile.mkdtemp(prefix="relayout-oracle-")
-        try:
+        with ExitStack() as stack:
+            self._directory = stack.enter_context(temporary_directory())
             self.pid = self._started(command, name, candidate)
-        except BaseException:
-            self._remove()
-            raise
+            self._stack = stack.pop_all()
         self._is_reaped = False
 
     def _started(self, command: str, name: str, candidate: bytes | memoryview) -> int:
@@ -188,10 +186,20 @@ class OracleProcess(_Polled):
             os.killpg(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
             self._is_reaped = True
-        self._remove()
+        while self._kill_left():
+            time.sleep(_LOOK_SECONDS)
+        self._stack.close()
 
-    def _remove(self) -> None:
-        shutil.rmtree(self._directory, ignore_errors=True)
+    def _kill_left(self) -> bool:
+        """Kills processes that have left the session: their environment names the directory; is true if there were."""
+        marker, found = os.fsencode(f"TMPDIR={self._directory}\0"), False
+        for each in filter(str.isdecimal, os.listdir(_PROCESSES) if os.path.isdir(_PROCESSES) else ()):
+            # Processes of other users, and those that end meanwhile.
+            with contextlib.suppress(OSError), open(f"{_PROCESSES}/{each}/environ", "rb") as environment:
+                if marker in environment.read():
+                    os.kill(int(each), signal.SIGKILL)
+                    found = True
+        return found
 
 
 @dataclass(slots=True)
@@ -244,6 +252,13 @@ class Programs:
         for each in self.running.values():
             each.kill()
         self.running.clear()
+
+    def written(self) -> int:
+        """Returns the bytes that a compiler has written into the directory of its dump."""
+        files = (os.path.join(folder, each) for folder, _, names in os.walk(self.dump or "") for each in names)
+        with contextlib.suppress(OSError):
+            return sum(map(os.path.getsize, files))
+        return 0
 
     def _found(self, pid: int) -> processes.Started:
         if pid not in self.running:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import escape as glob_escape, glob
-from tempfile import TemporaryDirectory
 
 from dialect_utils.io.files import read_module
 from dialect_utils.io.inputs import Input
+from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -66,7 +66,7 @@ class CompilationOptions:
         if not is_made:
             yield None
         elif self.dump is None:
-            with TemporaryDirectory(prefix="relayout-dump-") as made:
+            with temporary_directory() as made:
                 yield made
         else:
             named = os.path.abspath(self.dump)

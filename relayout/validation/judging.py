@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import decode, encode, parse_bytes
 from dialect_utils.io.inputs import LEFT_OUT, Input, find_inputs
+from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.tools.printing import format_nameless, format_short
@@ -169,6 +169,8 @@ def _result(step: Step, verdict: Verdict) -> StepResult:
         verdict.verdict,
         methods=verdict.methods,
         up_to=verdict.choices,
+        conditions=verdict.conditions,
+        how=verdict.cause.how if verdict.cause and verdict.verdict == "different" else "",
         assumptions=verdict.assumptions,
         said=tuple(said),
     )
@@ -256,7 +258,7 @@ def validate_directory(folder: str, judged: Judged) -> Validation:
 
 def validate_module(module: Module, target: str, judged: Judged) -> Validation:
     """Compiles a module and judges each pass, as `validate_directory` does."""
-    with TemporaryDirectory(prefix="relayout-validate-") as folder:
+    with temporary_directory() as folder:
         dump_module(module, target, folder)
         return validate_directory(folder, judged)
 

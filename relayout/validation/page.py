@@ -61,7 +61,7 @@ def _row(each: StepResult) -> str:
         f'<td class="number" data-name="step">{"whole" if each.is_whole else each.number}</td>',
         f'<td class="pipeline" data-name="pipeline">{html_text(each.pipeline)}</td>',
         f'<td class="pass" data-name="pass">{html_text(each.change)}</td>',
-        f'<td class="verdict {verdict}">{verdict} <span class="methods">{html_text(methods)}</span></td>',
+        f'<td class="verdict {each.verdict}">{verdict} <span class="methods">{html_text(methods)}</span></td>',
         f'<td class="evidence">{_evidence(each)}</td>',
         f'<td class="number" data-name="seconds">{each.seconds:.1f}</td>',
     )

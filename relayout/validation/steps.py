@@ -17,6 +17,7 @@ from typing import Any
 from dialect_utils.io.inputs import Input
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.text.html import html_details, html_table, html_text
+from dialect_utils.verdict.outcome import answer_text
 from relayout.command import read_finding
 
 _BEFORE, _AFTER = "before_optimizations", "after_optimizations"
@@ -128,13 +129,14 @@ def _change(after: Input) -> tuple[str, str]:
     return pipeline, f"{_START}{pipeline}" if pipeline else after.dump.short_stage
 
 
-ANSWERS = ("equal", "agrees", "close", "unknown", "different")
+ANSWERS = ("equal", "equal-if", "agrees", "close", "unknown", "different")
 # The method of steps that change no text, or only names and metadata, and that of a pass that makes no module.
 TEXT, FAILED = "text", "failed"
 # The begin of a file that has the reason in place of the module after a pass.
 FAILED_PASS = "// no module: "
 # The most steps whose reasons a summary names.
 _SHOWN = 5
+_ULPS = re.compile(r"\d+ ulps?")
 _UNSAFE = re.compile(r"[^\w.+-]+")
 
 
@@ -159,7 +161,8 @@ class StepResult:
     """The verdict on one step: `verdict` is one of `check`, `said` has the lines of its evidence.
 
     `methods` are those that decided; `text` stands for modules that differ in names and metadata only, or in nothing.
-    `difference` is what changed in the text of the module, if that was asked for.
+    `difference` is what changed in the text of the module, if that was asked for. `how` is the class of a difference
+    of results, such as `in NaN` or `by 2 ulps`.
     """
 
     program: str
@@ -171,6 +174,8 @@ class StepResult:
     verdict: str
     methods: tuple[str, ...] = ()
     up_to: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
+    how: str = ""
     assumptions: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -208,9 +213,9 @@ class StepResult:
     @property
     def answer(self) -> str:
         """Returns the verdict, what it leaves open, what it assumes, and the methods that decided."""
-        open_ = f" up to [{', '.join(self.up_to)}]" if self.up_to else ""
-        open_ += "".join(f" [{each}]" for each in self.assumptions)
-        return f"{self.verdict}{open_}" + (f" ({', '.join(self.methods)})" if self.methods else "")
+        answer = answer_text(self.verdict, self.up_to, self.conditions, self.how)
+        answer += "".join(f" [{each}]" for each in self.assumptions)
+        return answer + (f" ({', '.join(self.methods)})" if self.methods else "")
 
     @property
     def file_stem(self) -> str:
@@ -273,6 +278,11 @@ class Validation:
         found = Counter(each.verdict for each in self.steps)
         same = sum(each.methods == (TEXT,) for each in self.steps)
         texts = {"equal": f" ({same} of them by their text)"} if same else {}
+        classes = Counter(
+            _ULPS.sub("ulps", each.how) for each in self.steps if each.verdict == "different" and each.how
+        )
+        if classes:
+            texts["different"] = f" ({', '.join(f'{number} {how}' for how, number in classes.items())})"
         parts = [f"{found[name]} {name}{texts.get(name, '')}" for name in ANSWERS if found[name]]
         count = len(self.steps)
         return f"{count} step{'s' * (count != 1)}: {', '.join(parts)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import struct
 import subprocess
@@ -251,3 +252,21 @@ def test_wrong_inputs_are_errors(
     assert main(["run", "m.hlo", *given]) != 0
     err = capsys.readouterr().err
     assert [message for message in messages if message not in err] == []
+
+
+@pytest.mark.parametrize("kind", ["link", "device", "pipe", "folder"])
+def test_nothing_outside_of_a_checkpoint_is_read(kind: str, tmp_path: Path) -> None:
+    """A link that leads out of it, a device or a pipe is an error before any array is read."""
+    folder = tmp_path / "checkpoint"
+    (folder / "x").mkdir(parents=True)
+    (folder / "_METADATA").write_text('{"tree_metadata": {}}')
+    (tmp_path / "secret").mkdir()
+    makes = {
+        "link": lambda: (folder / "x" / "0.0").symlink_to("../../secret"),
+        "device": lambda: (folder / "x" / "0.0").symlink_to("/dev/zero"),
+        "pipe": lambda: os.mkfifo(folder / "x" / "0.0"),
+        "folder": lambda: (folder / "y").symlink_to("../secret", target_is_directory=True),
+    }
+    makes[kind]()
+    with pytest.raises(DiagnosticError, match="is no file of this directory"):
+        read_archive(str(folder), [""])

@@ -62,7 +62,7 @@ def test_a_compiler_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: py
     made, never = tmp_path / "made", tmp_path / "never"
     with FigureCompiler("tpu-v5e") as compiler:
         [ready] = compiler.compile_all([f"make {made} 1"])
-        monkeypatch.setattr(compilers, "SECONDS", 0.1)
+        monkeypatch.setattr(processes, "compiler_seconds", 0.1)
         [late] = compiler.compile_all([f"wait {never} 2"])
     assert late.error == "no result after 0.1 seconds"
     assert not is_running(ready.argument)

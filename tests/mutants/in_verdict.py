@@ -526,8 +526,8 @@ MUTANTS = (
     ),
     Mutant(
         "_Sample.of",
-        "cls(first, second, exact, moves, *depends, results.data.kind == _ORDINARY)",
-        "cls(first, second, exact, 0 * moves, *depends, results.data.kind == _ORDINARY)",
+        "cls(first, second, exact, moves, *depends, overflows, results.data.kind == _ORDINARY)",
+        "cls(first, second, exact, 0 * moves, *depends, overflows, results.data.kind == _ORDINARY)",
         (
             "tests/verdict/rounding/test_closeness.py::test_equal_functions_that_round_differently_are_close[Winograd-f32]",
         ),
@@ -562,7 +562,7 @@ MUTANTS = (
     ),
     Mutant(
         "close_finding",
-        "any(not kinds[output].is_floating for output in outputs)",
+        "any(not kinds[output].is_inexact for output in outputs)",
         "False",
         ("tests/verdict/rounding/test_closeness.py::test_truth_values_are_not_close",),
     ),

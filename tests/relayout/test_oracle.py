@@ -111,7 +111,7 @@ def test_a_command_that_rejects_the_module_is_an_error(
         (["a.hlo", "--oracle", "true {}", "-p", "expand-tiling"], "-p has no effect with --oracle"),
         (["a.hlo", "--repeat", "2", "--keep", "crash"], "--repeat has no effect without --oracle"),
         (["a.hlo", "--run-timeout", "2", "--keep", "crash"], "--run-timeout has no effect without --oracle"),
-        (["a.hlo", "--oracle", "true {}", "-o", "./a"], "./a.hlo is a FILE that is read"),
+        (["a.hlo", "--oracle", "true {}", "-o", "./a"], "./a.hlo would overwrite the input"),
     ],
 )
 def test_options_without_effect_are_errors(

@@ -77,6 +77,7 @@ def _contents(folder: Path) -> dict[str, bytes]:
         "validate a.hlo --target cpu --junit a.hlo",
         "validate d --sarif d/b.hlo",
         "bisect a.hlo -o a.hlo",
+        "opt a.hlo -p 'strip-layouts,annotate-layouts{like=red.hlo}' -o red.hlo",
         "tune a.hlo --target tpu-v5e --trials a.hlo",
     ],
 )  # fmt: skip

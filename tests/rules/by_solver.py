@@ -50,8 +50,25 @@ def query(case: Case, truths: Mapping[str, int]) -> Script:
         if names_constant(condition):
             script.require(translated(condition, script, values, case.types["T"]))
     left, right = (_value(side, case, script, values) for side in (case.equation.left, case.equation.right))
+    sides = {conditions.LEFT: left, conditions.RIGHT: right}
+    for given in case.equation.given:
+        for value in given.values:
+            script.require(f"(not {_is_value(sides.get(given.name) or values[given.name], value)})")
     script.require(f"(not {translation.is_same(script, left, right, case.level)})")
     return script
+
+
+def _is_value(value: Value, name: str) -> str:
+    """Returns a condition on data as a term: that a value is NaN, say."""
+    if not value.element_type.is_floating:
+        return f"(= {value.bits()} {literal(0, value.element_type.bits)})" if name == conditions.ZERO else "false"
+    number = value.number()
+    return {
+        conditions.NAN: f"(fp.isNaN {number})",
+        conditions.INFINITE: f"(fp.isInfinite {number})",
+        conditions.ZERO: f"(fp.isZero {number})",
+        conditions.NEGATIVE_ZERO: f"(and (fp.isZero {number}) (fp.isNegative {number}))",
+    }[name]
 
 
 def _value(pattern: Pattern, case: Case, script: Script, values: Values) -> Value:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dialect_utils.execution.arrays import Array, from_bits, to_bits
 from dialect_utils.execution.reference import conversions, elementwise
 from dialect_utils.layout import ElementType
+from dialect_utils.verdict.rules import conditions
 from dialect_utils.verdict.rules.conditions import Condition
 from dialect_utils.verdict.rules.formats import word_bits
 from dialect_utils.verdict.rules.pattern import Pattern
@@ -45,7 +46,12 @@ def counterexample(case: Case) -> dict[str, int] | None:
 def differences(case: Case, values: Mapping[str, Bits]) -> NDArray[np.intp]:
     """Returns the positions of the assignments for which both sides differ."""
     left, right = (evaluate(side, case, values) for side in (case.equation.left, case.equation.right))
-    at = np.flatnonzero(left != right)
+    differs = left != right
+    for condition in case.equation.given:
+        own = {conditions.LEFT: left, conditions.RIGHT: right}.get(condition.name)
+        kind = required_type(case.equation.left, case.types) if own is not None else case.leaves[condition.name]
+        differs &= ~_has(values[condition.name] if own is None else own, kind, condition.values)
+    at = np.flatnonzero(differs)
     kind = required_type(case.equation.left, case.types)
     if not len(at) or case.level == "bits" or not (kind.is_floating or kind.is_complex):
         return at
@@ -150,6 +156,13 @@ def bits_of(array: Array, kind: ElementType) -> Bits:
     if kind.name == "c128":
         return np.ascontiguousarray(array).view(WIDE)
     return to_bits(array, kind)
+
+
+def _has(bits: Bits, kind: ElementType, values: Sequence[str]) -> NDArray[np.bool_]:
+    """Returns a mask of the elements that are a value of a condition on data, by the definition of the format."""
+    unique, at = np.unique(bits, return_inverse=True)
+    found = [any(conditions.is_value(kind, int(each), value) for value in values) for each in unique]
+    return np.array(found, np.bool_)[at]
 
 
 def _is_nan(bits: Bits, kind: ElementType) -> NDArray[np.bool_]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.verdict.rules import Equation, Level, Rule, all_definitions, all_rules
+from dialect_utils.verdict.rules.conditions import Never
 from tests.rules.cases import Case, cases
 from tests.rules.plan import ARGUMENTS, METHODS, Method, method_of
 
@@ -25,7 +26,9 @@ def table() -> str:
     head = f"| rule | equation | level | {' | '.join(METHODS)} |"
     lines = [head, "|---" * (3 + len(METHODS)) + "|"]
     for rule in filter(lambda rule: rule.is_elementwise, all_rules()):
-        lines += [row(rule, *key) for key in dict.fromkeys((each.text, each.level) for each in rule.equations)]
+        lines += [
+            row(rule, *key) for key in dict.fromkeys((each.text, each.level, each.given) for each in rule.equations)
+        ]
     lines += ["", *(f"- Argument for {each.rule}: {each.text}" for each in ARGUMENTS)]
     return "\n".join(lines)
 
@@ -37,11 +40,13 @@ def whole() -> str:
     return "\n".join(("| rule | equation | level |", "|---|---|---|", *dict.fromkeys(rows)))
 
 
-def row(rule: Rule, text: str, level: Level) -> str:
-    """Returns the line of the equations of one text, which differ in their guards."""
-    found = [(case, method) for own, case, method in planned(rule) if own.text == text and own.level == level]
+def row(rule: Rule, text: str, level: Level, given: tuple[Never, ...]) -> str:
+    """Returns the line of the equations of one text and conditions on data, which differ in their guards."""
+    key = text, level, given
+    found = [(case, method) for own, case, method in planned(rule) if (own.text, own.level, own.given) == key]
     cells = [formats([case for case, method in found if method == each]) for each in METHODS]
-    return f"| {rule.name} | `{text}` | {level} | {' | '.join(cells)} |"
+    conditions = f" if {', '.join(map(str, given))}" if given else ""
+    return f"| {rule.name} | `{text}`{conditions} | {level} | {' | '.join(cells)} |"
 
 
 def formats(found: Sequence[Case]) -> str:

@@ -90,7 +90,9 @@ NAN = """x = bf16[] parameter(0)
   ROOT r = bf16[] select(n, q, x)"""
 
 
-def test_bits_of_nan_decide_where_both_only_move_it(worker: Worker) -> None:
+def test_bits_of_nan_decide_where_both_only_move_it(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Both are equal in bits if x is never NaN.
+    monkeypatch.setattr("dialect_utils.verdict.compare.prove_conditionally", lambda *arguments: None)
     found = compared(worker, entry("x = bf16[] parameter(0)\n ROOT r = bf16[] copy(x)"), entry(NAN))
     assert (found.verdict, found.methods) == ("different", ("xla",))
     made = "x = bf16[] parameter(0)\n {} ROOT r = bf16[] {}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,11 @@ from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import as_bits
 from dialect_utils.verdict.field import functions, integers
 from dialect_utils.verdict.field.conventions import Convention
+from dialect_utils.verdict.field.derived import made
 from dialect_utils.verdict.field.values import Real, Value, where, whole_reals
 from dialect_utils.verdict.proof.terms import Term
+from dialect_utils.verdict.rules.formats import value_of
+from dialect_utils.verdict.rules.matching import constant_bits
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.field.lift import Lift
@@ -71,16 +75,26 @@ def constant(lift: Lift, term: Term) -> Value:
         array = as_array(term.label, element_type, term.array.dimensions)
     if element_type.name == "pred":
         return whole_reals(lift.draw, array.astype(np.uint64))
-    if not element_type.is_floating:
+    if element_type.is_integral:
         return integers.known(lift.draw, array.astype(np.int64), element_type)
+    if element_type.is_complex:
+        parts = [
+            _exact(lift, np.where(np.isfinite(each), each, 0.0).astype(np.float64)) for each in (array.real, array.imag)
+        ]
+        if not np.isfinite(array).all():
+            lift.special[term] = frozenset({Convention.NAN})
+            return lift.random(term.array, lift.hash(term))
+        return functions.complex_of(*parts)
+    if isinstance(term.label, int) and (element_type, term.label) in lift.derived:
+        formula = lift.derived[element_type, term.label]
+        return made(formula, lambda each: _finite(lift, each[0], each[1]))
     numbers = array.astype(np.float64)
     if np.isnan(numbers).any():
         lift.special[term] = frozenset({Convention.NAN})
         return lift.random(term.array, lift.hash(term))
     is_infinite = np.isinf(numbers)
     finite = np.where(is_infinite, 0.0, numbers)
-    found = _fractions(lift, element_type, array) if lift.has_fractions else None
-    found = found or _exact(lift, finite)
+    found = (_fractions(lift, element_type, array) if lift.has_fractions else None) or _exact(lift, finite)
     if not is_infinite.any():
         return found
     lift.special[term] = frozenset({Convention.INFINITY})
@@ -88,6 +102,20 @@ def constant(lift: Lift, term: Term) -> Value:
         there = is_infinite & ((numbers > 0) == is_positive)
         found = where(there, functions.infinity(lift.draw, is_positive, array.shape), found)
     return found
+
+
+def exponent_of(term: Term) -> Fraction | None:
+    """Returns the finite number that all elements of a constant of floats have, None for other terms."""
+    bits, kind = constant_bits(term), term.array.element_type
+    value = None if bits is None or kind.is_complex else value_of(kind, bits)
+    return Fraction(value) if value is not None and isfinite(value) else None
+
+
+def _finite(lift: Lift, element_type: ElementType, bits: int) -> Real:
+    """Returns a finite float as the simplest fraction that rounds to it."""
+    raw = bits.to_bytes(element_type.storage_bytes, "little")
+    array = as_array(raw, element_type, ())
+    return _fractions(lift, element_type, array) or _exact(lift, array.astype(np.float64))
 
 
 def _exact(lift: Lift, numbers: NDArray[np.float64]) -> Real:

@@ -14,6 +14,8 @@ class Convention(StrEnum):
 
     QUOTIENT = "x/x = 1"
     ROOT = "sqrt(x) squared = x"
+    LOGARITHM = "log(x y) = log(x) + log(y)"
+    POWER = "x^y = exp(y log(x))"
     CONVERSIONS = "float conversions"
     FINITE = "is-finite"
     NOT_NAN = "no NaN"

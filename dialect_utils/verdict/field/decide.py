@@ -8,9 +8,11 @@ from math import ceil, log10, prod
 
 import numpy as np
 
+from dialect_utils.ops import named
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.field.conventions import Convention
 from dialect_utils.verdict.field.degree import Degrees
+from dialect_utils.verdict.field.derived import derived_constants
 from dialect_utils.verdict.field.draw import Draw, fresh_seed
 from dialect_utils.verdict.field.lift import EXACT, Lift, Meaning, reachable
 from dialect_utils.verdict.field.values import Real, UnliftedError, Value, words_of
@@ -25,6 +27,8 @@ _MOST_SCALARS = 512
 _MOST_TERMS = 6000
 # The most elements for which needless conventions are searched: this takes a second at most.
 _MOST_REFINED = 1 << 18
+# Operations with laws that are tried last, because few programs need them.
+EXPANDED = named("log power")
 
 
 def decide_over_reals(
@@ -61,6 +65,13 @@ class _Decision:
         if decided.is_equal is False:
             unrounded = self._by(Meaning(has_fractions=True), first, second)
             decided = replace(unrounded, has_fractions=True) if unrounded.is_equal else decided
+        if decided.is_equal is False:
+            parts = reachable([first]), reachable([second])
+            derived = derived_constants(*parts)
+            if derived or any(part.label in EXPANDED for side in parts for part in side):
+                meaning = Meaning(has_fractions=True, expands=True, derived=derived)
+                expanded = self._by(meaning, first, second)
+                decided = replace(expanded, has_fractions=True) if expanded.is_equal else decided
         return decided
 
     def _by(self, meaning: Meaning, first: Term, second: Term) -> RealEquality:

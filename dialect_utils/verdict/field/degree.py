@@ -16,8 +16,10 @@ from math import log10, prod
 
 from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import Trait, has, named
+from dialect_utils.verdict.field.constants import exponent_of
 from dialect_utils.verdict.field.conventions import EXTREMES
 from dialect_utils.verdict.field.draw import LEAST_Q_BITS, ROUNDS, SAFE_PRIMES
+from dialect_utils.verdict.field.elementwise import MOST_FACTORS
 from dialect_utils.verdict.field.lift import reachable
 from dialect_utils.verdict.proof.terms import Term
 from dialect_utils.verdict.terms.primitives import is_ordered
@@ -177,6 +179,8 @@ class Degrees:
 
     def _defined(self, term: Term) -> Degree:
         """Returns the degree of a function that others define, such as tanh by exp and sqrt by a random root."""
+        if term.label == "power":
+            return self._power(term)
         made = self._function(term)
         if term.label in _HYPERBOLIC:
             # tanh is (y - 1) / (y + 1) with y = exp(x)^2; logistic is 1 / (1 + y) with y = exp(-x).
@@ -192,8 +196,19 @@ class Degrees:
             (operand,) = term.operands
             argument = self._known[operand] if term.label == "sqrt" else self._inverse(operand)
             return _product([made, argument])
+        if term.label == "log":
+            # A sum of logarithms, one for each factor.
+            self.functions += MOST_FACTORS * self._count(term)
         # exp(x) - 1 has two terms.
-        return _summed([made], 2)
+        return _summed([made], MOST_FACTORS if term.label == "log" else 2)
+
+    def _power(self, term: Term) -> Degree:
+        """Returns the degree of a power: of a product of equal factors, of a root, or of a random function."""
+        made, number = self._function(term), exponent_of(term.operands[1])
+        if number is None or abs(number) > MOST_FACTORS:
+            return made
+        factor = self._known[term.operands[0]] if number >= 0 else self._inverse(term.operands[0])
+        return _product([factor] * int(abs(number)) if number.denominator == 1 else [made, factor])
 
     def _inverse(self, term: Term) -> Degree:
         """Returns the degree of 1 over a term."""

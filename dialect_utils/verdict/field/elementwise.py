@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from fractions import Fraction
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dialect_utils.ops import named
 from dialect_utils.verdict.field import functions, integers
 from dialect_utils.verdict.field.arithmetic import Words
+from dialect_utils.verdict.field.constants import exponent_of
 from dialect_utils.verdict.field.conventions import Convention, name_of
 from dialect_utils.verdict.field.values import (
     Real,
@@ -29,6 +32,12 @@ from dialect_utils.verdict.terms.primitives import is_ordered
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.field.lift import Lift
+
+# Functions whose laws hold for complex numbers, too; another one is any function.
+_OF_COMPLEX = named("exponential exponential-minus-one log log-plus-one logistic tanh sine cosine sqrt rsqrt")
+LOGARITHMS = named("log log-plus-one")
+# The largest exponent of a power that is a product.
+MOST_FACTORS = 64
 
 
 def each(lift: Lift, term: Term) -> Value:
@@ -90,13 +99,15 @@ def _arithmetic(lift: Lift, term: Term, values: list[Real]) -> Real | None:
             return functions.multiply(*values)
         case "divide":
             return _quotient(lift, term, *values)
+        case "complex":
+            return functions.complex_of(*values)
         case "maximum" | "minimum":
             return functions.extreme(term.label, values)
         case ("sum", "multiply") | "product":
             return reduce(functions.multiply, values)
         case ("sum", "add") | ("sum-of-products", _):
             return reduce(functions.add, values)
-    return _function(lift, term.label, values)
+    return _power(lift, term, *values) if term.label == "power" else _function(lift, term.label, values)
 
 
 def _quotient(lift: Lift, term: Term, numerator: Real, divisor: Real) -> Real | None:
@@ -105,10 +116,28 @@ def _quotient(lift: Lift, term: Term, numerator: Real, divisor: Real) -> Real | 
     return None
 
 
+def _power(lift: Lift, term: Term, base: Real, exponent: Real) -> Real | None:
+    """Returns a power by its constant exponent: a product, a root, or by the logarithm of the base."""
+    number = exponent_of(term.operands[1])
+    if number is not None and number.denominator == 1 and abs(number) <= MOST_FACTORS:
+        return functions.power(base, int(number)) if number >= 0 or lift.assumes(Convention.QUOTIENT) else None
+    if number is not None and abs(number) == Fraction(1, 2):
+        root = functions.apply("sqrt" if number > 0 else "rsqrt", base)
+        return root if lift.assumes(Convention.ROOT, Convention.POWER) else None
+    if lift.expands and lift.assumes(Convention.POWER):
+        return functions.exponential(functions.multiply(exponent, functions.log_of(base)))
+    return None
+
+
 def _function(lift: Lift, label: Hashable, values: list[Real]) -> Real | None:
     """Returns a function of one number."""
     if not isinstance(label, str) or len(values) != 1:
         return None
+    if lift.is_complex and label not in _OF_COMPLEX:
+        return None
+    if label in LOGARITHMS and lift.expands and lift.assumes(Convention.LOGARITHM):
+        one = functions.constant(1, values[0])
+        return functions.log_of(values[0] if label == "log" else functions.add(values[0], one))
     if label in functions.ROOTS and not lift.assumes(Convention.ROOT):
         return None
     return functions.apply(label, values[0])
@@ -160,7 +189,7 @@ def _compare(lift: Lift, term: Term, label: Any, operands: list[Value]) -> Value
         return integers.compare(direction, element_type, first, second)
     if not isinstance(first, Real) or not isinstance(second, Real):
         raise UnliftedError("integers are mixed with floats")
-    if element_type.is_floating and not _is_of_numbers(lift, term, direction, is_total):
+    if element_type.is_inexact and not _is_of_numbers(lift, term, direction, is_total):
         return _random_each(lift, term, operands)
     if direction == "EQ":
         return functions.equal(first, second)
@@ -193,9 +222,9 @@ def _convert(lift: Lift, term: Term, value: Value) -> Value:
     source, element_type = term.operands[0].array.element_type, term.array.element_type
     if isinstance(value, Real) and source.name == "pred" and element_type.is_floating:
         return value
-    if element_type.is_floating and not is_lossless(source, element_type) and not lift.assumes(Convention.CONVERSIONS):
+    if element_type.is_inexact and not is_lossless(source, element_type) and not lift.assumes(Convention.CONVERSIONS):
         return _random_each(lift, term, [value])
-    if isinstance(value, Real) and element_type.is_floating:
+    if isinstance(value, Real) and element_type.is_inexact and (source.is_complex <= element_type.is_complex):
         return value
     if isinstance(value, Whole) and element_type.is_floating:
         return integers.as_real(source, value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +89,27 @@ def negate(a: Real) -> Real:
 
 def multiply(a: Real, b: Real) -> Real:
     """Returns the product; a * sqrt(x) times b * sqrt(x) is a * b * x."""
+    return replace(_multiplied(a, b), log=lambda: add(log_of(a), log_of(b)))
+
+
+def log_of(a: Real) -> Real:
+    """Returns the logarithm of the magnitude, of a product or power as a sum."""
+    return _random("log", _sign_and_size(a)[1]) if a.log is None else a.log()
+
+
+def power(a: Real, count: int) -> Real:
+    """Returns a product of equal numbers, or 1 over it for a negative count."""
+    found = reduce(multiply, [a] * abs(count), constant(1, a))
+    return inverse(found) if count < 0 else found
+
+
+def complex_of(a: Real, b: Real) -> Real:
+    """Returns a + i b for a random number i."""
+    unit = random_reals(b.draw, b.draw.hashes.word_of("imaginary unit"))
+    return add(a, multiply(unit.moved(partial(np.broadcast_to, shape=b.dimensions)), b))
+
+
+def _multiplied(a: Real, b: Real) -> Real:
     if a.root is not None and b.root is not None:
         if np.array_equal(a.root.words, b.root.words):
             return multiply(multiply(a.root.factor, b.root.factor), a.root.square)
@@ -106,9 +127,10 @@ def inverse(a: Real) -> Real:
     if a.is_zero.any():
         raise UnliftedError("something is divided by 0 everywhere")
     if a.root is None:
-        return _each(Moduli.inverse, a)
-    factor = inverse(multiply(a.root.factor, a.root.square))
-    return _multiple(replace(a.root, factor=factor))
+        found = _each(Moduli.inverse, a)
+    else:
+        found = _multiple(replace(a.root, factor=inverse(multiply(a.root.factor, a.root.square))))
+    return replace(found, log=lambda: negate(log_of(a)))
 
 
 def _multiple(root: Root) -> Real:
@@ -129,7 +151,7 @@ def exponential(a: Real) -> Real:
     """Returns exp(a), for which exp(a + b) = exp(a) * exp(b) holds."""
     draw = a.draw
     words = draw.hashes.mixed(draw.hashes.word_of("exponential"), a.second)
-    return Real(draw, draw.powers.of_exponents(a.second), draw.residues(words)[1])
+    return Real(draw, draw.powers.of_exponents(a.second), draw.residues(words)[1], log=lambda: a)
 
 
 def _sign_and_size(a: Real) -> tuple[NDArray[np.bool_], Real]:
@@ -143,8 +165,10 @@ def apply(opcode: str, a: Real) -> Real:
     """Returns a function of one real: defined by others, or random with its symmetry, such as sin(-x) = -sin(x)."""
     if opcode in _DEFINED:
         return _DEFINED[opcode](a)
-    if opcode not in _ODD and opcode not in _EVEN:
-        return _random(opcode, a)
+    return _symmetric(opcode, a) if opcode in _ODD or opcode in _EVEN else _random(opcode, a)
+
+
+def _symmetric(opcode: str, a: Real) -> Real:
     is_negative, size = _sign_and_size(a)
     found = _random(opcode, size)
     if opcode in _EVEN:
@@ -158,7 +182,11 @@ def _random(name: str, a: Real) -> Real:
 
 def _square_root(a: Real) -> Real:
     argument = Real(a.draw, a.first, a.second)
-    return _multiple(Root(a.words, argument, constant(1, argument)))
+    return replace(_multiple(Root(a.words, argument, constant(1, argument))), log=lambda: _half(log_of(a)))
+
+
+def _cube_root(a: Real) -> Real:
+    return replace(_symmetric("cbrt", a), log=lambda: divide(log_of(a), constant(3, a)))
 
 
 def _tanh(a: Real) -> Real:
@@ -188,6 +216,8 @@ _DEFINED: Mapping[str, Callable[[Real], Real]] = by_opcode(
         "cosh": lambda a: _half(add(exponential(a), exponential(negate(a)))),
         "sqrt": _square_root,
         "rsqrt": lambda a: inverse(_square_root(a)),
+        "cbrt": _cube_root,
+        "abs": lambda a: replace(_symmetric("abs", a), log=lambda: log_of(a)),
     }
 )
 

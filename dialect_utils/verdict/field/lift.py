@@ -19,6 +19,7 @@ from dialect_utils.verdict.field import functions, integers
 from dialect_utils.verdict.field.arithmetic import Moduli, Words
 from dialect_utils.verdict.field.constants import Heights, constant
 from dialect_utils.verdict.field.conventions import Convention, is_extreme, is_forwarding
+from dialect_utils.verdict.field.derived import Formula, Known
 from dialect_utils.verdict.field.draw import Draw
 from dialect_utils.verdict.field.elementwise import choice, each, logic
 from dialect_utils.verdict.field.values import (
@@ -47,11 +48,14 @@ _MOST_PRODUCTS = 1 << 32
 class Meaning:
     """How terms are read as numbers: with `has_fractions` a constant is the simplest fraction that rounds to it.
 
-    An operation that needs a convention of `without` is a random function instead.
+    An operation that needs a convention of `without` is a random function instead. With `expands` the logarithm of a
+    product is a sum, and a constant of `derived` is the number of its formula.
     """
 
     has_fractions: bool = False
     without: frozenset[Convention] = frozenset()
+    expands: bool = False
+    derived: tuple[tuple[Known, Formula], ...] = ()
 
 
 EXACT = Meaning()
@@ -64,7 +68,8 @@ class Lift(Interpretation[Term, Value]):
         super().__init__()
         self.terms = terms
         self.draw = draw
-        self.has_fractions = meaning.has_fractions
+        self.has_fractions, self.expands = meaning.has_fractions, meaning.expands
+        self.derived = dict(meaning.derived)
         self.heights = Heights()
         # Constants with an infinity or NaN, and terms that forward such an element, with the conventions needed.
         self.special: dict[Term, frozenset[Convention]] = {}
@@ -75,6 +80,8 @@ class Lift(Interpretation[Term, Value]):
         self._constants: set[Term] = set()
         self._with_bits: set[Term] = set()
         self._term: Term | None = None
+        # Whether the current term or one of its operands is complex.
+        self.is_complex = False
         self.element_count = 0
         self._products = 0
 
@@ -121,6 +128,9 @@ class Lift(Interpretation[Term, Value]):
             return self.hash(term)
         self._hold(term.shape)
         self._term = term
+        self.is_complex = any(
+            each.element_type.is_complex for part in (term, *term.operands) for each in part.shape.arrays()
+        )
         is_made = term.kind in ("splat", "moved", "each") and self._constants.issuperset(term.operands)
         if term.kind == "constant" or is_made:
             self._constants.add(term)
@@ -173,8 +183,6 @@ class Lift(Interpretation[Term, Value]):
 
     def _hold(self, shape: ArrayShape) -> None:
         """Counts the elements of arrays; raises UnliftedError at too many, and for other types."""
-        if shape.element_type.is_complex:
-            raise UnliftedError("complex numbers are not lifted")
         if not shape.is_static:
             raise UnliftedError("sizes that depend on data are not lifted")
         self.element_count += prod(shape.dimensions)
@@ -282,7 +290,7 @@ class Lift(Interpretation[Term, Value]):
         return self._summed(operation, lhs, rhs, summed)
 
     def _summed(self, operation: Term, left: Value, right: Value, summed: Callable[..., Words]) -> Real:
-        if not isinstance(left, Real) or not isinstance(right, Real) or not operation.array.element_type.is_floating:
+        if not isinstance(left, Real) or not isinstance(right, Real) or not operation.array.element_type.is_inexact:
             raise UndefinedError("only products of reals are summed")
         first = summed(self.draw.first, left.first, right.first)
         return Real(self.draw, first, summed(self.draw.second, left.second, right.second))

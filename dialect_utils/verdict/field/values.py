@@ -17,8 +17,8 @@ Extreme = Literal["maximum", "minimum"]
 
 
 def is_real(element_type: ElementType) -> bool:
-    """Is true for types whose arrays are `Real`: floats and truth values."""
-    return element_type.is_floating or element_type.name == "pred"
+    """Is true for types whose arrays are `Real`: floats, complex numbers and truth values."""
+    return element_type.is_inexact or element_type.name == "pred"
 
 
 def types_text(types: Iterable[ElementType]) -> str:
@@ -28,7 +28,7 @@ def types_text(types: Iterable[ElementType]) -> str:
 
 def types_over_reals(types: Iterable[ElementType]) -> str:
     """Returns the names of element types, with one name for all floats, because each of them holds reals."""
-    return " ".join("real" if each.is_floating else each.name for each in types)
+    return " ".join("real" if each.is_floating else "complex" if each.is_complex else each.name for each in types)
 
 
 class UnliftedError(Exception):
@@ -65,7 +65,8 @@ class Real:
     """Real numbers, or truth values as 0 and 1, as residues modulo P and modulo Q, one for each round.
 
     `extremum` holds the numbers of which these are the maximum, so that max(max(a, b), c) = max(a, b, c). `root` holds
-    the square root of which these are multiples, so that sqrt(x) * sqrt(x) = x.
+    the square root of which these are multiples, so that sqrt(x) * sqrt(x) = x. `log` returns the logarithm of a
+    product or power as a sum. Complex numbers are elements of the field, too, in which i is a random number.
     """
 
     draw: Draw
@@ -73,6 +74,7 @@ class Real:
     second: Words
     extremum: Extremum | None = None
     root: Root | None = None
+    log: Callable[[], Real] | None = None
 
     @property
     def dimensions(self) -> tuple[int, ...]:
@@ -96,7 +98,9 @@ class Real:
         if extremum is not None:
             extremum = replace(extremum, total=move(extremum.total), count=move(extremum.count))
         root = None if self.root is None else self.root.moved(move)
-        return Real(self.draw, in_rounds(move, self.first), in_rounds(move, self.second), extremum, root)
+        log = self.log
+        moved_log = None if log is None else lambda: log().moved(move)
+        return Real(self.draw, in_rounds(move, self.first), in_rounds(move, self.second), extremum, root, moved_log)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -40,6 +40,7 @@ from dialect_utils.verdict.proof.strategies import SECONDS_OF_ELEMENTS, SECONDS_
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
 from dialect_utils.verdict.rules import Definition
 from dialect_utils.verdict.rules.arrays import SAME_CONSTANTS
+from dialect_utils.verdict.rules.conditional import EXCLUDED
 from dialect_utils.verdict.terms.constants import ConstantArrays
 from dialect_utils.verdict.terms.devices import run_on_each, run_partitioned, run_whole
 from dialect_utils.verdict.terms.labels import device_counts
@@ -115,6 +116,27 @@ def try_prove(
     if found.certificate is not None and partition is not None:
         found = replace(found, certificate=replace(found.certificate, partition=partition))
     return replace(found, seconds=time.perf_counter() - started)
+
+
+def conditional_proofs(stages: Sequence[Module]) -> Iterator[ProofResult]:
+    """Yields proofs that modules are equal for data without some values, from the weakest condition to the strongest.
+
+    Yields none where even the strongest condition leads to no proof within seconds.
+    """
+    interface = entry_interface(stages)
+    for number, excluded in enumerate((EXCLUDED[-1], *EXCLUDED)):
+        try:
+            with deadline(SECONDS_OF_STRATEGY):
+                found = _Comparison(stages, interface, Strategy(excluded=frozenset(excluded)))
+                # Elements take seconds, which few programs need that no such rule is about.
+                is_equal = found.is_equal_as_arrays() or (bool(found.terms.given) and found.is_equal())
+        except (GaveUpError, UndefinedError, DeadlineError, DiagnosticError, ValueError, RecursionError):
+            check_deadline()
+            return
+        if number and is_equal:
+            yield found.result(over_reals=False)
+        elif not number and not is_equal:
+            return
 
 
 def is_soon_equal(stages: Sequence[Module], partition: Partition) -> bool:
@@ -214,6 +236,7 @@ class _Comparison:
         self.on_each = on_each
         self.strategy, self.terms = strategy, Terms()
         self.terms.keeps_bits, self.terms.chooses = strategy.keeps_bits, strategy.chooses
+        self.terms.excluded = strategy.excluded
         self.terms.cuts = strategy.cuts
         self.terms.combining = Combining(self.terms) if strategy.regroups else None
         self.same: dict[tuple[Term, Term], bool] = {}
@@ -339,7 +362,8 @@ class _Comparison:
         """Returns the certificate with all steps so far."""
         steps = (Step(rule, place, *terms) for (rule, *terms), place in self.terms.steps.items())
         readings = tuple(map(_numbered, self.modules, self.terms.readings))
-        return Certificate(tuple(steps), readings, iterations=self.strategy.iterations, is_on_each=self.on_each)
+        certificate = Certificate(tuple(steps), readings, iterations=self.strategy.iterations, is_on_each=self.on_each)
+        return replace(certificate, conditions=tuple(self.terms.given))
 
     def _over_reals(self, unequal: Sequence[int], seed: int | None) -> dict[int, RealEquality]:
         from dialect_utils.verdict.field import decide_over_reals

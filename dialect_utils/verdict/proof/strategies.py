@@ -23,7 +23,8 @@ class Strategy:
     combinations of the same elements are one term. With `expands` a small dot becomes a sum if the modules differ in
     the number of dots. With `keeps_orders` sums that both modules have equally often are not reordered. With `chooses`
     steps may round constants and use choices of the engine beyond NaN bits and sum order. With `cuts` a slice of a dot,
-    a reduction or a broadcast is one of the slices of its operands.
+    a reduction or a broadcast is one of the slices of its operands. Conditions on data may exclude the
+    values `excluded`.
     """
 
     keeps_bits: bool = False
@@ -32,6 +33,7 @@ class Strategy:
     expands: bool = True
     keeps_orders: bool = True
     chooses: bool = False
+    excluded: frozenset[str] = frozenset()
     cuts: bool = False
 
     def choosing(self, *, could_choose: bool, has_reductions: bool) -> Iterator[Strategy]:

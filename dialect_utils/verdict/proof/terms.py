@@ -36,6 +36,7 @@ from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
 from dialect_utils.verdict.rules.matching import constant_bits
+from dialect_utils.verdict.terms.given import Sources
 from dialect_utils.verdict.terms.primitives import Kind, TreeOf
 
 if TYPE_CHECKING:
@@ -153,6 +154,10 @@ class Terms:
         # Whether steps may round constants, and use other choices of the engine than the bits of NaN and the order of
         # sums; `could_choose`: such a step was possible.
         self.chooses = self.could_choose = False
+        # The values that conditions on data may exclude, and the conditions of the steps so far.
+        self.excluded: frozenset[str] = frozenset()
+        self.given: dict[tuple[str, Term], None] = {}
+        self._sources = Sources[Term]()
         # The steps of the certificate, and the operation at which each was made.
         self.steps: dict[tuple[Any, ...], Operation | None] = {}
         # How loops are read, for each module.
@@ -171,6 +176,16 @@ class Terms:
         """Is true where a step may use a choice of the engine; records that such a step exists."""
         self.could_choose = True
         return self.chooses
+
+    def may_assume(self, conditions: Sequence[tuple[str, Term]]) -> bool:
+        """Is true where terms lack some values by conditions on data, which it records."""
+        if not self.excluded.issuperset(value for value, _ in conditions):
+            return False
+        sources = [(value, self._sources.of(term, value)) for value, term in conditions]
+        if any(terms is None for _, terms in sources):
+            return False
+        self.given.update({(value, term): None for value, terms in sources for term in terms or ()})
+        return True
 
     def note(self, rule: Rule) -> None:
         """Records that a rule was applied at the current operation."""

@@ -11,12 +11,13 @@ from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
-from dialect_utils.verdict.certificate import Certificate, Reading, Step, without_chlo
+from dialect_utils.verdict.certificate import Certificate, Excluded, Reading, Step, without_chlo
 from dialect_utils.verdict.entry import entry_interface
 from dialect_utils.verdict.replay import arrays, contractions, slices
 from dialect_utils.verdict.replay.arrays import reducer
 from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.equality import Equality, Level
+from dialect_utils.verdict.replay.given import Given
 from dialect_utils.verdict.replay.scalars import check_scalar
 from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function, labels_of, promoted
 from dialect_utils.verdict.rules import try_rule
@@ -66,7 +67,7 @@ class Replayed:
 
     `effects` is the equality of the side effects, `used` lists the engine's choices in steps beyond NaN bits, and
     `refused` tells why a step was rejected. `obstacle` tells how a program reads a choice of the engine,
-    where nothing else makes a difference.
+    where nothing else makes a difference. `conditions` are the certificate's conditions on data.
     """
 
     outputs: tuple[Level | None, ...]
@@ -74,6 +75,7 @@ class Replayed:
     used: tuple[str, ...] = ()
     refused: str = ""
     obstacle: str = ""
+    conditions: tuple[Excluded, ...] = ()
 
     @property
     def is_equal(self) -> bool:
@@ -139,11 +141,13 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
             found, other_effects = walk(last, stages[-1], packed, certificate.iterations)
             found = [last.unpacked(node, each.layouts) for node, each in zip(found, results, strict=True)]
         elements = Elements(last)
-        merges = [_of_one_shape(graph, _checked(graph, elements, step)) for step in steps]
+        given = Given(graph, certificate.conditions)
+        merges = [_of_one_shape(graph, _checked(graph, elements, step, given)) for step in steps]
         merges += [_Merge(Level.BITS, *pair) for pair in (*first.folds, *last.folds, *elements.equal)]
         decision = _Decision(graph, merges, first, last)
         # An equality reads the labels of a certificate, too.
         outputs, told, equality = decision.levels(expected, found, effects, other_effects)
+        conditions = _conditions(graph, given, steps, merges, ((stages[0], first), (stages[-1], last)))
     except (UndefinedError, RefusedError, *_UNREADABLE) as error:
         return Replayed((None,) * len(results), None, refused=str(error) or type(error).__name__)
     programs = [*expected, *effects], [*found, *other_effects]
@@ -155,7 +159,26 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
         obstacle = obstacle if None in outputs else ""
     open_ = [step for step, merge in zip(steps, merges, strict=False) if merge.level > Level.NAN]
     used = tuple(dict.fromkeys(CHOICES.get(step.rule, ORDER_OF_SUMS) for step in open_))
-    return Replayed(tuple(outputs), told, used, obstacle=obstacle)
+    return Replayed(tuple(outputs), told, used, obstacle=obstacle, conditions=conditions)
+
+
+def _conditions(
+    graph: Graph,
+    given: Given,
+    steps: Sequence[Step],
+    merges: Sequence[_Merge],
+    programs: Sequence[tuple[Module, Nodes]],
+) -> tuple[Excluded, ...]:
+    """Returns the conditions on data, about values of the programs that are equal without any condition."""
+    if not given.nodes:
+        return ()
+    is_given = [(rule := try_rule(step.rule)) is not None and rule.is_conditional for step in steps]
+    free = [*merges[len(steps) :], *(merge for merge, each in zip(merges, is_given, strict=False) if not each)]
+    equality: Equality | None = None
+    for level in (Level.BITS, Level.NAN):
+        equality = Equality(graph, level, equality)
+        _close(equality, free)
+    return given.excluded(equality.find, programs)  # type: ignore[union-attr]
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +247,7 @@ def _of_one_shape(graph: Graph, merge: _Merge) -> _Merge:
     return merge
 
 
-def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
+def _checked(graph: Graph, elements: Elements, step: Step, given: Given | None = None) -> _Merge:
     """Returns the nodes that a step makes equal; raises RefusedError for a step that its rule does not justify."""
     check_deadline()
     if step.rule == "elements":
@@ -244,7 +267,7 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
         return _by_cases(graph, step, *nodes)
     if check is not None:
         return _Merge(check(step), *nodes)
-    found = check_scalar(step.rule, step.before, step.after)
+    found = check_scalar(step.rule, step.before, step.after, None if given is None else given.holds)
     if found is None:
         raise RefusedError(f"{step.rule} does not make two terms equal at {step.where}")
     rule = try_rule(step.rule)

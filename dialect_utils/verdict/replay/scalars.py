@@ -14,13 +14,17 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import EXTREMES, Trait, with_trait
 from dialect_utils.verdict.replay.polynomials import is_narrowed_ring, is_same_polynomial
 from dialect_utils.verdict.rules import Equation, Level, Pattern, try_rule
+from dialect_utils.verdict.rules.conditions import LEFT, RIGHT
 from dialect_utils.verdict.rules.formats import has, is_nan, word_bits
 from dialect_utils.verdict.rules.matching import Use, constant_bits, sizes_of
 from dialect_utils.verdict.terms.constants import folded
 from dialect_utils.verdict.terms.primitives import Term
 
+# Whether a certificate has the condition on data that no element of a term is a value, such as NaN.
+Given = Callable[[str, Any], bool]
 
-def check_scalar(rule: str, before: Any, after: Any) -> Level | None:
+
+def check_scalar(rule: str, before: Any, after: Any, given: Given | None = None) -> Level | None:
     """Returns the finest known equality in which a rule makes two expressions equal, or None where it does not."""
     if before.shape != after.shape or not isinstance(before.shape, ArrayShape):
         return None
@@ -28,7 +32,11 @@ def check_scalar(rule: str, before: Any, after: Any) -> Level | None:
         for equation, left, right in _oriented(rule, _root(first)):
             use = Use[Term]()
             if use.matches(left, first) and use.matches(right, second) and equation.holds(use.types, use.constants):
-                return equation.level_of(use.types)
+                sides = (first, second) if left is equation.left else (second, first)
+                named = {**use.values, **dict(zip((LEFT, RIGHT), sides, strict=True))}
+                conditions = [(value, named[each.name]) for each in equation.given for value in each.values]
+                if not conditions or (given is not None and all(given(*each) for each in conditions)):
+                    return equation.level_of(use.types)
     procedure = _PROCEDURES.get(rule)
     return None if procedure is None else procedure(before, after)
 

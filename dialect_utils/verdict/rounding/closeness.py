@@ -12,7 +12,7 @@ from math import ceil
 
 import numpy as np
 
-from dialect_utils.execution import ExecutionError
+from dialect_utils.execution import Array, ExecutionError
 from dialect_utils.ir import Module
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.comparator import Finding
@@ -24,15 +24,15 @@ from dialect_utils.verdict.rounding.floats import (
     digits,
     epsilon,
     largest,
+    moderate,
+    most_ulps,
     smallest_normal,
     ulps_of,
+    wide,
     without_subnormals,
 )
 from dialect_utils.verdict.runs import Results, Runs, Unrounded
 
-# The most units that a program may be off: 32, or 2^(d / 4) for a type of d < 20 binary digits.
-_MOST_ULPS = 32.0
-_SHARE_OF_DIGITS = 1 / 4
 # Terms of a sum nearly overflow above this share of the largest number.
 _NEARLY = 1 / 16
 # Data whose numbers say how large an output ordinarily is.
@@ -48,22 +48,24 @@ def close_finding(runs: Runs, judge: Judge, found: Finding) -> Finding | None:
     try:
         # One engine flushes subnormal numbers, and another does not.
         flushed = [replace(each, arrays=[*map(without_subnormals, each.arrays)]) for each in runs.data]
-        results = replace(runs, data=[*runs.data, *flushed]).compared()
+        # Products of very large numbers overflow in one order and not in another.
+        calm = [replace(each, arrays=[*map(moderate, each.arrays)]) for each in flushed]
+        results = replace(runs, data=[*runs.data, *flushed, *calm]).compared()
         if not all(judge.keeps_promises(each) for each in results):
             return None
         outputs = frozenset(output for each in results for output in judge.differing(each))
-        if not outputs or any(not kinds[output].is_floating for output in outputs):
+        if not outputs or any(not kinds[output].is_inexact for output in outputs):
             return None
-        measured = results[len(runs.data) :]
+        measured = results[len(runs.data) : -len(calm)]
         exact = replace(runs, data=[each.data for each in measured]).unrounded()
     except ExecutionError:
         return None
     measures = [
         _of_output(
-            kinds[output],
+            kinds[output].part if kinds[output].is_complex else kinds[output],
             [
                 _Sample.of(*each, output)
-                for each in zip(measured, exact, strict=True)
+                for each in zip(measured, results[-len(calm) :], exact, strict=True)
                 if judge.is_heard(each[0], output)
             ],
         )
@@ -81,7 +83,8 @@ class _Sample:
 
     `moves`: the largest change of the higher-precision run where the inputs move by about one unit in the last place
     of the largest number of their array. `depends_on_nan`: the elements that NaN among the inputs changes;
-    `depends_on_special`: those that NaN or an infinity among the inputs changes.
+    `depends_on_special`: those that NaN or an infinity among the inputs changes. `overflows`: those that are NaN or
+    infinite in one program alone, but not on the same data without very large and very small numbers.
     """
 
     first: Numbers
@@ -90,21 +93,24 @@ class _Sample:
     moves: Numbers
     depends_on_nan: Mask
     depends_on_special: Mask
+    overflows: Mask
     is_ordinary: bool
 
     @classmethod
-    def of(cls, results: Results, unrounded: Unrounded, output: int) -> _Sample:
-        """Returns the numbers of an output."""
+    def of(cls, results: Results, calm: Results, unrounded: Unrounded, output: int) -> _Sample:
+        """Returns the numbers of an output; complex ones as two parts."""
         programs = results.expected, results.zeros
         others = unrounded.exact, unrounded.numbers, unrounded.finite
         with np.errstate(invalid="ignore"):
-            first, second, exact, numbers, finite = (each[output].astype(np.float64) for each in (*programs, *others))
-            moves = np.abs(np.stack([each[output] for each in unrounded.near]) - exact)
+            first, second, exact, numbers, finite = (_numbers(each[output]) for each in (*programs, *others))
+            moves = np.abs(np.stack([_numbers(each[output]) for each in unrounded.near]) - exact)
+            pair = _numbers(calm.expected[output]), _numbers(calm.zeros[output])
         moves = np.where(np.isfinite(moves), moves, 0.0).max(axis=0)
         depends = ~_are_same(exact, numbers), ~_are_same(exact, finite)
         # Beyond the range of 64 bits the original is the best known reference.
         exact = np.where(np.isfinite(exact), exact, first)
-        return cls(first, second, exact, moves, *depends, results.data.kind == _ORDINARY)
+        overflows = (np.isfinite(first) != np.isfinite(second)) & np.isfinite(pair[0]) & np.isfinite(pair[1])
+        return cls(first, second, exact, moves, *depends, overflows, results.data.kind == _ORDINARY)
 
     @property
     def is_finite(self) -> Mask:
@@ -116,6 +122,11 @@ class _Sample:
     def size(self) -> float:
         """Returns the largest magnitude among the elements that are finite."""
         return float(np.abs(self.exact[self.is_finite]).max(initial=0.0))
+
+
+def _numbers(array: Array) -> Numbers:
+    """Returns the numbers of an array in 64 bits, the parts of complex ones along a first dimension."""
+    return np.stack([array.real, array.imag]).astype(np.float64) if np.iscomplexobj(array) else wide(array)
 
 
 def _are_same(x: Numbers, y: Numbers) -> Mask:
@@ -130,7 +141,7 @@ def _of_output(element_type: ElementType, samples: Sequence[_Sample]) -> Closene
     ordinary = max((each.size for each in samples if each.is_ordinary), default=0.0)
     of_each = [ulps_of(each.exact, element_type) for each in samples]
     of_largest = [np.maximum(ulps_of(max(each.size, ordinary), element_type), each.moves) for each in samples]
-    most = min(_MOST_ULPS, 2.0 ** (digits(element_type) * _SHARE_OF_DIGITS))
+    most = most_ulps(element_type)
     for is_of_largest, units in ((False, of_each), (True, of_largest)):
         farthest = max(_error(sample, unit, element_type) for sample, unit in zip(samples, units, strict=True))
         if farthest <= most:
@@ -151,13 +162,14 @@ def _is_special_in_one(sample: _Sample, element_type: ElementType) -> Mask:
 
     The opposite infinity excuses nothing. NaN excuses an infinity, unless it comes from NaN among the inputs. A number
     excuses both where an intermediate result overflows: the number is above the square root of the largest number of
-    its type, or a sum of terms that nearly overflow, and depends on no NaN or infinity among the inputs.
+    its type, or a sum of terms that nearly overflow, and depends on no NaN or infinity among the inputs, or both are
+    numbers on more moderate data.
     """
     x, y = sample.first, sample.second
     are_finite = np.isfinite(x) | np.isfinite(y)
     is_large = np.abs(np.where(np.isfinite(x), x, y)) >= largest(element_type) ** 0.5
     is_large |= sample.moves >= epsilon(element_type) * largest(element_type) * _NEARLY
-    overflows = is_large & ~sample.depends_on_special
+    overflows = sample.overflows | (is_large & ~sample.depends_on_special)
     is_excused = np.where(are_finite, overflows, ~sample.depends_on_nan & ~(np.isinf(x) & np.isinf(y)))
     found: Mask = ~sample.is_finite & ~_are_same(x, y) & ~is_excused
     return found

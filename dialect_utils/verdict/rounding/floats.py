@@ -12,6 +12,9 @@ from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
 
 Numbers = NDArray[Any]
+_MOST_ULPS = 32.0
+# Numbers up to this are moderate in every type.
+_MODERATE = 16.0
 
 
 def ulps_of(values: Numbers | float, element_type: ElementType) -> Numbers:
@@ -29,6 +32,11 @@ def epsilon(element_type: ElementType) -> float:
 def digits(element_type: ElementType) -> int:
     """Returns the bits of the significand, the hidden one included."""
     return 1 - round(log2(epsilon(element_type)))
+
+
+def most_ulps(element_type: ElementType) -> float:
+    """Returns the most units in the last place that a close result is off: 32, or 2^(d / 4) for d < 20 digits."""
+    return min(_MOST_ULPS, float(2.0 ** (digits(element_type) / 4)))
 
 
 def smallest_normal(element_type: ElementType) -> float:
@@ -71,3 +79,17 @@ def without_subnormals(array: NDArray[Any]) -> NDArray[Any]:
     with np.errstate(invalid="ignore"):
         is_tiny = np.abs(array.astype(np.float64)) < smallest_normal(element_type)
         return np.where(is_tiny, array * 0, array).astype(array.dtype)
+
+
+def moderate(array: NDArray[Any]) -> NDArray[Any]:
+    """Returns an array without very large and very small numbers, products of which leave the range of the type."""
+    element_type = element_type_of(array.dtype)
+    if element_type.is_complex:
+        return complex_array(moderate(array.real), moderate(array.imag))
+    if not element_type.is_floating:
+        return array
+    most = max(_MODERATE, largest(element_type) ** (1 / 16))
+    with np.errstate(invalid="ignore"):
+        numbers = wide(array)
+        clipped = np.copysign(np.clip(np.abs(numbers), 1 / most, most), numbers)
+        return np.where((numbers == 0) | ~np.isfinite(numbers), numbers, clipped).astype(array.dtype)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from math import inf
+from typing import Final, Protocol
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
 from dialect_utils.ops.contractions import summed_in
@@ -265,6 +266,41 @@ class NotHighest:
     def holds(self, types: Types, constants: Constants) -> bool:
         """Is true where the next integer is one of the format, too."""
         return types["T"].is_integral and constants[self.constant] != highest_bits(types["T"])
+
+
+# Values that data may lack, by the word of a verdict; a zero of either sign is 0.
+NAN, INFINITE, ZERO, NEGATIVE_ZERO = VALUES = ("NaN", "infinite", "0", "-0")
+# Both sides of an equation, as the names of values.
+LEFT: Final = "left"
+RIGHT: Final = "right"
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """The condition on data that no element of a variable, or of the `left` or `right` side, is one of some values.
+
+    An equation with it holds for other data only, so a step by it needs the condition in its certificate.
+    """
+
+    name: str
+    values: tuple[str, ...]
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true for all formats and constants."""
+        return True
+
+    def __str__(self) -> str:
+        return f"{self.name} is never {' or '.join(self.values)}"
+
+
+def is_value(element_type: ElementType, bits: int, value: str) -> bool:
+    """Is true for the bits of a value of `VALUES`."""
+    found = value_of(element_type, bits)
+    if value == NAN:
+        return is_nan(element_type, bits)
+    if value == INFINITE:
+        return isinstance(found, float) and found in (inf, -inf)
+    return found == 0 and (value == ZERO or str(found) == "-0.0")
 
 
 FLOAT, INTEGER, SIGNED, UNSIGNED = Has("float"), Has("integer"), Has("signed"), Has("unsigned")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
-from dialect_utils.verdict.rules.conditions import Condition
+from dialect_utils.verdict.rules.conditions import Condition, Never
 from dialect_utils.verdict.rules.formats import has
 from dialect_utils.verdict.rules.pattern import Pattern, element_type, parse_pattern
 
@@ -32,8 +32,11 @@ class Equation:
     right: Pattern = field(init=False)
     # The type names that occur only on the right side.
     types_of_right: frozenset[str] = field(init=False)
+    # The conditions on data; empty for an equation that holds for all data.
+    given: tuple[Never, ...] = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "given", tuple(each for each in self.guard if isinstance(each, Never)))
         left, right = self.text.split(" -> " if self.is_rewriting else " = ")
         object.__setattr__(self, "left", parse_pattern(left))
         object.__setattr__(self, "right", parse_pattern(right))
@@ -101,6 +104,11 @@ class Rule:
         if self.name in _BY_NAME:
             raise ValueError(f"two rules are named {self.name}")
         _BY_NAME[self.name] = self
+
+    @property
+    def is_conditional(self) -> bool:
+        """Is true where an equation has conditions on data."""
+        return any(equation.given for equation in self.equations)
 
     @property
     def is_elementwise(self) -> bool:

@@ -17,7 +17,7 @@ from dialect_utils.verdict.rules.formats import is_nan
 from dialect_utils.verdict.terms.constants import folded
 from dialect_utils.verdict.terms.loops import Loop
 from dialect_utils.verdict.terms.maker import Maker
-from dialect_utils.verdict.terms.primitives import Kind, Primitives, Term
+from dialect_utils.verdict.terms.primitives import Kind, Primitives, Term, TreeOf, leaves_of
 from dialect_utils.verdict.terms.wellformed import NOTHING, check_term
 
 Symbol = tuple[Kind, Hashable, Shape]
@@ -142,6 +142,17 @@ class Nodes(Primitives[int], Maker[int]):
         self.closed: list[tuple[int, frozenset[int]]] = []
         self.folds: list[tuple[int, int]] = []
         self._bits: dict[int, int] = {}
+        # The operations of the module that made a node first.
+        self.makers: dict[int, Operation] = {}
+        self._inside: list[Operation] = []
+
+    def enter(self, operation: Operation) -> None:
+        self._inside.append(operation)
+
+    def leave(self, results: Sequence[TreeOf[int]]) -> None:
+        operation = self._inside.pop()
+        for node in (leaf for tree in results for leaf in leaves_of(tree)):
+            self.makers.setdefault(node, operation)
 
     def make(self, kind: Kind, label: Hashable, shape: Shape, operands: Sequence[int] = ()) -> int:
         return self.graph.make(kind, label, shape, operands)

@@ -145,7 +145,7 @@ def child_of(process: subprocess.Popen[str]) -> int:
         (f"{_OPT} -o /dev/full", 1, "error: /dev/full: no space left on device"),
         ("ulimit -f 0; " + f"{_OPT} -o out.hlo", 1, "error: out.hlo: file too large"),
         (f"{_OPT} -o absent/out.hlo", None, None),
-        (f"mkdir gone; cd gone; rmdir ../gone; {_OPT}", 1, "error: "),
+        (f"mkdir gone; cd gone; rmdir ../gone; {_OPT}", 2, "error: the working directory"),
         (f"trap '' CHLD; {_OPT} b.hlo -o o/", 0, ""),
         (f"trap '' HUP INT TERM; {_OPT} -o out.hlo", 0, ""),
         (f"{_OPT} -o out.hlo | true", 0, ""),

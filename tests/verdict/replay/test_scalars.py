@@ -188,7 +188,7 @@ def test_a_sum_keeps_its_terms_and_its_initial_value(terms: Terms) -> None:
     assert check_scalar("one-sum", total, each(terms, "add", each(terms, "add", x, y), z)) == "order"
     assert check_scalar("one-sum", total, each(terms, "add", each(terms, "add", x, z), z)) is None
     ordered = [each(terms, ("sum", "remainder"), *items) for items in ((x, y, z), (x, z, y))]
-    assert check_scalar("one-sum", *ordered) is None
+    assert check_scalar("one-sum", ordered[0], ordered[1]) is None
     zeros = terms.literal(F32, 0, ()), terms.literal(F32, 1 << 31, ())
     assert check_scalar("one-sum", each(terms, ("sum", "add"), zeros[0], x), x) is None
     assert check_scalar("one-sum", each(terms, ("sum", "add"), zeros[1], x), x) == "nan"

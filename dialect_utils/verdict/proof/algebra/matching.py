@@ -14,6 +14,7 @@ from dialect_utils.verdict.proof.algebra.joins import REGROUPED
 from dialect_utils.verdict.proof.algebra.numbers import negative
 from dialect_utils.verdict.rules import Equation, Pattern, Rule, index
 from dialect_utils.verdict.rules.arrays import FOLDED, SPLAT
+from dialect_utils.verdict.rules.conditions import LEFT, RIGHT
 from dialect_utils.verdict.rules.conversions import LOSSLESS
 from dialect_utils.verdict.rules.formats import is_lossless, is_nan, word_bits
 from dialect_utils.verdict.rules.matching import Use
@@ -80,6 +81,16 @@ class Match(Use["Term"]):
         bits = self.constants[pattern.name] if pattern.kind == "constant" else word_bits(kind, pattern.name)
         assert bits is not None  # only types that have the number are looked up
         return self.terms.literal(kind, bits, next(iter(self.values.values())).array.dimensions)
+
+    def is_given(self, equation: Equation) -> bool:
+        """Is true where the strategy of the proof allows for the equation's conditions on data; records them."""
+        if not equation.given:
+            return True
+        sides = {LEFT: equation.left, RIGHT: equation.right} if self.terms.excluded else {}
+        named = {name: self.made(side, self.terms.each_as_is) for name, side in sides.items()}
+        named |= self.values
+        conditions = [(value, each.name) for each in equation.given for value in each.values]
+        return bool(sides) and self.terms.may_assume([(value, named[name]) for value, name in conditions])
 
     def _views(self, pattern: Pattern, term: Term) -> Iterator[_View]:
         """Yields operands with which a term is the operation of a pattern, in each equal form."""
@@ -149,7 +160,7 @@ def rewritten(terms: Terms, term: Term) -> Term | None:
     has_equal = len({*operands}) < len(operands)
     for rule, equation in index.rewrites(index.root_of(term), term.array.element_type.name, kinds, roots, has_equal):
         match = _instance(terms, equation, term)
-        if match is not None and (equation.level != "order" or terms.may_choose()):
+        if match is not None and (equation.level != "order" or terms.may_choose()) and match.is_given(equation):
             match.certify(rule, equation.left, equation.right)
             return match.made(equation.right, terms.each)
     return None
