@@ -41,7 +41,7 @@ TPU_ENVIRONMENT = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
 compiler_seconds = 900.0
 # The memory of a process beyond what it needs to start, in bytes.
 DEFAULT_MEMORY_BYTES = 4_000_000_000
-# What a process may take to end its own children.
+# The time of a process to end its own children.
 _CLEANUP_SECONDS = 2.0
 # The directory of this project's packages.
 ROOT = str(Path(__file__).parents[1])
