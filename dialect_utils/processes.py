@@ -41,6 +41,8 @@ TPU_ENVIRONMENT = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
 compiler_seconds = 900.0
 # The memory of a process beyond what it needs to start, in bytes.
 DEFAULT_MEMORY_BYTES = 4_000_000_000
+# The time of a process to end its own children.
+_CLEANUP_SECONDS = 2.0
 # The directory of this project's packages.
 ROOT = str(Path(__file__).parents[1])
 
@@ -107,7 +109,7 @@ class LocalProcess(Process):
         assert self._process.stdin is not None  # pipes
         assert self._process.stdout is not None
         assert self._process.stderr is not None
-        self.pid, self._owner = self._process.pid, os.getpid()
+        self.pid, self._owner, self._cleans_up = self._process.pid, os.getpid(), program == PASSES
         streams = (self._process.stdin, self._process.stdout, self._process.stderr)
         self.stdin, self.stdout, self.stderr = (os.dup(stream.fileno()) for stream in streams)
         for stream in streams:
@@ -124,6 +126,9 @@ class LocalProcess(Process):
     def kill(self) -> None:
         """Ends the process; after a fork only its own parent may."""
         if os.getpid() == self._owner:
+            if self._cleans_up:
+                # Its standard input is closed, so that it ends its own children and removes their files.
+                self.wait(_CLEANUP_SECONDS)
             self._process.kill()
             self._process.wait()
 
