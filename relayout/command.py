@@ -15,7 +15,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
-from dialect_utils.io.files import FUNCTION, STANDARD_INPUT, encode
+from dialect_utils.io.files import STANDARD_INPUT, encode, function_of
 from dialect_utils.io.inputs import Input, Selection, SelectionError, find_inputs
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from relayout.batch.unit import Unit, Work
@@ -37,11 +37,6 @@ MODULES = "HLO or StableHLO in any format, or a dump directory; - is standard in
 def function_option() -> Any:
     """Returns the field of the option --function."""
     return option("NAME", "of StableHLO: the function that is the entry (default @main, or the only public one)")
-
-
-def function_of(name: str | None) -> tuple[str, ...]:
-    """Returns a function by its name as `read_module` wants it, or nothing for None."""
-    return () if name is None else (FUNCTION + name.removeprefix(FUNCTION),)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,6 +27,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 CPU = "cpu"
 _LAST_CHARACTERS = 2000
 _LAST_LINES = 3
+_LATE = "no result after"
 _UNTRIED = "No supported config found"
 _WITHOUT_TRITON = "XLA_FLAGS=--xla_gpu_enable_triton_gemm=false leaves products to cuBLAS, which need no trial"
 # The memory of a compiler beyond what it needs to start; the limit of a command is below it.
@@ -134,14 +135,14 @@ def dump_passes(text: str, target: str, directory: str) -> None:
     """Compiles StableHLO, and writes the module after every pass into a directory.
 
     A compilation that ends with an error has written the modules of its passes up to there. Raises DiagnosticError
-    where it has written none, or for a GPU not the last one, with the compiler's last lines.
+    where it has written none, or for a GPU not the last one, with the compiler's last lines, and where time ran out.
     """
     name = check_target(target)
     chip = None if name == CPU else parse_target(name)
     figures, _ = _compiled_by(_Worker(chip, directory), text)
     # XLA:GPU always ends with an error: it may not make machine code.
     needed = "*after_optimizations.txt" if chip is not None and chip.platform == "cuda" else "*"
-    if figures.error and not any(Path(directory).glob(needed)):
+    if figures.error.startswith(_LATE) or (figures.error and not any(Path(directory).glob(needed))):
         raise _refused(name, figures)
 
 
@@ -200,7 +201,7 @@ class _Worker:
             return Figures.from_json(answer.header), dump.decode()
         except TimeoutError:
             self.close()
-            return Figures(error=f"no result after {processes.compiler_seconds:g} seconds"), ""
+            return Figures(error=f"{_LATE} {processes.compiler_seconds:g} seconds"), ""
         except (EOFError, OSError, MalformedMessageError, TypeError, ValueError):
             said = self.channel.last_words()[-_LAST_CHARACTERS:]
             self.close()

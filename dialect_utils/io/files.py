@@ -64,6 +64,11 @@ _COMPRESSED_START = 1 << 18
 _MLIR_INSIDE = re.compile(r"\b(?:stablehlo|mhlo|chlo|vhlo|func|arith|tensor)\.\w|->\s*\(?tensor<")
 
 
+def function_of(name: str | None) -> tuple[str, ...]:
+    """Returns a function by its name as `read_module` wants it, or nothing for None."""
+    return () if name is None else (FUNCTION + name.removeprefix(FUNCTION),)
+
+
 def read_module(path: str, wanted: Sequence[str] = ()) -> Module:
     """Reads a module from a file, a URL, or standard input for `-`; raises DiagnosticError where that fails.
 

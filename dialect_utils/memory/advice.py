@@ -172,23 +172,27 @@ def _donations(module: Module, usage: MemoryUsage) -> Iterator[Advice]:
     # An alias takes an argument and a result of its shape; only some share a buffer here.
     taken = Counter(parameters[number].at(path).without_layout for _, number, path in module.aliases)
     numbers = {value: number for number, value in enumerate(module.entry.parameters)}
-    free: dict[ArrayShape, list[Buffer]] = {}
+    free: dict[ArrayShape, list[tuple[Buffer, set[Operation]]]] = {}
     donated: list[Buffer] = []
     saved = 0
     in_main_memory = [each for each in usage.buffers if not each.memory_space and each.shape.is_static]
     for buffer in in_main_memory:
         if buffer.is_argument and not buffer.is_output and buffer.value in numbers:
-            free.setdefault(buffer.shape, []).append(buffer)
+            readers = _users_behind([buffer.value], lambda user: user.opcode in ALIASING)
+            free.setdefault(buffer.shape, []).append((buffer, readers))
     for result in in_main_memory:
-        arguments = free.get(result.shape, [])
-        found = next((each for each in arguments if _is_read_before(each, result)), None)
-        if not result.is_output or result.is_argument or found is None:
+        arguments, made = free.get(result.shape, []), result.value.operation
+        if not result.is_output or result.is_argument or made is None or not arguments:
+            continue
+        later = {made} | _users_behind(made.results, lambda _: True)
+        found = next((each for each in arguments if _are_before(each[1] & later, made)), None)
+        if found is None:
             continue
         arguments.remove(found)
         if taken[shape := result.shape.without_layout]:
             taken[shape] -= 1
             continue
-        donated.append(found)
+        donated.append(found[0])
         saved += result.bytes_held
     if donated:
         first, *others = sorted({numbers[each.value] for each in donated})
@@ -198,16 +202,12 @@ def _donations(module: Module, usage: MemoryUsage) -> Iterator[Advice]:
         yield Advice("donation", subject, text, saved)
 
 
-def _is_read_before(argument: Buffer, result: Buffer) -> bool:
-    """Is true where no reader of an argument needs the result, so that all may run before the result is written.
+def _are_before(late: set[Operation], made: Operation) -> bool:
+    """Is true where no reader of an argument needs a result, so that all may run before the result is written.
 
-    The operation that writes the result may read the argument if it does so element by element.
+    `late` are the readers that need it or make it. The operation that writes the result may read the argument if it
+    does so element by element.
     """
-    made = result.value.operation
-    if made is None:
-        return False
-    later = {made} | _users_behind(made.results, lambda _: True)
-    late = later & _users_behind([argument.value], lambda user: user.opcode in ALIASING)
     parts = made.called[0].operations if made.opcode == "fusion" else [made]
     return not late or (
         late == {made} and all(each.opcode == "constant" or has(each.opcode, Trait.ELEMENTWISE) for each in parts)

@@ -31,7 +31,7 @@ from dialect_utils.verdict.examination import Examination
 from dialect_utils.verdict.executable_part import computed_outputs, output_count, with_outputs
 from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.options import Options
-from dialect_utils.verdict.outcome import CONDITIONAL, NOT_GUARANTEED, PROOF, Answer
+from dialect_utils.verdict.outcome import CONDITIONAL, NAN_BITS, NOT_GUARANTEED, PROOF, Answer
 from dialect_utils.verdict.parameters import with_common_parameters
 from dialect_utils.verdict.proof import ProofResult
 from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS, TWICE
@@ -171,9 +171,9 @@ class _Execution:
         try:
             return self.run(stages, prepared)
         except MemoryError:
-            if not self.is_proved:
+            if self.proved is None:
                 raise
-            return Verdict("unknown", reason="not executed: it takes more memory than this process may use")
+            return Verdict("unknown", reason="not executed: it takes more memory than --memory GB allows")
 
     @property
     def is_proved(self) -> bool:
@@ -342,12 +342,22 @@ def _combined(proved: ProofResult, run: Verdict | None) -> Verdict:
     used = "; ".join(filter(None, ["terms of all results", proved.reason]))
     if run is None:
         return Verdict("equal", (PROOF,), proof=used)
-    if run.counterexample is not None:
+    if run.counterexample is not None and not _is_by_choice(proved, run):
         reason = f"{_CONTRADICTED}: {run.reason}"
         return replace(run, verdict="unknown", methods=(PROOF, *run.methods), reason=reason, proof=used)
+    if run.counterexample is not None:
+        reason = f"{run.reason}, as these choices allow"
+        return replace(run, verdict="equal", methods=(PROOF,), counterexample=None, reason=reason, proof=used)
     methods = (PROOF, *run.methods) if run.found_no_difference else (PROOF,)
     reason = f"{run.reason}; {_ONLY_ORDER}" if NOT_GUARANTEED in run.reason else run.reason
     return replace(run, verdict="equal", methods=methods, reason=reason, proof=used)
+
+
+def _is_by_choice(proved: ProofResult, run: Verdict) -> bool:
+    """Is true where the choices of a proof may make a difference: rounding, an overflow, or the sign of a zero."""
+    chosen = {each.output for each in proved.outputs if {*each.choices} - {NAN_BITS}}
+    is_small = run.verdict == "close" or (run.cause is not None and run.cause.kind != "value")
+    return is_small and run.cause is not None and run.cause.output in chosen
 
 
 def _different(proved: ProofResult, run: Verdict | None) -> Verdict:

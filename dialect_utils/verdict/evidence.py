@@ -90,8 +90,8 @@ class Verdict:
 
     @property
     def found_no_difference(self) -> bool:
-        """Is true for `equal` and `agrees`."""
-        return self.verdict in ("equal", "agrees")
+        """Is true for `equal` and `agrees`, and for `equal if` where no data differs."""
+        return self.verdict in ("equal", "agrees") or (self.verdict == CONDITIONAL and not self.reason)
 
     @property
     def gave_up(self) -> str:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dialect_utils.execution.named import name_of
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import Shape
 from dialect_utils.text import DiagnosticError
@@ -78,6 +77,9 @@ def _matched(first: Sequence[Value], last: Sequence[Value]) -> dict[int, int] | 
 
 def _name(parameter: Value, number: int) -> str:
     """Returns the name of a parameter, empty where a printer gave it by position."""
+    # Imported here: most pairs have one signature.
+    from dialect_utils.execution.named import name_of
+
     name = name_of(parameter) or parameter.name
     printed = _PRINTED.fullmatch(name)
     return "" if printed and printed[1] in (None, str(number)) else name

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from dialect_utils.io.files import decode, display_name, read_bytes
+from dialect_utils.io.files import decode, display_name, function_of, read_bytes
 from dialect_utils.io.inputs import Input, named_input, pair_inputs
 from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module
@@ -18,7 +18,7 @@ from dialect_utils.text import Diagnostic
 from passes.dumps.executable import is_optimized_dump
 from passes.framework.pipeline import Pipeline, verify
 from relayout.batch.unit import Unit, Work
-from relayout.command import BatchOptions, CiOptions, Command, InputOptions, LimitOptions, files_or_input, function_of
+from relayout.command import BatchOptions, CiOptions, Command, InputOptions, LimitOptions, files_or_input
 from relayout.comparison import (
     EXIT_CODES,
     SHARED,

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils import processes
-from dialect_utils.io.files import encode, read_module
+from dialect_utils.io.files import encode, function_of, read_module
 from dialect_utils.io.inputs import named_input
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Pass
 from passes.framework.pipeline import SUFFIX, Pipeline, verify
 from relayout.batch.unit import Unit
-from relayout.command import Command, LimitOptions, function_of, function_option
+from relayout.command import Command, LimitOptions, function_option
 from relayout.console import DONE, Console, print_json
 from relayout.findings import Crash, Find, Finder, is_kept, reduce_finding
 from relayout.options import argument, choice, count, excludes, group, needs, option, usage_error

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dialect_utils.io.files import read_bytes, read_module
+from dialect_utils.io.files import function_of, read_bytes, read_module
 from dialect_utils.io.inputs import named_input
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
-from relayout.command import Command, LimitOptions, function_of, function_option
+from relayout.command import Command, LimitOptions, function_option
 from relayout.console import DONE, Console, print_json
 from relayout.options import argument, group
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE

@@ -53,7 +53,7 @@ class Validate(Command):
 
     examples = (
         "relayout validate examples/negate.hlo --target cpu",
-        "relayout validate examples/acos.mlir --passes chlo-legalize-to-stablehlo --with jaxlib",
+        "relayout validate examples/attention.mlir --passes chlo-legalize-to-stablehlo --with jaxlib",
     )
     notes = EXIT_CODES
     lost_status = UNKNOWN

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dialect_utils.execution.compilers import check_installed, compile_for
 from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout.targets.known import parse_target
@@ -26,6 +25,9 @@ def measured(module: Module, target: str | None, told: Callable[[Sequence[Diagno
 
 def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> Module:
     """Returns the program that the compiler of a target makes, or with a note the module where there is none."""
+    # Imported here: most reports are about compiled programs.
+    from dialect_utils.execution.compilers import check_installed, compile_for
+
     hint: str | None = "--target tpu-v5e compiles it"
     if target is not None:
         try:

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import escape as glob_escape, glob
 
-from dialect_utils.io.files import read_module
+from dialect_utils.io.files import function_of, read_module
 from dialect_utils.io.inputs import Input
 from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
-from relayout.command import InputOptions, function_of, function_option
+from relayout.command import InputOptions, function_option
 from relayout.console import Console
 from relayout.options import needs, option, parsed, repeated, usage_error
 

@@ -209,7 +209,8 @@ def _dialects(module: Module | None) -> set[str]:
     """Returns the dialects of a module's operations other than those by which steps are judged."""
     if module is None:
         return set()
-    found = {each.opcode.partition(".")[0] for each in module.operations() if "." in each.opcode}
+    names = [each.opcode.partition(".") for each in module.operations()]
+    found = {dialect for dialect, dot, _ in names if dot}
     return found.difference(_JUDGED) | ({"mhlo"} if _MHLO.search(module.text()) else set())
 
 

@@ -17,7 +17,6 @@ from typing import Any
 from dialect_utils.io.inputs import Input
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.text.html import html_details, html_table, html_text
-from dialect_utils.verdict.outcome import answer_text
 from relayout.command import read_finding
 
 _BEFORE, _AFTER = "before_optimizations", "after_optimizations"
@@ -213,6 +212,9 @@ class StepResult:
     @property
     def answer(self) -> str:
         """Returns the verdict, what it leaves open, what it assumes, and the methods that decided."""
+        # Imported here: commands that only find steps judge none.
+        from dialect_utils.verdict.outcome import answer_text
+
         answer = answer_text(self.verdict, self.up_to, self.conditions, self.how)
         answer += "".join(f" [{each}]" for each in self.assumptions)
         return answer + (f" ({', '.join(self.methods)})" if self.methods else "")

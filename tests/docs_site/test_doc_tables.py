@@ -139,7 +139,7 @@ def test_the_exit_codes_of_verdicts() -> None:
     codes = comparison._EXIT_CODES  # noqa: SLF001  # the table is compared with it
     assert told.keys() == codes.keys()
     assert {word: int(text.partition(",")[0]) for word, text in told.items()} == dict(codes)
-    assert told["agrees"] == f"0, with `--require equal` or `--require equal-up-to` {comparison.UNKNOWN}"
+    assert told["agrees"] == f"0, with `--require` `equal`, `equal-up-to` or `equal-if` {comparison.UNKNOWN}"
     assert told["close"] == f"0, with any other `--require` than `close` {comparison.UNKNOWN}"
 
 

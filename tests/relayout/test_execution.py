@@ -62,7 +62,7 @@ def test_a_difference_is_shown_with_its_first_element(files: Path, capsys: pytes
     assert len(found["counterexample"]["index"]) == 2
     assert main(["check", str(files / "a.hlo"), str(files / "wrong.hlo")]) == 1
     text = capsys.readouterr().out
-    assert ": different (xla)" in text
+    assert ": different in value (xla)" in text
     assert "output 0 at [" in text
 
 

@@ -53,7 +53,7 @@ def test_each_pair_of_functions_has_a_verdict(capsys: pytest.CaptureFixture[str]
     verdicts = [line for line in said.out.splitlines() if not line.startswith(" ")]
     assert [line.partition(" (")[0] for line in verdicts] == [
         "a.mlir @twice and b.mlir @twice: equal",
-        "a.mlir @sign and b.mlir @sign: different",
+        "a.mlir @sign and b.mlir @sign: different in value",
         "a.mlir @calls and b.mlir @calls: equal",
     ]
     assert "a.mlir: without a partner, and not compared: @gone" in said.err

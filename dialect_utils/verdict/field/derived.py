@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import exp, isfinite, log, sqrt
 
 from dialect_utils.layout import ElementType
+from dialect_utils.ops import by_opcode, named
 from dialect_utils.verdict.field import functions
 from dialect_utils.verdict.field.values import Real
 from dialect_utils.verdict.proof.terms import Term
@@ -15,29 +16,35 @@ from dialect_utils.verdict.rules.formats import value_of
 # A constant by its type and bits, and an operation on such constants that it rounds.
 Known = tuple[ElementType, int]
 Formula = tuple[str, tuple[Known, ...]]
+# The operations that a compiler folds into a constant, in double precision: those of the definition round to its type.
 _UNARY: Mapping[str, Callable[[float], float]] = {
     "1/x": lambda x: 1 / x,
-    "log": log,
-    "sqrt": sqrt,
-    "rsqrt": lambda x: 1 / sqrt(x),
-    "exponential": exp,
+    **by_opcode({"log": log, "sqrt": sqrt, "rsqrt": lambda x: 1 / sqrt(x), "exponential": exp}),
 }
-_BINARY: Mapping[str, Callable[[float, float], float]] = {
-    "multiply": lambda x, y: x * y,
-    "divide": lambda x, y: x / y,
-    "add": lambda x, y: x + y,
-    "subtract": lambda x, y: x - y,
-}
+# The same of two constants.
+_BINARY: Mapping[str, Callable[[float, float], float]] = by_opcode(
+    {
+        "multiply": lambda x, y: x * y,
+        "divide": lambda x, y: x / y,
+        "add": lambda x, y: x + y,
+        "subtract": lambda x, y: x - y,
+    }
+)
+# The same for the values of a finite field, which has no roots and no powers.
 _REALS: Mapping[str, Callable[..., Real]] = {
-    "multiply": functions.multiply,
-    "divide": functions.divide,
-    "add": functions.add,
-    "subtract": lambda x, y: functions.add(x, functions.negate(y)),
     "1/x": functions.inverse,
-    "log": functions.log_of,
+    **by_opcode(
+        {
+            "multiply": functions.multiply,
+            "divide": functions.divide,
+            "add": functions.add,
+            "subtract": lambda x, y: functions.add(x, functions.negate(y)),
+            "log": functions.log_of,
+        }
+    ),
 }
 # Functions that a library rounds to one of two neighbours.
-_ROUNDED = ("log", "exponential", "rsqrt")
+_ROUNDED = named("log exponential rsqrt")
 # Half a unit, and the rounding of a double.
 _HALF = 0.5 * (1 + 2.0**-20)
 # The most constants of a program that are combined.

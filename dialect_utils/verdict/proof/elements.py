@@ -156,7 +156,7 @@ class ElementProof(Interpretation[Term, Elements]):
 
         def applied(result: Term, *items: Term) -> Term:
             found = dict(zip(variables, items, strict=True))
-            for part in _inner(result, variables):
+            for part in _terms_within(result, variables):
                 if part not in found:
                     operands = [found.get(each, each) for each in part.operands]
                     found[part] = self.terms.each(part.label, part.array.element_type, operands)
@@ -320,7 +320,7 @@ class ElementProof(Interpretation[Term, Elements]):
         return found
 
 
-def _inner(result: Term, variables: Sequence[Term]) -> list[Term]:
+def _terms_within(result: Term, variables: Sequence[Term]) -> list[Term]:
     """Returns the parts of a function's result that depend on its variables, operands first.
 
     Raises UndefinedError where one of them is not elementwise.

@@ -149,8 +149,10 @@ class WholeArrays(Symbols):
 
     def _before(self, term: Term, cut: Cut) -> tuple[Cut, Plan] | None:
         chain = self.terms.chain(term)
-        is_known = chain.base.kind == "each" or operand_cuts(chain.base.kind, chain.base.label, cut) is not None
-        return before_plan(chain.plan, cut) if is_known else None
+        found = before_plan(chain.plan, cut)
+        if found is None or chain.base.kind == "each":
+            return found
+        return found if operand_cuts(chain.base.kind, chain.base.label, found[0]) is not None else None
 
     def _made_cut(self, term: Term, cut: Cut) -> Term:
         terms, plan = self.terms, cut.plan(term.array)

@@ -26,6 +26,8 @@ from dialect_utils.verdict.sampling.values import (
 
 # The most sets of one kind: small arrays demand many sets to hold all values worth trying.
 _MOST_SETS = 32
+# What the sets of a comparison may take in all; both programs hold their results, too.
+_MOST_BYTES = 600_000_000
 # Arrays with more elements than this get one set of each kind.
 _MANY_ELEMENTS = 1 << 18
 # The fixed cost of choosing and passing an array, in elements.
@@ -109,12 +111,21 @@ def data_sets(demands: Sequence[Demand], seeds: int, *, finite: bool = False, su
         ]
         kinds += [("saturated", 1)] if sums else []
     sets = [(seed, kind, run) for seed in range(seeds) for kind, count in kinds for run in range(count)]
-    return [DataSet(each[1], _arrays(demands, *each, number, sums=sums)) for number, each in enumerate(sets)]
+    # Of large arrays the first sets of each kind.
+    most = max(2, _MOST_BYTES // max(1, _bytes(demands)))
+    chosen = sorted(sorted(range(len(sets)), key=lambda number: sets[number][2])[:most])
+    return [DataSet(sets[number][1], _arrays(demands, *sets[number], number, sums=sums)) for number in chosen]
+
+
+def _bytes(demands: Sequence[Demand]) -> int:
+    return sum(each.shape.element_count * each.shape.element_type.storage_bytes for each in demands)
 
 
 def unreached(demands: Sequence[Demand], seeds: int, *, finite: bool) -> list[str]:
     """Returns remarks on boundary values and kinds of data that the sets of `data_sets` leave out."""
     lines = []
+    if _bytes(demands) * _MOST_SETS > _MOST_BYTES:
+        lines.append("not reached: some kinds of data, of which so large arrays get few sets")
     sets = _sets(demands, _pool_size)
     for position, demand in enumerate(demands):
         size, held = _pool_size(demand), sets * demand.shape.element_count

@@ -19,6 +19,7 @@ T = TypeVar("T", bound=Term)
 
 # Elementwise operations whose result is such a value only where an operand of its type is one.
 _CHOOSING = named("select maximum minimum")
+# By the value; whether an operation rounds or saturates decides it, which no trait says.
 _FORWARDING: Mapping[str, frozenset[Hashable]] = {
     NAN: _CHOOSING | named("negate abs exponential tanh logistic"),
     INFINITE: _CHOOSING | named("negate abs"),
