@@ -26,7 +26,7 @@ from dialect_utils.verdict.sampling.values import (
 
 # The most sets of one kind: small arrays demand many sets to hold all values worth trying.
 _MOST_SETS = 32
-# What the sets of a comparison may take in all; both programs hold their results, too.
+# The most bytes of all sets of a comparison; both programs hold their results, too.
 _MOST_BYTES = 600_000_000
 # Arrays with more elements than this get one set of each kind.
 _MANY_ELEMENTS = 1 << 18
