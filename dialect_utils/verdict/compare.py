@@ -171,7 +171,7 @@ class _Execution:
         try:
             return self.run(stages, prepared)
         except MemoryError:
-            if self.proved is None:
+            if not self.is_proved:
                 raise
             return Verdict("unknown", reason="not executed: it takes more memory than --memory GB allows")
 

@@ -27,7 +27,7 @@ from dialect_utils.verdict.sampling.values import (
 # The most sets of one kind: small arrays demand many sets to hold all values worth trying.
 _MOST_SETS = 32
 # The most bytes of all sets of a comparison; both programs hold their results, too.
-_MOST_BYTES = 600_000_000
+_MOST_BYTES = 200_000_000
 # Arrays with more elements than this get one set of each kind.
 _MANY_ELEMENTS = 1 << 18
 # The fixed cost of choosing and passing an array, in elements.
