@@ -70,6 +70,11 @@ class Demand:
     compares: bool
 
 
+def bytes_of(demands: Sequence[Demand]) -> int:
+    """Returns the bytes of one set of arrays."""
+    return sum(each.shape.element_count * each.shape.element_type.storage_bytes for each in demands)
+
+
 def array_demands(modules: Sequence[Module], shapes: Sequence[ArrayShape]) -> list[Demand]:
     """Returns the demands of the entry's arrays, tuples flattened, whose shapes in the first module are `shapes`."""
     operations = [operation for module in modules for operation in module.operations()]

@@ -15,7 +15,7 @@ from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.verdict.rounding.floats import complex_array, limits, smallest_normal
 from dialect_utils.verdict.sampling.data_set import DataSet
-from dialect_utils.verdict.sampling.demands import Demand
+from dialect_utils.verdict.sampling.demands import Demand, bytes_of
 from dialect_utils.verdict.sampling.structured import Scaling, paired, prime_above
 from dialect_utils.verdict.sampling.values import (
     LARGEST_INTEGER,
@@ -92,7 +92,7 @@ def data_sets(demands: Sequence[Demand], seeds: int, *, finite: bool = False, su
     kinds: list[tuple[str, int]] = [
         ("whole", 1),
         # Other kinds reach the other indices in programs of floats.
-        ("random", 1 if has_free_floats else _sets(demands, _index_count)),
+        ("random", 1 if has_free_floats else _sets(demands, lambda each: each.use.limits[0] if each.use.limits else 1)),
         ("equal", 2),
         ("boundary", _sets(demands, _pool_size)),
     ]
@@ -112,19 +112,15 @@ def data_sets(demands: Sequence[Demand], seeds: int, *, finite: bool = False, su
         kinds += [("saturated", 1)] if sums else []
     sets = [(seed, kind, run) for seed in range(seeds) for kind, count in kinds for run in range(count)]
     # Of large arrays the first sets of each kind.
-    most = max(2, _MOST_BYTES // max(1, _bytes(demands)))
+    most = max(2, _MOST_BYTES // max(1, bytes_of(demands)))
     chosen = sorted(sorted(range(len(sets)), key=lambda number: sets[number][2])[:most])
     return [DataSet(sets[number][1], _arrays(demands, *sets[number], number, sums=sums)) for number in chosen]
-
-
-def _bytes(demands: Sequence[Demand]) -> int:
-    return sum(each.shape.element_count * each.shape.element_type.storage_bytes for each in demands)
 
 
 def unreached(demands: Sequence[Demand], seeds: int, *, finite: bool) -> list[str]:
     """Returns remarks on boundary values and kinds of data that the sets of `data_sets` leave out."""
     lines = []
-    if _bytes(demands) * _MOST_SETS > _MOST_BYTES:
+    if bytes_of(demands) * _MOST_SETS > _MOST_BYTES:
         lines.append("not reached: some kinds of data, of which so large arrays get few sets")
     sets = _sets(demands, _pool_size)
     for position, demand in enumerate(demands):
@@ -155,10 +151,6 @@ def _pool_size(demand: Demand) -> int:
     if element_type.is_inexact:
         return len(float_pool(demand, element_type.part))
     return 2 if element_type.name == "pred" else len(integer_pool(demand))
-
-
-def _index_count(demand: Demand) -> int:
-    return demand.use.limits[0] if demand.use.limits else 1
 
 
 def _special_size(demand: Demand) -> int:
