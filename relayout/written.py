@@ -6,7 +6,6 @@ The process of the command checks the names before anything is read, and each fi
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import re
 import socket
@@ -175,6 +174,9 @@ def _locked(path: str) -> Iterator[None]:
 
     The system frees the lock of a killed process; a later one removes the hidden file.
     """
+    # Imported here: few commands write a file of results.
+    import hashlib
+
     folder, name = os.path.split(os.path.realpath(path))
     digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:_LOCK_DIGITS]
     lock = os.path.join(folder, f".relayout-{digest}.lock")

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO, cast, get_args
 
+import relayout.comments as comments
 from dialect_utils.io import files
 from dialect_utils.io.inputs import Input
 from dialect_utils.text import Diagnostic, DiagnosticError, PrintableStream, Source, meant, printable
@@ -26,7 +27,6 @@ from passes.framework.pipeline import (
     print_changed,
     verify,
 )
-from relayout import comments
 from relayout.batch.unit import Unit, Work
 from relayout.command import BatchOptions, CiOptions, EachModule
 from relayout.console import DONE, FAILED, Console, print_json

@@ -20,7 +20,6 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from dialect_utils import processes, sandbox
-from dialect_utils.io.temporary import temporary_directory
 from relayout.process import STREAMS, fork, leave_session
 from relayout.supervisor.host import CANDIDATES, MalformedFrameError, parse_named_file
 
@@ -151,6 +150,9 @@ class OracleProcess(_Polled):
 
     def __init__(self, command: str, name: str, candidate: bytes | memoryview) -> None:
         with ExitStack() as stack:
+            # Imported here: few commands need a directory.
+            from dialect_utils.io.temporary import temporary_directory
+
             self._directory = stack.enter_context(temporary_directory())
             self.pid = self._started(command, name, candidate)
             self._stack = stack.pop_all()

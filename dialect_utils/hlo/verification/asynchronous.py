@@ -287,7 +287,7 @@ def _check_wrapped(instruction: Instruction, start: Instruction) -> None:
 
 
 def _form(computation: Computation) -> list[object]:
-    """Returns what a computation does, without names: equal computations of one module have equal forms."""
+    """Returns the instructions of a computation without names: equal computations of one module have equal forms."""
     signatures, numbers = Signatures(), {each: number for number, each in enumerate(computation.instructions)}
     return [(signatures.of(each), [numbers[operand] for operand in each.operands]) for each in numbers]
 
