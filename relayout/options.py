@@ -9,7 +9,7 @@ have no effect with others, or without others.
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -178,9 +178,18 @@ def values_of(command: object) -> dict[str, Any]:
 def written(command: object) -> dict[str, Any]:
     """Returns the values of options that name files to write, and directories, by the names of the fields."""
     values = values_of(command)
-    options = (each.name for each in declared(type(command)) if not each.options[0].is_positional)
+    options = [each for each in declared(type(command)) if each.name in WRITTEN and not each.options[0].is_positional]
     # `--trials` of some commands is a number.
-    return {name: values[name] for name in options if name in WRITTEN and isinstance(values[name] or None, str | Path)}
+    return {each.name: values[each.name] for each in options if isinstance(values[each.name] or None, str | Path)}
+
+
+def texts_in(values: Iterable[object]) -> Iterator[str]:
+    """Yields the texts and paths among the values of options, and those in tuples."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield from texts_in(value)
+        elif isinstance(value, str | Path):
+            yield str(value)
 
 
 def given(command: object) -> dict[str, str]:

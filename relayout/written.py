@@ -13,13 +13,12 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from dialect_utils.io.files import STANDARD_INPUT, is_start_of_module, is_url
 from dialect_utils.text import leaves_directory
 from relayout.batch.unit import Unit
 from relayout.command import Command
-from relayout.options import FOLDERS, declared, usage_error, values_of, written
+from relayout.options import FOLDERS, declared, texts_in, usage_error, values_of, written
 from relayout.output import STANDARD_OUTPUT, guard_with
 
 _LOOKED_AT = 1 << 16
@@ -65,8 +64,9 @@ class Outputs:
         found = cls(named, command.force)
         for each in declared(type(command)):
             first = each.options[0]
-            if each.name not in named and (first.is_positional or _READ.search(first.metavar)):
-                found._add(_texts(values[each.name]), is_whole=not (first.is_positional or first.metavar in _DUMPS))
+            value = values[each.name]
+            if value and each.name not in named and (first.is_positional or _READ.search(first.metavar)):
+                found._add(texts_in([value]), is_whole=not (first.is_positional or first.metavar in _DUMPS))
         # Options of passes name files, too.
         words = (word for text in values.get("passes") or () for word in re.split(r"[{}\"'\s,]+", str(text)))
         found._add([*words, *(command.oracle or "").split()], is_whole=True)
@@ -145,14 +145,6 @@ class Outputs:
             stack.callback(guard_with, None)
             guard_with(self.check)
             yield
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, tuple):
-        for each in value:
-            yield from _texts(each)
-    elif isinstance(value, str | Path):
-        yield str(value)
 
 
 def _local(path: str) -> str:

@@ -8,11 +8,10 @@ import math
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, NoReturn
 
 from dialect_utils import processes, sandbox
@@ -24,7 +23,7 @@ from dialect_utils.text.input_file import read_from
 from relayout.batch.unit import Unit, Work
 from relayout.command import Command, Job, worked
 from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
-from relayout.options import values_of
+from relayout.options import texts_in, values_of
 from relayout.process import leave_session
 from relayout.supervisor.host import Host, MalformedFrameError, from_json, to_json, use_host, use_streams
 
@@ -54,7 +53,7 @@ class Limits:
     def of(cls, command: Command) -> Limits:
         """Returns the limits that a command line sets, or that its FILEs need."""
         values = values_of(command)
-        named = list(_texts(values.values()))
+        named = list(texts_in(values.values()))
         return cls(
             memory=command.limits.memory or DEFAULT_MEMORY_BYTES,
             output=command.limits.max_output or DEFAULT_OUTPUT_BYTES,
@@ -72,15 +71,6 @@ class Limits:
         memory = max([self.memory, *(_MEMORY_PER_BYTE * each.size for each in inputs)])
         is_online = self.is_online or (may_be_online and any(is_url(each.path) for each in inputs))
         return replace(self, memory=memory, is_online=is_online)
-
-
-def _texts(values: Iterable[object]) -> Iterator[str]:
-    """Yields the texts among the values of options, and those in tuples."""
-    for value in values:
-        if isinstance(value, tuple):
-            yield from _texts(value)
-        elif isinstance(value, str | Path):
-            yield str(value)
 
 
 def serve(
