@@ -59,23 +59,23 @@ class Imports(NamedTuple):
 
 COMMANDS = [
     Imports("--version", 11, (*HEAVY, "dialect_utils.hlo", "relayout.supervisor")),
-    Imports("opt two.hlo", 105, (*HEAVY, *EXECUTING, "dialect_utils.memory", "dialect_utils.stablehlo")),
-    Imports("opt two.hlo -p expand-tiling", 115, (*HEAVY, *EXECUTING, "passes.dumps", "passes.bitcasts")),
+    Imports("opt two.hlo", 103, (*HEAVY, *EXECUTING, "dialect_utils.memory", "dialect_utils.stablehlo")),
+    Imports("opt two.hlo -p expand-tiling", 113, (*HEAVY, *EXECUTING, "passes.dumps", "passes.bitcasts")),
     # A proof by isl takes no numpy.
     Imports(
-        "opt bitcast.hlo -p make-portable", 169, ("numpy", "jaxlib", "jax", *EXECUTING, "passes.tiling.expand_tiling")
+        "opt bitcast.hlo -p make-portable", 167, ("numpy", "jaxlib", "jax", *EXECUTING, "passes.tiling.expand_tiling")
     ),
-    Imports("opt two.mlir", 118, ("jax", "islpy", *EXECUTING)),
-    Imports("count two.hlo", 114, (*HEAVY, *EXECUTING, "passes.tiling")),
+    Imports("opt two.mlir", 116, ("jax", "islpy", *EXECUTING)),
+    Imports("count two.hlo", 113, (*HEAVY, *EXECUTING, "passes.tiling")),
     Imports("print two.hlo", 89, (*HEAVY, *EXECUTING, "passes.tiling")),
-    Imports("report two.hlo", 130, (*HEAVY, *EXECUTING, "relayout.causes", "dialect_utils.layout.picture")),
+    Imports("report two.hlo", 129, (*HEAVY, *EXECUTING, "relayout.causes", "dialect_utils.layout.picture")),
     # A page is files of this package, and its drawings are text.
-    Imports("report two.hlo -o page.html", 138, (*HEAVY, *EXECUTING, "relayout.causes", "zipfile", "ssl")),
-    Imports(f"explain {SHAPE}", 66, (*HEAVY, *EXECUTING, "dialect_utils.hlo")),
+    Imports("report two.hlo -o page.html", 137, (*HEAVY, *EXECUTING, "relayout.causes", "zipfile", "ssl")),
+    Imports(f"explain {SHAPE}", 65, (*HEAVY, *EXECUTING, "dialect_utils.hlo")),
     Imports(
         "check two.hlo -p expand-tiling", 237, ("jaxlib", "jax", "islpy", "zipfile", "dialect_utils.verdict.field")
     ),
-    Imports("run two.hlo --inputs random", 138, ("jaxlib", "jax", "islpy", "dialect_utils.verdict.proof")),
+    Imports("run two.hlo --inputs random", 137, ("jaxlib", "jax", "islpy", "dialect_utils.verdict.proof")),
 ]
 
 

@@ -11,10 +11,10 @@ from tests.paths import ROOT
 from tests.profiling import PACKAGES
 
 # Files of the product in which a function runs, in the process of the command or in its child.
-MOST_FILES = 51
+MOST_FILES = 49
 # Calls of Python and C functions (events `call` and `c_call` of sys.setprofile) of a second run in one process, by
 # Python 3.11; newer ones count fewer, since they inline comprehensions.
-MOST_CALLS = 4_440
+MOST_CALLS = 4_300
 # Those of the child, whose caches are empty, once the modules that it needs are imported before it is forked. There are
 # 11,102 by Python 3.11.7, and some 400 more by 3.11.2.
 MOST_CALLS_OF_CHILD = 11_600
