@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dialect_utils.io.files import decode, display_name, function_of, read_bytes
 from dialect_utils.io.inputs import Input, named_input, pair_inputs
-from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of, with_devices
 from dialect_utils.text import Diagnostic
@@ -95,6 +94,9 @@ class Check(Command):
         if not self.sharded or len(self.files) != 1:
             yield self
             return
+        # Imported here, as below: most checks compile nothing.
+        from dialect_utils.io.temporary import temporary_directory
+
         with temporary_directory() as folder:
             yield replace(self, compiled=folder)
 
