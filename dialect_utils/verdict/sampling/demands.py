@@ -19,6 +19,8 @@ _FEW_CONSTANTS = 8
 _MOST_CONSTANTS = 64
 # A loop computes up to so many elements in a run, or takes the smaller number of iterations.
 _LOOP_ELEMENTS, _FEW_ITERATIONS, _MOST_ITERATIONS = 1 << 17, 300, 2048
+# The most bytes of all sets of a comparison; both programs hold their results, too.
+_MOST_BYTES = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +72,10 @@ class Demand:
     compares: bool
 
 
-def bytes_of(demands: Sequence[Demand]) -> int:
-    """Returns the bytes of one set of arrays."""
-    return sum(each.shape.element_count * each.shape.element_type.storage_bytes for each in demands)
+def sets_that_fit(demands: Sequence[Demand]) -> int:
+    """Returns the most sets of arrays that a comparison holds at once, two at least."""
+    size = sum(each.shape.element_count * each.shape.element_type.storage_bytes for each in demands)
+    return max(2, _MOST_BYTES // max(1, size))
 
 
 def array_demands(modules: Sequence[Module], shapes: Sequence[ArrayShape]) -> list[Demand]:

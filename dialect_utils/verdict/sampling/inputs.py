@@ -42,9 +42,10 @@ def chosen_data(
     names = [each.results[0].name if each.results else each.opcode for each in computed]
     branches = [f"not known: which branches of conditional {name} were taken" for name in names]
     sets = data_sets(demands, options.seeds, finite=is_finite, sums=sums)
+    missing = unreached(demands, len(sets), finite=is_finite)
     if all(map(only_moves_data, modules)):
         sets += [DataSet("tagged", arrays) for arrays in tagged_inputs(shapes)]
-    return sets, [*unreached(demands, options.seeds, finite=is_finite), *branches]
+    return sets, [*missing, *branches]
 
 
 def _spreads_infinities(operation: Operation) -> bool:

@@ -15,7 +15,7 @@ from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.verdict.rounding.floats import complex_array, limits, smallest_normal
 from dialect_utils.verdict.sampling.data_set import DataSet
-from dialect_utils.verdict.sampling.demands import Demand, bytes_of
+from dialect_utils.verdict.sampling.demands import Demand, sets_that_fit
 from dialect_utils.verdict.sampling.structured import Scaling, paired, prime_above
 from dialect_utils.verdict.sampling.values import (
     LARGEST_INTEGER,
@@ -26,8 +26,6 @@ from dialect_utils.verdict.sampling.values import (
 
 # The most sets of one kind: small arrays demand many sets to hold all values worth trying.
 _MOST_SETS = 32
-# The most bytes of all sets of a comparison; both programs hold their results, too.
-_MOST_BYTES = 200_000_000
 # Arrays with more elements than this get one set of each kind.
 _MANY_ELEMENTS = 1 << 18
 # The fixed cost of choosing and passing an array, in elements.
@@ -112,16 +110,15 @@ def data_sets(demands: Sequence[Demand], seeds: int, *, finite: bool = False, su
         kinds += [("saturated", 1)] if sums else []
     sets = [(seed, kind, run) for seed in range(seeds) for kind, count in kinds for run in range(count)]
     # Of large arrays the first sets of each kind.
-    most = max(2, _MOST_BYTES // max(1, bytes_of(demands)))
-    chosen = sorted(sorted(range(len(sets)), key=lambda number: sets[number][2])[:most])
+    chosen = sorted(sorted(range(len(sets)), key=lambda number: sets[number][2])[: sets_that_fit(demands)])
     return [DataSet(sets[number][1], _arrays(demands, *sets[number], number, sums=sums)) for number in chosen]
 
 
-def unreached(demands: Sequence[Demand], seeds: int, *, finite: bool) -> list[str]:
-    """Returns remarks on boundary values and kinds of data that the sets of `data_sets` leave out."""
+def unreached(demands: Sequence[Demand], drawn: int, *, finite: bool) -> list[str]:
+    """Returns remarks on boundary values and kinds of data that the `drawn` sets of `data_sets` leave out."""
     lines = []
-    if bytes_of(demands) * _MOST_SETS > _MOST_BYTES:
-        lines.append("not reached: some kinds of data, of which so large arrays get few sets")
+    if drawn == sets_that_fit(demands):
+        lines.append(f"not reached: kinds of data beyond {drawn} sets of these large arrays")
     sets = _sets(demands, _pool_size)
     for position, demand in enumerate(demands):
         size, held = _pool_size(demand), sets * demand.shape.element_count

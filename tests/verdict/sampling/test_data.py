@@ -88,6 +88,19 @@ ENTRY e {
     assert any("indices out of range, in input 1" in line for line in unreached(demands, 2, finite=False))
 
 
+def test_large_arrays_get_few_sets_of_each_kind_and_the_rest_is_said() -> None:
+    text = "HloModule m\nENTRY e {{\n  x = f32[{0}] parameter(0)\n  ROOT a = f32[{0}] abs(x)\n}}\n"
+    counts = []
+    for size in (40, 5_000_000):
+        demands = array_demands([parse_bytes(text.format(size).encode(), "m")], [parse_array_shape(f"f32[{size}]")])
+        sets = data_sets(demands, 1)
+        counts.append(len(sets))
+        said = any("beyond 10 sets" in line for line in unreached(demands, len(sets), finite=False))
+        assert said == (size > 40)
+    assert len({each.kind for each in sets}) == 10
+    assert counts[0] > counts[1] == 10
+
+
 def test_the_ends_of_a_type_are_drawn() -> None:
     text = "HloModule m\nENTRY e {\n  x = s32[40] parameter(0)\n  ROOT a = s32[40] abs(x)\n}\n"
     shapes = [parse_array_shape("s32[40]")]
