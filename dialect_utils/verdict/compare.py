@@ -215,8 +215,8 @@ class _Execution:
                 partitioned = stack.enter_context(Worker(devices=partition.devices, memory=self.options.memory))
             forms = [first, *stages, last]
             examination = Examination.of(forms, programs, checks, self.options, worker, excused, partitioned)
-            if self.is_proved:
-                examination = examination.of_proved()
+            if self.is_proved and self.proved is not None:
+                examination = replace(examination.of_proved(), is_equal_over_reals=_is_by_choice(self.proved))
             elif self.proved is not None:
                 is_equal = self.proved.is_equal_over_reals and not _ignores_nan(self.proved)
                 examination = replace(examination, is_equal_over_reals=is_equal)
@@ -342,22 +342,17 @@ def _combined(proved: ProofResult, run: Verdict | None) -> Verdict:
     used = "; ".join(filter(None, ["terms of all results", proved.reason]))
     if run is None:
         return Verdict("equal", (PROOF,), proof=used)
-    if run.counterexample is not None and not _is_by_choice(proved, run):
+    if run.counterexample is not None:
         reason = f"{_CONTRADICTED}: {run.reason}"
         return replace(run, verdict="unknown", methods=(PROOF, *run.methods), reason=reason, proof=used)
-    if run.counterexample is not None:
-        reason = f"{run.reason}, as these choices allow"
-        return replace(run, verdict="equal", methods=(PROOF,), counterexample=None, reason=reason, proof=used)
     methods = (PROOF, *run.methods) if run.found_no_difference else (PROOF,)
     reason = f"{run.reason}; {_ONLY_ORDER}" if NOT_GUARANTEED in run.reason else run.reason
     return replace(run, verdict="equal", methods=methods, reason=reason, proof=used)
 
 
-def _is_by_choice(proved: ProofResult, run: Verdict) -> bool:
-    """Is true where the choices of a proof may make a difference: rounding, an overflow, or the sign of a zero."""
-    chosen = {each.output for each in proved.outputs if {*each.choices} - {NAN_BITS}}
-    is_small = run.verdict == "close" or (run.cause is not None and run.cause.kind != "value")
-    return is_small and run.cause is not None and run.cause.output in chosen
+def _is_by_choice(proved: ProofResult) -> bool:
+    """Is true where the engine's choices may round each output in another way: only its function of reals is proved."""
+    return all({*each.choices} - {NAN_BITS} for each in proved.outputs)
 
 
 def _different(proved: ProofResult, run: Verdict | None) -> Verdict:

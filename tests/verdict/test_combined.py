@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dialect_utils.execution import Worker
+from dialect_utils.hlo import parse_module
 from dialect_utils.verdict import Options, Verdict, compare_modules
 from dialect_utils.verdict.compare import combined
 from dialect_utils.verdict.differences import Counterexample, MovedElement, Place
@@ -108,3 +109,28 @@ def test_a_choice_made_twice_leaves_the_verdict_open_for_its_output_only() -> No
     run = Verdict("agrees", ("xla",), "bits", reason=TOLERATED)
     assert combined(proved, replace(run, differing=frozenset([0]))).verdict == "agrees"
     assert combined(proved, replace(run, differing=frozenset([1]))).verdict == "unknown"
+
+
+def test_an_order_that_the_engine_may_choose_contradicts_no_proof(worker: Worker) -> None:
+    function = "f { a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT c = f64[] multiply(a, b) }"
+    head = f"HloModule m\n{function}\nENTRY e {{\n"
+    parts = "\n".join(f"  part{i} = f64[1,2] slice(x), slice={{[{i}:{i + 1}], [0:2]}}" for i in range(4))
+    first = f"""{head}  x = f64[4,2] parameter(0)
+{parts}
+  p = f64[1,2] multiply(part0, part1)
+  q = f64[1,2] multiply(part2, part3)
+  r = f64[1,2] multiply(q, p)
+  ROOT y = f64[2] reshape(r)
+}}
+"""
+    last = f"""{head}  x = f64[4,2] parameter(0)
+  one = f64[] constant(1)
+  ROOT y = f64[2] reduce(x, one), dimensions={{0}}, to_apply=f
+}}
+"""
+    found = compare_modules(parse_module(first, "a"), parse_module(last, "b"), Options(power=0), worker)
+    assert (found.verdict, found.counterexample) == ("equal", None)
+    assert "order of sums" in found.choices
+    # Twice the product is another function, whatever the order.
+    twice = parse_module(last.replace("constant(1)", "constant(2)"), "c")
+    assert compare_modules(parse_module(first, "a"), twice, Options(power=0), worker).verdict == "different"
