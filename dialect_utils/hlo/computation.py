@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MAIN_THREAD = "main"
 
 
-class Computation(Guarded, Function):
+class Computation(Function):
     """A computation of a module; equal and hashed by identity.
 
     `written` locates the computation in the text that was read, and `edits` says which parts of that text are outdated.
@@ -82,6 +82,8 @@ class Computation(Guarded, Function):
         self._by_number: dict[int, Instruction] | None = None
         # The first and last of the parameters that `last_parameter_in_row` found; None after an edit of them.
         self._row: tuple[Instruction, Instruction] | None = None
+        # From here on assignments are edits, as in an instruction.
+        self.__class__ = _Guarded
 
     def fill(self, items: list[Instruction], parameters: Sequence[Instruction], root: Instruction | None) -> None:
         """Sets the instructions, once, after reading; without a ROOT mark the last is the root."""
@@ -458,7 +460,8 @@ class Computation(Guarded, Function):
                 item.number,
                 item.origin,
             )
-            assign(made, "position", max(position, -1))
+            if made.position != max(position, -1):
+                assign(made, "position", max(position, -1))
             copies[item] = made
         marked = copies[self.root] if self.root_is_marked else None
         copy.fill([copies[item] for item in self.order.items], [copies[item] for item in self.parameters], marked)
@@ -516,6 +519,12 @@ class Computation(Guarded, Function):
             return self.source.text[frame.head : frame.body]
         names, shapes = tuple(each.name for each in self.parameters), tuple(each.shape for each in self.parameters)
         return format_header(self.source, frame, name, Signature(names, shapes, self.root.shape))
+
+
+class _Guarded(Guarded, Computation):
+    """A computation whose attributes are all assigned."""
+
+    __slots__ = ()
 
 
 def origin_of(like: Instruction | None) -> Origin | Location | None:
