@@ -103,7 +103,7 @@ def by_axes(axes: Mapping[str, int], dimensions: Sequence[Sequence[str]]) -> Sha
 def sharding_elements(text: str) -> list[str]:
     """Returns the shardings of a tuple's elements `{{replicated}, {devices=[2]0,1}}`; of an array, its one sharding."""
     inner = text.strip()
-    if not inner.startswith("{{") and not inner.startswith("{ {"):
+    if not inner[1:].lstrip().startswith("{"):
         return [inner]
     found, depth, start = [], 0, 0
     for position, character in enumerate(inner[1:-1], 1):

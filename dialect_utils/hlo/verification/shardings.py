@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import accumulate, pairwise
 from math import prod
 from re import Match
 
@@ -18,6 +17,7 @@ from dialect_utils.hlo.verification.attributes import FLAG, LEVELS, braces, list
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops.devices import check_iota, numbers_in
 from dialect_utils.ops.inference import ShapeError
+from dialect_utils.ops.sharding import sharding_elements
 from dialect_utils.text import Diagnostic, without_comments
 
 
@@ -108,18 +108,16 @@ def _of_leaves(text: str, shape: Shape) -> list[str]:
     Source: HloSharding::CheckLeafCount in xla/hlo/ir/hlo_sharding.cc; an array is its only leaf.
     """
     text = without_comments(text).strip()
-    inner = text[1:-1]
-    if not inner.lstrip().startswith("{"):
-        return [text]
+    found = sharding_elements(text)
+    if found == [text]:
+        return found
     if not _OF_LEAVES.fullmatch(text):
         raise ShapeError(f"{text} is not a valid sharding", _ATTRIBUTE)
-    depths = accumulate((mark == "{") - (mark == "}") for mark in inner)
-    ends = [at + 1 for at, (depth, mark) in enumerate(zip(depths, inner, strict=True)) if not depth and mark == "}"]
     # An empty tuple has the sharding of one value.
-    if len(ends) != max(shape.leaf_count, 1):
+    if len(found) != max(shape.leaf_count, 1):
         of = f"a tuple of {shape.leaf_count} leaves" if isinstance(shape, TupleShape) else str(shape)
-        raise ShapeError(f"the sharding has {len(ends)} entries for {of}", _ATTRIBUTE)
-    return [inner[begin:end].strip(", \t\r\n") for begin, end in pairwise([0, *ends])]
+        raise ShapeError(f"the sharding has {len(found)} entries for {of}", _ATTRIBUTE)
+    return found
 
 
 def _check_one(text: str, shape: Shape, partitions: int) -> None:
