@@ -30,7 +30,7 @@ $(STAMP): pyproject.toml dev-constraints.txt
 demo: $(STAMP) ## answer six questions about real programs, ending in one sentence (half a minute)
 	python -m docs_site.demo
 
-test: checks unit ## run every check (about ten minutes on two cores)
+test: checks unit ## run every check (about a quarter of an hour on two cores)
 
 # Each of them but lit works on one core. The unit tests, on all cores, use the cache that types leaves.
 .PHONY: checks

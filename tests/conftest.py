@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gc
 import os
 from collections.abc import Iterator
@@ -21,6 +22,9 @@ gc.disable()
 # No test depends on a clock: a loaded machine is slower than hypothesis expects.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+# Archives have names in it. Python 3.13.0 started with `-c`, as pytest-xdist does, raises a SystemError where it looks a
+# codec up in a child whose working directory is deleted.
+codecs.lookup("cp437")
 
 
 def pytest_collection_finish() -> None:
