@@ -22,8 +22,8 @@ gc.disable()
 # No test depends on a clock: a loaded machine is slower than hypothesis expects.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
-# Archives have names in it. Python 3.13.0 started with `-c`, as pytest-xdist does, raises a SystemError where it looks a
-# codec up in a child whose working directory is deleted.
+# Archives have names in it. Python 3.13.0 started with `-c`, as pytest-xdist does, raises a SystemError where it looks
+# a codec up in a child whose working directory is deleted.
 codecs.lookup("cp437")
 
 
