@@ -194,6 +194,10 @@ class Host:
         """Stops the clock while this process waits, at most so many seconds; None: for standard input."""
         self._tell({"tell": "waits", "seconds": seconds})
 
+    def reads(self, path: str) -> None:
+        """Names a file that this process opens: no output of the command may replace it."""
+        self._tell({"tell": "reads", "path": path})
+
     def goes_on(self) -> None:
         """Starts the clock again after `waits`."""
         self._tell({"tell": "goes on"})
