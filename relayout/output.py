@@ -55,7 +55,7 @@ class Guard(Protocol):
         """Raises UsageError for a file that must not be written."""
 
     def note_read(self, path: str) -> None:
-        """Adds a file that is read, by an absolute path."""
+        """Adds a file that is read."""
 
 
 _guard: Guard | None = None
@@ -68,7 +68,7 @@ def guard_with(guard: Guard | None) -> None:
 
 
 def note_read(path: str) -> None:
-    """Notes a file that a child of this process reads, by an absolute path."""
+    """Notes a file that a child of this process reads."""
     if _guard is not None:
         _guard.note_read(path)
 

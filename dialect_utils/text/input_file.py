@@ -44,7 +44,7 @@ def read_from(directory: str) -> None:
 
 
 def note_reads(note: Callable[[str], object]) -> None:
-    """Makes this module call a function with each file before it is opened, by an absolute path."""
+    """Makes this module call a function with the name of each file before it is opened."""
     global _note
     _note = note
 
@@ -86,7 +86,7 @@ def open_input(path: str, largest: int, within: str = "") -> BinaryIO:
     `within` is the directory in which the file was found: a link is followed only to files in this directory.
     """
     if _note is not None:
-        _note(os.path.abspath(located(path)))
+        _note(path)
     # Without O_NONBLOCK, opening a pipe waits for a writer.
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
     try:

@@ -123,7 +123,6 @@ def _terminals() -> set[str]:
 def _serve(host: Host, job: Job, limits: Limits, empty: int, *, is_planner: bool) -> None:
     use_host(host)
     processes.use_parent(host)
-    note_reads(host.reads)
     gc.enable()
     console = Console(job.command.traceback, job.colour)
     enter_directory = _confine(limits, console, empty)
@@ -132,10 +131,12 @@ def _serve(host: Host, job: Job, limits: Limits, empty: int, *, is_planner: bool
     if command is None:
         return
     enter_directory()
+    note_reads(host.reads)
     with ExitStack() as stack:
         work = _opened(stack, command, console)
         while True:
             unit = parse_unit(host.next_unit())
+            host.known.update(each.path for each in unit.inputs)
             host.send_done(worked(work, unit, job, console).header)
 
 

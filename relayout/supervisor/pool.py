@@ -304,7 +304,8 @@ def _longest_wait(command: Command, limits: Limits) -> float:
     """Returns the seconds of a child's longest wait, which is for a compiler, a worker, a run of --oracle or a URL."""
     own = command.limits.timeout or processes.compiler_seconds
     transfer = processes.TRANSFER_SECONDS if limits.is_online else 0.0
-    return max(own, processes.START_SECONDS, transfer, values_of(command).get("run_timeout") or 0.0) + _WAIT_MARGIN
+    run = values_of(command)["run_timeout"] if command.oracle else 0.0
+    return max(own, processes.START_SECONDS, transfer, run) + _WAIT_MARGIN
 
 
 def _gigabytes(size: int) -> str:
