@@ -240,7 +240,7 @@ def write_only_in(folder: str) -> None:
 def hide_other_processes() -> None:
     """Keeps this thread, and all that it starts, from the memory and environment of others in /proc (Landlock).
 
-    Every process with a rule of Landlock is kept from those without it, whoever owns them (landlock(7)). Of root's
+    Every process with a rule of Landlock is kept from those without it, also for root (landlock(7)). Of root's
     capabilities it keeps those to read files: another one shows the environment of all processes.
     """
     _restrict(_MAKE_BLOCK_DEVICE, {})
