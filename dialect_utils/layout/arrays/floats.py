@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dialect_utils.layout import ElementType
+
 from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
 
 Numbers = NDArray[Any]
