@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from dialect_utils.io.files import STANDARD_INPUT, encode, function_of
-from dialect_utils.io.inputs import Input, Selection, SelectionError, find_inputs
+from dialect_utils.io.inputs import Input, Selection, SelectionError, find_inputs, last_stages
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from relayout.batch.unit import Unit, Work
 from relayout.console import COLOURS, DONE, FAILED, WRONG_COMMAND, Console, UsageError, print_failure
@@ -62,6 +62,11 @@ class InputOptions:
             console.diagnose(found.notes)
         chosen = function_of(self.function)
         return [replace(each, wanted=(*each.wanted, *chosen)) for each in found.modules]
+
+    def find_final(self, files: Sequence[str], console: Console) -> list[Input]:
+        """Returns `find`, of each program in a directory only the final module unless --stage names others."""
+        found = self.find(files, console)
+        return found if self.stage else last_stages(found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -373,9 +378,13 @@ class EachModule(Command):
     limits: LimitOptions = group(LimitOptions)
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        inputs = self.selection.find(files_or_input(self.files), console)
+        inputs = self.find(files_or_input(self.files), console)
         files = self.targets(inputs)
         return [Unit((each,), files.get(each.path), self.seconds(each)) for each in inputs]
+
+    def find(self, files: Sequence[str], console: Console) -> list[Input]:
+        """Returns the modules that files, directories and patterns name."""
+        return self.selection.find(files, console)
 
     def seconds(self, read: Input) -> float:
         """Returns the time budget of a module."""

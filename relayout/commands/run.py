@@ -55,7 +55,9 @@ class Run(EachModule):
     )
     shared = ("relayout.compared", "relayout.ready", "numpy.random")
 
-    files: tuple[str, ...] = argument("FILE", "a module in any format, or a dump directory; - is standard input", "*")
+    files: tuple[str, ...] = argument(
+        "FILE", "a module in any format, or a dump directory, whose final modules run; - is standard input", "*"
+    )
     batch: BatchOptions = group(BatchOptions)
     inputs: tuple[str, ...] = repeated(
         "[NAME=]FILE",
@@ -92,6 +94,9 @@ class Run(EachModule):
     no_cache: bool = flag("compile again, and keep nothing for the next run")
     verify_bitcasts: bool = flag("print what each bitcast of a dump is, and its proof")
     limits: LimitOptions = group(LimitOptions, timeout="for compilation and execution (default 120)")
+
+    def find(self, files: Sequence[str], console: Console) -> list[Input]:
+        return self.selection.find_final(files, console)
 
     def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
         if self.outputs and len(inputs) > 1:
