@@ -119,8 +119,10 @@ def _done(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]
 def _update(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
     if len(operands) == 1:
         return operands
+    if _late_call(operation) is not None:
+        return _waiting(walker, operation)
     # Further operands of a start that has all may change the result.
-    return _waiting(walker, operation) if _late_call(operation) is not None else walker.opaque(operation)
+    return walker.opaque(operation)
 
 
 def _exchange(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
