@@ -39,6 +39,8 @@ COMPILER_FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 TPU_ENVIRONMENT = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
 # The time for a program that is compiled, in seconds; a child has that of its command line.
 compiler_seconds = 900.0
+# The time for the start of a worker, which loads jaxlib on a busy machine, and for the transfer of a file of a URL.
+START_SECONDS, TRANSFER_SECONDS = 120.0, 600.0
 # The memory of a process beyond what it needs to start, in bytes.
 DEFAULT_MEMORY_BYTES = 4_000_000_000
 # The time of a process to end its own children.

@@ -45,8 +45,6 @@ _REWRITTEN: dict[Rewriting, str] = {
 }
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
-# Loading jaxlib on a busy machine takes seconds.
-_START_SECONDS = 120.0
 _KILL_SECONDS = 5.0
 _LOGGER = logging.getLogger(__name__)
 
@@ -262,16 +260,18 @@ class Worker:
         self._process = process
         self._finalizer = weakref.finalize(self, _end, process, os.getpid())
         self._channel = Channel(process.stdin, process.stdout, process.stderr)
-        with processes.waiting(_START_SECONDS):
+        with processes.waiting(processes.START_SECONDS):
             self._wait_until_ready(self._channel)
         return self._channel
 
     def _wait_until_ready(self, channel: Channel) -> None:
         try:
-            ready = channel.receive(time.monotonic() + _START_SECONDS, 0)
+            ready = channel.receive(time.monotonic() + processes.START_SECONDS, 0)
         except TimeoutError:
             self.close()
-            raise ExecutionError("timeout", f"the worker process did not start in {_START_SECONDS:g} seconds") from None
+            raise ExecutionError(
+                "timeout", f"the worker process did not start in {processes.START_SECONDS:g} seconds"
+            ) from None
         except EOFError:
             raise self._crash("begun") from None
         except BaseException:

@@ -31,6 +31,7 @@ def serve(parent: int, memory: int, devices: int) -> None:
     """Serves requests until standard input closes; `parent` is a process id to die with, or 0."""
     if parent:
         sandbox.die_with_parent(parent)
+    sandbox.hide_other_processes()
     answers = os.dup(1)
     os.dup2(2, 1)
     requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
