@@ -49,10 +49,11 @@ class InputOptions:
     )
     function: str | None = function_option()
 
-    def find(self, files: Sequence[str], console: Console | None) -> list[Input]:
+    def find(self, files: Sequence[str], console: Console | None, *, final: bool = False) -> list[Input]:
         """Returns the modules that files, directories and patterns name, and prints notes about skipped files.
 
-        Raises DiagnosticError for a directory without a module, UsageError where --stage or --module choose none.
+        With `final` only the last stage of each program in a directory, unless --stage names others. Raises
+        DiagnosticError for a directory without a module, UsageError where --stage or --module choose none.
         """
         try:
             found = find_inputs(files, Selection(self.stage, self.module))
@@ -60,13 +61,9 @@ class InputOptions:
             raise UsageError(error.diagnostics) from error
         if console is not None:
             console.diagnose(found.notes)
-        chosen = function_of(self.function)
-        return [replace(each, wanted=(*each.wanted, *chosen)) for each in found.modules]
-
-    def find_final(self, files: Sequence[str], console: Console) -> list[Input]:
-        """Returns `find`, of each program in a directory only the final module unless --stage names others."""
-        found = self.find(files, console)
-        return found if self.stage else last_stages(found)
+        chosen, modules = function_of(self.function), found.modules
+        last = last_stages(modules) if final and not self.stage else modules
+        return [replace(each, wanted=(*each.wanted, *chosen)) for each in last]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,22 +366,19 @@ def files_or_input(files: Sequence[str]) -> Sequence[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class EachModule(Command):
-    """A command that works on each module of its FILEs by itself."""
+    """A command that works on each module of its FILEs by itself, or with `takes_final` on the last of each program."""
 
     prints_files: ClassVar[bool] = True
+    takes_final: ClassVar[bool] = False
 
     files: tuple[str, ...] = argument("FILE", MODULES, "*")
     selection: InputOptions = group(InputOptions)
     limits: LimitOptions = group(LimitOptions)
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        inputs = self.find(files_or_input(self.files), console)
+        inputs = self.selection.find(files_or_input(self.files), console, final=self.takes_final)
         files = self.targets(inputs)
         return [Unit((each,), files.get(each.path), self.seconds(each)) for each in inputs]
-
-    def find(self, files: Sequence[str], console: Console) -> list[Input]:
-        """Returns the modules that files, directories and patterns name."""
-        return self.selection.find(files, console)
 
     def seconds(self, read: Input) -> float:
         """Returns the time budget of a module."""

@@ -151,11 +151,11 @@ class Report(Command):
 
     def _pairs(self, console: Console) -> list[tuple[Input, Input | None]]:
         """Returns the modules to report, of the last stage unless --stage names one, each with its old module."""
-        new = self.selection.find_final(self.files, console)
+        new = self.selection.find(self.files, console, final=True)
         if self.against is None:
             return [(each, None) for each in new]
         # Several dumps may be compared with one old dump.
-        old = self.selection.find_final([self.against], console)
+        old = self.selection.find([self.against], console, final=True)
         pairs = [(old[0], each) for each in new] if len(old) == 1 else pair_inputs(old, new).pairs
         if not pairs:
             raise usage_error(f"no module of {self.against} has the name and the stage of one of the FILEs")

@@ -53,6 +53,7 @@ class Run(EachModule):
         "relayout run examples/attention.mlir --seed 1",
         "relayout run examples/attention_tpu.hlo --inputs examples/attention_tpu.npz --json",
     )
+    takes_final = True
     shared = ("relayout.compared", "relayout.ready", "numpy.random")
 
     files: tuple[str, ...] = argument(
@@ -94,9 +95,6 @@ class Run(EachModule):
     no_cache: bool = flag("compile again, and keep nothing for the next run")
     verify_bitcasts: bool = flag("print what each bitcast of a dump is, and its proof")
     limits: LimitOptions = group(LimitOptions, timeout="for compilation and execution (default 120)")
-
-    def find(self, files: Sequence[str], console: Console) -> list[Input]:
-        return self.selection.find_final(files, console)
 
     def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
         if self.outputs and len(inputs) > 1:
