@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from dialect_utils.layout.element_type import ELEMENT_TYPES
+from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType
 from dialect_utils.layout.shape import Shape
 from dialect_utils.layout.text.grammar import ShapeParser
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at
@@ -21,6 +21,8 @@ _JAX_LAYOUT = re.compile(
     r"(?:, sub_byte_element_size_in_bits=(?P<bits>\d+))?\)(?:, sharding=.*\))?"
 )
 _TILE = re.compile(r"\(([\d,\s-]+)\)")
+# Each notation of `layout.notation` has one of these.
+_MARKS = (":", "<", "strides=", "rearrange(", "->")
 
 # Names of element types in NumPy and MLIR that differ from XLA's.
 _NAMES = {
@@ -41,11 +43,15 @@ _INTEGERS = {"int": "s", "uint": "u", "i": "s", "si": "s", "ui": "u"}
 def read_shape(text: str, name: str = "<shape>") -> tuple[Shape, tuple[Diagnostic, ...]]:
     """Returns the shape of a text that a person typed, and notes about the reading.
 
-    The grammar is extended by upper-case element types, tensor types of MLIR, lines of HLO and JAX's repr of shapes and
-    layouts, each with a note, and by the first documents' `{1,0:(2,2)}` and `D(...)`, which XLA drops, with a warning.
+    The grammar is extended by upper-case element types, tensor types of MLIR, lines of HLO, JAX's repr of shapes and
+    layouts, and the notations of `layout.notation`, each with a note, and by the first documents' `{1,0:(2,2)}` and
+    `D(...)`, which XLA drops, with a warning.
     Raises DiagnosticError.
     """
-    foreign = read_foreign(text)
+    try:
+        foreign = read_foreign(text)
+    except ValueError as error:
+        raise error_at(Source(name, text), Span(0, len(text)), str(error)) from None
     if foreign is not None:
         return _read_foreign(text, name, foreign)
     parser = ShapeParser(Source(name, text), typed=True)
@@ -84,7 +90,7 @@ def read_foreign(text: str) -> Reading | None:
     if match is not None:
         translated = _shape(match["type"], _numbers(match["dims"]))
     else:
-        translated = _with_layout(stripped) or _jax_shape(stripped)
+        translated = _with_layout(stripped) or _jax_shape(stripped) or _notated(stripped)
     return None if translated is None else Reading(translated, None)
 
 
@@ -96,6 +102,15 @@ def _first_shape(text: str) -> str | None:
         if char.isspace() and depth == 0:
             return text[:position] if re.match(r"\s+[a-z][\w-]*\(", text[position:]) else None
     return None
+
+
+def _notated(text: str) -> str | None:
+    if not any(mark in text for mark in _MARKS):
+        return None
+    # Imported here: few texts are in the notation of another tool.
+    from dialect_utils.layout.notation.reading import read_notation
+
+    return read_notation(text, _element_type)
 
 
 def _jax_shape(text: str) -> str | None:
@@ -117,7 +132,29 @@ def _with_layout(text: str) -> str | None:
     tiles = "".join(f"({','.join(_numbers(tile))})" for tile in _TILE.findall(match["tiling"] or ""))
     bits = int(match["bits"] or 0)
     parts = (f"T{tiles}" if tiles else "") + (f"E({bits})" if bits else "")
-    return f"{before if inner is None else inner.text}{{{order}{':' if parts else ''}{parts}}}"
+    layout = f"{{{order}{':' if parts else ''}{parts}}}" if order or parts else ""
+    return f"{before if inner is None else inner.text}{layout}"
+
+
+def numpy_name(element_type: ElementType) -> str:
+    """Returns the name of an element type in numpy and JAX, such as `float32`."""
+    names = {own: name for name, own in _NAMES.items() if name[-1].isdigit() and name != "i1"} | {"pred": "bool"}
+    kind, bits = element_type.name[0], element_type.name[1:]
+    integer = {"s": "int", "u": "uint"}.get(kind)
+    small = {"f4": "float4_", "f6": "float6_", "f8": "float8_"}.get(element_type.name[:2])
+    if integer is not None:
+        return integer + bits
+    return names.get(element_type.name) or f"{small}{element_type.name[2:]}"
+
+
+def mlir_name(element_type: ElementType) -> str:
+    """Returns the name of an element type in MLIR, such as `i32` for s32 and `ui8` for u8."""
+    names = {"pred": "i1", "c64": "complex<f32>", "c128": "complex<f64>"}
+    name = element_type.name
+    integer = {"s": "i", "u": "ui"}.get(name[0])
+    if integer is not None:
+        return integer + name[1:]
+    return names.get(name) or (name.upper() if name[:2] in ("f4", "f6", "f8") else name)
 
 
 def _numbers(text: str) -> list[str]:
