@@ -16,7 +16,7 @@ from typing import Any
 
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Layout, Tile
 from dialect_utils.layout.index.index_map import linear_index
-from dialect_utils.layout.notation.strided import Strided, complement, compose, divide
+from dialect_utils.layout.notation.strided import Strided, complement, compose, divide, try_strided
 from dialect_utils.layout.notation.writing import write
 
 _COUNT, _SEED = 10_000, 1
@@ -67,7 +67,7 @@ def by_cute(shapes: list[ArrayShape]) -> tuple[int, int]:
 
     def compare(batch: list[ArrayShape]) -> None:
         for shape in batch:
-            layout = Strided.of(shape)
+            layout = try_strided(shape)
             if layout is not None:
                 answers.append(has_indices(_made(cute, layout), shape))
                 answers.extend(_of_algebra(cute, layout))

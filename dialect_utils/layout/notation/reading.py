@@ -12,6 +12,7 @@ from dialect_utils.layout.moves.packs import try_tiled_layout
 from dialect_utils.layout.moves.pad_slice import Pad
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Reshape, Step, Transpose
+from dialect_utils.layout.notation.names import element_type_name
 from dialect_utils.layout.notation.strided import Mode, Strided, strided_plan, tiled_layout
 from dialect_utils.layout.shape import ArrayShape
 
@@ -50,18 +51,15 @@ _STEPS = re.compile(rf"{_TYPE}{_DIMS}(?P<steps>(?:\s*->\s*(?:pad|reshape|transpo
 _NO_LAYOUT = "no layout of XLA was found for"
 
 
-def read_notation(text: str, element_type: Callable[[str], str | None]) -> str | None:
-    """Returns a shape as XLA writes it, or None for a text of no known notation.
-
-    `element_type` gives XLA's name of an element type. Raises ValueError for a layout that XLA does not have.
-    """
+def read_notation(text: str) -> str | None:
+    """Returns a shape as XLA writes it, None for a text of no known notation; ValueError for a layout XLA lacks."""
     for pattern, read in _READERS.items():
         found = pattern.fullmatch(text) if pattern is not _PACK else pattern.match(text)
         if found is None:
             continue
         if found["type"] is None:
             raise ValueError("a layout of CuTe has no element type: write one before it, such as f32 (3,5):(5,1)")
-        name = element_type(found["type"])
+        name = element_type_name(found["type"])
         return None if name is None else str(read(ArrayShape(ELEMENT_TYPES[name], ()), found, text))
     return None
 

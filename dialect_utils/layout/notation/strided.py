@@ -18,7 +18,7 @@ from dialect_utils.layout.moves.pad_slice import Pad
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import BitcastConvert, Reshape, inverse_permutation
-from dialect_utils.layout.shape import ArrayShape
+from dialect_utils.layout.shape import ArrayShape, Shape
 
 # The number of values of a digit, and its stride in elements.
 Digit = tuple[int, int]
@@ -29,7 +29,7 @@ Mode = tuple[Digit, ...]
 class Strided(CachedText):
     """A function of coordinates: `modes[i]` are the digits of coordinate i, the most minor first.
 
-    >>> layout = Strided((((2, 1), (3, 8)), ((4, 2),)))
+    >>> layout = relayout.Strided.parse("((2,3),4):((1,8),2)")
     >>> layout, layout(5), layout(1, 2), layout.size, layout.span
     (((2,3),4):((1,8),2), 17, 5, 24, 24)
     """
@@ -37,14 +37,16 @@ class Strided(CachedText):
     modes: tuple[Mode, ...]
 
     @classmethod
-    def of(cls, shape: ArrayShape, *, padded: bool = False) -> Strided | None:
-        """Returns the linear index of an array's element as a function of its indices; None where it is not strided.
+    def of(cls, shape: Shape) -> Strided:
+        """Returns the linear index of an array's element, in elements, as a function of its indices.
 
-        Strides count elements. Where a size is no multiple of its tile, the mode has more elements:
-        `f32[3,5]{1,0:T(2,2)}` has modes of 4 and 6. With `padded` all padding of dimensions counts.
+        Where a size is no multiple of its tile, the mode has more elements: 4 and 6 for `f32[3,5]{1,0:T(2,2)}`.
+        Raises ValueError where a tile cuts several dimensions as one (`*`), and for shapes without elements.
         """
-        plan = physical_plan(shape.with_layout(shape.effective_layout.replace(element_size_in_bits=0)))
-        return strided_plan(plan, padded=padded)
+        found = try_strided(shape) if isinstance(shape, ArrayShape) else None
+        if found is None:
+            raise ValueError(f"{shape} has no strides")
+        return found
 
     @classmethod
     def parse(cls, text: str) -> Strided:
@@ -118,7 +120,7 @@ def coalesce(mode: Sequence[Digit]) -> Mode:
 def compose(first: Strided, second: Strided) -> Strided:
     """Returns the layout i -> first(second(i)), with the modes of `second`; raises ValueError where it is not strided.
 
-    >>> print(compose(Strided((((6, 8), (2, 2)),)), Strided((((4, 3),), ((3, 1),)))))
+    >>> relayout.compose(relayout.Strided.parse("(6,2):(8,2)"), relayout.Strided.parse("(4,3):(3,1)"))
     ((2,2),3):((24,2),8)
     """
     digits = sorted((stride, size) for size, stride in second.digits if stride and size > 1)
@@ -147,7 +149,7 @@ def complement(layout: Strided, size: int) -> Strided:
 
     Its indices and those of `layout` add up to each index once. Raises ValueError where indices of `layout` overlap.
 
-    >>> print(complement(Strided((((4, 2),),)), 24))
+    >>> relayout.complement(relayout.Strided.parse("4:2"), 24)
     (2,3):(1,8)
     """
     modes: list[Mode] = []
@@ -164,7 +166,7 @@ def complement(layout: Strided, size: int) -> Strided:
 def inverse(layout: Strided) -> Strided:
     """Returns the layout that gives the coordinate of each index; raises ValueError where one has none or several.
 
-    >>> print(inverse(Strided((((4, 8),), ((8, 1),)))))
+    >>> relayout.inverse(relayout.Strided.parse("(4,8):(8,1)"))
     (8,4):(4,1)
     """
     digits = coalesce(layout.digits)
@@ -181,7 +183,7 @@ def inverse(layout: Strided) -> Strided:
 def divide(layout: Strided, tile: Strided) -> Strided:
     """Returns a layout of two modes: the elements of a tile of coordinates, and the tiles (CuTe's `logical_divide`).
 
-    >>> print(divide(Strided((((4, 2), (2, 1), (3, 8)),)), Strided((((4, 2),),))))
+    >>> relayout.divide(relayout.Strided.parse("(4,2,3):(2,1,8)"), relayout.Strided.parse("4:2"))
     ((2,2),(2,3)):((4,1),(2,8))
     """
     rest = complement(tile, layout.size)
@@ -229,8 +231,14 @@ def _pairs(sizes: list[Tree], strides: list[Tree]) -> Iterator[tuple[Tree, Tree]
     return zip(sizes, strides, strict=True)
 
 
+def try_strided(shape: ArrayShape, *, padded: bool = False) -> Strided | None:
+    """Returns `Strided.of` a shape, None where it has no strides; with `padded` all padding of dimensions counts."""
+    plan = physical_plan(shape.with_layout(shape.effective_layout.replace(element_size_in_bits=0)))
+    return strided_plan(plan, padded=padded)
+
+
 def strided_plan(plan: Plan, *, padded: bool) -> Strided | None:
-    """Returns the place in the result of a plan, in row-major order, of each element; `padded` as for `Strided.of`."""
+    """Returns the place in the result of a plan, in row-major order, of each element; `padded` as for `try_strided`."""
     if 0 in plan.dimensions:
         # No element has a place.
         return Strided(tuple(((size, 1),) for size in plan.dimensions))
@@ -320,7 +328,7 @@ def tiled_layout(layout: Strided, lengths: Sequence[int] | None = None) -> Layou
 
 
 def _modes(shape: ArrayShape, *, padded: bool) -> tuple[Mode, ...]:
-    found = Strided.of(shape, padded=padded)
+    found = try_strided(shape, padded=padded)
     return () if found is None else found.modes
 
 

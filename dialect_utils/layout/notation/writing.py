@@ -11,9 +11,9 @@ from operator import mul
 from dialect_utils.layout.index.index_map import physical_element_count
 from dialect_utils.layout.layout import COMBINE, MATCH
 from dialect_utils.layout.moves.physical import physical_plan
-from dialect_utils.layout.notation.strided import Digit, Strided
+from dialect_utils.layout.notation.names import mlir_name, numpy_name
+from dialect_utils.layout.notation.strided import Digit, Strided, try_strided
 from dialect_utils.layout.shape import ArrayShape
-from dialect_utils.layout.text.foreign import mlir_name, numpy_name
 
 _MERGED = "a tile over several dimensions (*): these are the steps"
 
@@ -30,14 +30,7 @@ class Written:
 
 
 def write(shape: ArrayShape, notation: str) -> Written:
-    """Returns a static array's layout in one of NOTATIONS; raises ValueError for dimensions without a size.
-
-    >>> for name in ("cute", "memref", "einops"):
-    ...     print(write(relayout.parse_shape("f32[4,6]{1,0:T(2,2)}"), name))
-    f32 ((2,2),(2,3)):((2,12),(1,4))
-    memref<4x6xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1 floordiv 2, d0 mod 2, d1 mod 2)>>
-    f32[4,6] rearrange(x, '(a0 a1) (b0 b1) -> a0 b0 a1 b1', a1=2, b1=2)
-    """
+    """Returns a static array's layout in one of NOTATIONS; raises ValueError for dimensions without a size."""
     if not shape.is_static:
         raise ValueError(f"{shape} has a dimension without a size, so no other notation writes it")
     shape = shape.with_effective_layout
@@ -57,18 +50,18 @@ def write(shape: ArrayShape, notation: str) -> Written:
 
 def _padding(shape: ArrayShape, layout: Strided) -> tuple[str, ...]:
     """Returns remarks where a notation writes an array of larger dimensions, or less than the whole allocation."""
-    sizes, lost = layout.dimensions, []
-    if sizes != shape.dimensions:
-        own = ",".join(map(str, shape.dimensions))
-        lost.append(f"padding: of [{','.join(map(str, sizes))}] the elements are [{own}]")
+    sizes, own = (",".join(map(str, dimensions)) for dimensions in (layout.dimensions, shape.dimensions))
+    larger = () if sizes == own else (f"padding: of [{sizes}] the elements are [{own}]",)
+    return (*larger, *_tail(shape, layout))
+
+
+def _tail(shape: ArrayShape, layout: Strided) -> tuple[str, ...]:
     slots = physical_element_count(shape)
-    if layout.span < slots:
-        lost.append(f"padding after the last element: {layout.span} of {slots} slots")
-    return tuple(lost)
+    return (f"padding after the last element: {layout.span} of {slots} slots",) if layout.span < slots else ()
 
 
 def _cute(shape: ArrayShape) -> Written:
-    layout = Strided.of(shape)
+    layout = try_strided(shape)
     if layout is None:
         return _steps(shape, _MERGED)
     return Written(f"{shape.element_type} {layout}", _padding(shape, layout))
@@ -76,10 +69,10 @@ def _cute(shape: ArrayShape) -> Written:
 
 def _linear(shape: ArrayShape) -> Written:
     """Returns a layout over F2: the element that each bit of the index belongs to, as Triton writes it."""
-    layout = Strided.of(shape)
+    layout = try_strided(shape)
     if layout is None:
         return _steps(shape, _MERGED)
-    layout = Strided.of(shape, padded=True) or layout
+    layout = try_strided(shape, padded=True) or layout
     rounded = _powers_of_two(layout)
     bits: list[tuple[int, list[int]]] = []
     for dim, mode in enumerate(rounded.modes):
@@ -114,7 +107,7 @@ def _rounded(size: int) -> int:
 
 def _strides(shape: ArrayShape) -> Written:
     """Returns numpy's strides, in bytes."""
-    layout = Strided.of(shape)
+    layout = try_strided(shape)
     if layout is None:
         return _steps(shape, _MERGED)
     width = -(-shape.element_type.bits // 8)
@@ -135,7 +128,7 @@ def _tuple(numbers: Sequence[int]) -> str:
 
 def _memref(shape: ArrayShape) -> Written:
     """Returns a memref with strides, or with the affine map to its physical dimensions."""
-    layout = Strided.of(shape)
+    layout = try_strided(shape)
     sizes, kind = "".join(f"{size}x" for size in shape.dimensions), mlir_name(shape.element_type)
     space = shape.effective_layout.memory_space
     end = f", {space}>" if space else ">"
@@ -147,7 +140,7 @@ def _memref(shape: ArrayShape) -> Written:
         # MLIR's default is the descending order without gaps.
         own = "" if is_plain else f", strided<[{', '.join(map(str, strides))}]>"
         return Written(f"memref<{sizes}{kind}{own}{end}", _padding(shape, layout))
-    layout = Strided.of(shape, padded=True) or layout
+    layout = try_strided(shape, padded=True) or layout
     digits: list[tuple[int, str]] = []
     for dim, (mode, length) in enumerate(zip(layout.modes, shape.dimensions, strict=True)):
         weight = 1
@@ -216,7 +209,7 @@ def _jax(shape: ArrayShape) -> Written:
 
 def _einops(shape: ArrayShape) -> Written:
     """Returns the call of `einops.rearrange` that makes the physical array, after padding."""
-    layout = Strided.of(shape, padded=True)
+    layout = try_strided(shape, padded=True)
     if layout is None or layout.span != layout.size:
         return _steps(shape, "a tile over several dimensions (*), or padding inside of tiles: these are the steps")
     groups, digits, sizes = [], [], []
@@ -233,7 +226,8 @@ def _einops(shape: ArrayShape) -> Written:
         widths = [(0, new - old) for new, old in zip(layout.dimensions, shape.dimensions, strict=True)]
         array = f"np.pad(x, {_tuple_of_pairs(widths)})"
     start = f"{shape.element_type}[{','.join(map(str, shape.dimensions))}]"
-    return Written(f"{start} rearrange({array}, '{' '.join(groups)} -> {right}'{''.join(sizes)})")
+    text = f"{start} rearrange({array}, '{' '.join(groups)} -> {right}'{''.join(sizes)})"
+    return Written(text, _tail(shape, layout))
 
 
 def _tuple_of_pairs(pairs: Sequence[tuple[int, int]]) -> str:
@@ -244,7 +238,7 @@ def _steps(shape: ArrayShape, *lost: str) -> Written:
     return Written(str(physical_plan(shape)), lost)
 
 
-# What `explain --as` writes.
+# The notations of `explain --as`.
 NOTATIONS: Mapping[str, Callable[[ArrayShape], Written]] = {
     "cute": _cute,
     "linear": _linear,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType
+from dialect_utils.layout.element_type import ELEMENT_TYPES
+from dialect_utils.layout.notation.names import element_type_name
 from dialect_utils.layout.shape import Shape
 from dialect_utils.layout.text.grammar import ShapeParser
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at
@@ -23,21 +24,6 @@ _JAX_LAYOUT = re.compile(
 _TILE = re.compile(r"\(([\d,\s-]+)\)")
 # Each notation of `layout.notation` has one of these.
 _MARKS = (":", "<", "strides=", "rearrange(", "->")
-
-# Names of element types in NumPy and MLIR that differ from XLA's.
-_NAMES = {
-    "bool": "pred",
-    "i1": "pred",
-    "float16": "f16",
-    "bfloat16": "bf16",
-    "float32": "f32",
-    "float64": "f64",
-    "complex64": "c64",
-    "complex128": "c128",
-    "complex<f32>": "c64",
-    "complex<f64>": "c128",
-}
-_INTEGERS = {"int": "s", "uint": "u", "i": "s", "si": "s", "ui": "u"}
 
 
 def read_shape(text: str, name: str = "<shape>") -> tuple[Shape, tuple[Diagnostic, ...]]:
@@ -110,7 +96,7 @@ def _notated(text: str) -> str | None:
     # Imported here: few texts are in the notation of another tool.
     from dialect_utils.layout.notation.reading import read_notation
 
-    return read_notation(text, _element_type)
+    return read_notation(text)
 
 
 def _jax_shape(text: str) -> str | None:
@@ -136,44 +122,10 @@ def _with_layout(text: str) -> str | None:
     return f"{before if inner is None else inner.text}{layout}"
 
 
-def numpy_name(element_type: ElementType) -> str:
-    """Returns the name of an element type in numpy and JAX, such as `float32`."""
-    names = {own: name for name, own in _NAMES.items() if name[-1].isdigit() and name != "i1"} | {"pred": "bool"}
-    kind, bits = element_type.name[0], element_type.name[1:]
-    integer = {"s": "int", "u": "uint"}.get(kind)
-    small = {"f4": "float4_", "f6": "float6_", "f8": "float8_"}.get(element_type.name[:2])
-    if integer is not None:
-        return integer + bits
-    return names.get(element_type.name) or f"{small}{element_type.name[2:]}"
-
-
-def mlir_name(element_type: ElementType) -> str:
-    """Returns the name of an element type in MLIR, such as `i32` for s32 and `ui8` for u8."""
-    names = {"pred": "i1", "c64": "complex<f32>", "c128": "complex<f64>"}
-    name = element_type.name
-    integer = {"s": "i", "u": "ui"}.get(name[0])
-    if integer is not None:
-        return integer + name[1:]
-    return names.get(name) or (name.upper() if name[:2] in ("f4", "f6", "f8") else name)
-
-
 def _numbers(text: str) -> list[str]:
     return re.findall(r"-?\d+|\?", text)
 
 
 def _shape(type_name: str, dimensions: list[str]) -> str | None:
-    name = _element_type(type_name)
+    name = element_type_name(type_name)
     return None if name is None else f"{name}[{','.join(dimensions)}]"
-
-
-def _element_type(name: str) -> str | None:
-    if name in _NAMES:
-        return _NAMES[name]
-    integer = re.fullmatch(r"(int|uint|i|si|ui)(\d+)", name)
-    small = re.fullmatch(r"float([468])_(\w+)", name)
-    found = name.lower()
-    if integer is not None:
-        found = f"{_INTEGERS[integer[1]]}{integer[2]}"
-    elif small is not None:
-        found = f"f{small[1]}{small[2]}"
-    return found if found in ELEMENT_TYPES else None

@@ -10,7 +10,16 @@ from hypothesis import assume, given, strategies as st
 
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, parse_array_shape
 from dialect_utils.layout.index.index_map import linear_index
-from dialect_utils.layout.notation.strided import Strided, coalesce, complement, compose, divide, inverse, tiled_layout
+from dialect_utils.layout.notation.strided import (
+    Strided,
+    coalesce,
+    complement,
+    compose,
+    divide,
+    inverse,
+    tiled_layout,
+    try_strided,
+)
 from tests.layout.shapes import GIVEN, tiled_shapes
 
 # Layouts without gaps, overlaps and zeros among the strides: an order of digits, cut into modes.
@@ -28,7 +37,7 @@ def compact(draw: st.DrawFn) -> Strided:
 
 
 def check_indices(shape: ArrayShape) -> None:
-    found = Strided.of(shape)
+    found = try_strided(shape)
     if found is None:
         return
     for index in product(*map(range, shape.dimensions)):
@@ -46,9 +55,9 @@ def test_indices_of_drawn_shapes_are_those_of_the_formula(shape: ArrayShape) -> 
 
 
 def test_a_tile_over_parts_of_dimensions_has_no_strides() -> None:
-    assert Strided.of(parse_array_shape("f32[2,3,5]{2,1,0:T(*,d,4)}")) is None
+    assert try_strided(parse_array_shape("f32[2,3,5]{2,1,0:T(*,d,4)}")) is None
     # Here the tiles cut no dimension: they pad the end.
-    assert str(Strided.of(parse_array_shape("f32[3,4,5]{2,1,0:T(*,3)}"))) == "(3,4,5):(21,5,1)"
+    assert str(try_strided(parse_array_shape("f32[3,4,5]{2,1,0:T(*,3)}"))) == "(3,4,5):(21,5,1)"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +82,7 @@ def test_tiles_are_found_for_strides(text: str, layout: str | None) -> None:
 
 @given(tiled_shapes(largest=6))
 def test_tiles_that_are_found_place_each_element(shape: ArrayShape) -> None:
-    layout = Strided.of(shape)
+    layout = try_strided(shape)
     if layout is None or 0 in layout.dimensions:
         return
     found = tiled_layout(layout)

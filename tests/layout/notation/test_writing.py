@@ -236,7 +236,7 @@ def test_arrays_without_a_size_are_errors() -> None:
 
 @given(tiled_shapes())
 def test_written_layouts_are_read_back(shape: ArrayShape) -> None:
-    """What is exact and unpadded comes back as a layout with the same places."""
+    """A layout that is written whole comes back as one with the same places."""
     if 0 in shape.dimensions or not shape.is_static:
         return
     for notation in NOTATIONS:
