@@ -335,7 +335,7 @@ def _causes(unit: Unit) -> str:
 
 def _send(new: Input, report: MemoryReport, sentence: str, page: str = "") -> None:
     """Sends a report to the process that gathers those of all modules."""
-    print_json(Gathered.of(new, report.usage.peak_bytes, sentence, page).as_json())
+    print_json(Gathered.of(new, report.usage.main_memory_peak_bytes, sentence, page).as_json())
 
 
 def _message_of(new: Input) -> str | None:
