@@ -264,7 +264,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     *_rounded("sine tan tanh", 1, _FUNCTION | Trait.ODD, *_ACCURACY, takes=INEXACT),
     *_rounded("cosine", 1, _FUNCTION | Trait.EVEN, *_ACCURACY, takes=INEXACT),
     *_rounded("log log-plus-one rsqrt sqrt", 1, _FUNCTION | Trait.CUT, *_ACCURACY, takes=INEXACT),
-    *_rounded("cbrt", 1, _FUNCTION | Trait.CUT | Trait.ODD, *_ACCURACY, takes=INEXACT),
+    *_rounded("cbrt", 1, _FUNCTION | Trait.CUT | Trait.ODD, *_ACCURACY, takes=FLOATS),
     *_rounded("acos acosh", 1, _FUNCTION | Trait.CUT, *_ACCURACY, takes=INEXACT, mlir=""),
     *_rounded("asin asinh atanh", 1, _FUNCTION | Trait.CUT | Trait.ODD, *_ACCURACY, takes=INEXACT, mlir=""),
     *_rounded("cosh", 1, _FUNCTION | Trait.EVEN, *_ACCURACY, takes=INEXACT, mlir=""),

@@ -25,7 +25,7 @@ from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
 from dialect_utils.ops.elementwise import HOST_MEMORY
 from dialect_utils.ops.factors import RESULT, Factor, Kind, Position, aligned, shared, sizes_at
 from dialect_utils.ops.gathering import GATHER_NAMES, SCATTER_NAMES, Numbers, define_gather, define_scatter
-from dialect_utils.ops.inference import Instance, ShapeError, check_applied, is_same_kind, made
+from dialect_utils.ops.inference import Instance, ShapeError, check_reducer, is_same_kind, made
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -189,7 +189,7 @@ def check_scatter(instance: Instance) -> None:
         raise ShapeError(f"scatter takes integers as indices, found {indices.element_type}", f"operand {count}")
     _check_updates(instance, _numbers(instance, arrays[0], indices, SCATTER_NAMES), updates[0])
     kinds = [array.element_type for array in arrays]
-    check_applied(instance, 0, [*kinds, *(update.element_type for update in updates)], kinds)
+    check_reducer(instance, 0, kinds, [update.element_type for update in updates])
 
 
 def _check_updates(instance: Instance, numbers: _Numbers, update: ArrayShape) -> None:

@@ -266,7 +266,7 @@ def check_applied(
 ) -> None:
     """Raises ShapeError unless a called computation takes scalars of these types and gives others.
 
-    XLA lets computations compute in another precision. Source: VerifyReducerShape.
+    XLA lets computations compute in another precision.
     """
     if number >= len(instance.called):
         return
@@ -285,6 +285,23 @@ def check_applied(
         found = f"({_listed(called.parameters)}) -> {_listed(results)}"
         message = f"{instance.opcode} applies a computation {wanted}, but %{called.name} is {found}"
         raise ShapeError(message, "to_apply")
+
+
+def check_reducer(
+    instance: Instance, number: int, begun: Sequence[ElementType], kinds: Sequence[ElementType]
+) -> None:
+    """Raises ShapeError unless a called computation combines values of these types with those that it begins with.
+
+    An accumulator has one type as parameter and as result. Source: VerifyReducerShape.
+    """
+    check_applied(instance, number, [*begun, *kinds], begun)
+    if number >= len(instance.called) or instance.is_lenient:
+        return
+    called = instance.called[number]
+    for parameter, result in zip(called.parameters, called.result.leaves(), strict=False):
+        if not is_compatible(parameter, result):
+            message = f"{instance.opcode} applies %{called.name}, whose accumulator is {parameter}, but its result "
+            raise ShapeError(f"{message}{result}", "to_apply")
 
 
 def _are_scalars(found: Sequence[Shape], wanted: Sequence[ElementType]) -> bool:
@@ -307,9 +324,7 @@ def scalar_type(instance: Instance, index: int) -> ElementType:
 
 
 def check_tokens(instance: Instance) -> None:
-    """Raises ShapeError where an operand is not a token; the TPU compiler also has an after-all wait for arrays."""
-    if instance.is_lenient:
-        return
+    """Raises ShapeError where an operand is not a token."""
     for index in range(len(instance.operands)):
         _check_token(instance, index)
 

@@ -187,14 +187,22 @@ def counted(instance: Instance) -> Shape:
 
 def dimension_size(instance: Instance) -> Shape:
     """Returns an s32 scalar."""
-    instance.dims("dimensions", instance.array(0).rank)
+    _counted_dimension(instance)
     return made(_S32, ())
+
+
+def _counted_dimension(instance: Instance) -> int:
+    """Returns the dimension whose size is read or set; raises ShapeError for a size that s32 cannot hold."""
+    operand = instance.array(0)
+    (dim,) = instance.dims("dimensions", operand.rank) or (0,)
+    if operand.rank and operand.dimensions[dim] >= 1 << 31:
+        raise ShapeError(f"dimension {dim} of {operand} is beyond s32, the type of its size", "operand 0")
+    return dim
 
 
 def resized(instance: Instance) -> Shape:
     """Returns the operand with one size that is only a bound."""
-    operand = instance.array(0)
-    (dim,) = instance.dims("dimensions", operand.rank) or (0,)
+    operand, dim = instance.array(0), _counted_dimension(instance)
     instance.require_type(1, "s32")
     dynamic = [operand.is_dynamic_dimension(each) or each == dim for each in range(operand.rank)]
     return ArrayShape(operand.element_type, operand.dimensions, operand.layout, tuple(dynamic))

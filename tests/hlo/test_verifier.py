@@ -81,7 +81,11 @@ MISTAKES = [
     ("p = f32[4] parameter(0)\n  ROOT c = f32[4] collective-permute(p), source_target_pairs={{0,5},{1,2}}", "", ", replica_count=3", "the target 5 in source_target_pairs must be below 3"),
     ("t = f32[] parameter(0)\n  ROOT i = (u32[3], token[]) infeed(t)", "", "", "infeed waits for tokens"),
     ("p = f32[4] parameter(0)\n  ROOT o = token[] outfeed(p, p)", "", "", "outfeed waits for tokens, found f32[4]"),
-    ("p = f32[4] parameter(0)\n  ROOT a = token[] after-all(p)", "", "", "after-all waits for tokens, found f32[4]"),
+    ("p = f32[2] parameter(0)\n  ROOT c = f32[2] all-reduce(p), channel_id=0, to_apply=add", _ADD, "", "must be greater than 0"),
+    ("p = f32[2] parameter(0)\n  r = u32[1] parameter(1)\n  ROOT c = f32[2] collective-reduce(p, r), has_dynamic_root=true, to_apply=add", _ADD, "", "takes s32[1] as its last operand"),
+    ("p = f32[2] parameter(0)\n  ROOT a = (f32[2], f32[2]) all-to-all(p, p), replica_groups={}", "", "", "among 1 devices has 2 operands"),
+    ("p = f32[<=2] parameter(0)\n  ROOT a = f32[<=2] all-to-all(p), dimensions={0}, replica_groups={{0,1}}", "", "", "all-to-all splits dimension 0"),
+    ("p = f32[2] parameter(0)\n  s = (f32[2], f32[2], u32[]) all-gather-start(p), dimensions={0}\n  ROOT d = f32[2] all-gather-done(s)", "", "", "gives its operands and results"),
     ("p = f32[4] parameter(0)\n  r = (f32[4], u32[], token[]) recv(p), channel_id=1\n  ROOT d = (f32[4], token[]) recv-done(r), channel_id=1", "", "", "recv waits for tokens, found f32[4]"),
     ("p = f32[4] parameter(0)\n  t = token[] after-all()\n  ROOT o = token[] outfeed(p, t), outfeed_shape=f32[5]", "", "", "has the outfeed_shape f32[5]"),
     # Sends, receives and asynchronous operations.
@@ -119,6 +123,12 @@ MISTAKES = [
     ("a = f32[4,2] parameter(0)\n  ROOT d = f32[4,4] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={1}, operand_precision={packed_nibble,default}", "", "", "packed nibbles on one side"),
     ("a = f32[2,10] parameter(0)\n  s = f32[2,6] parameter(1)\n  ROOT d = f32[2,2] scaled-dot(a, a, s, s), lhs_contracting_dims={1}, rhs_contracting_dims={1}", "", "", "should be a multiple of dimension 1"),
     ("a = f32[11,5] parameter(0)\n  b = f32[3,5,7] parameter(1)\n  c = s32[2] parameter(2)\n  ROOT d = f32[11,7] ragged-dot(a, b, c), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}", "", "", "has 2 groups, but 3 on the right"),
+    ("a = f8e4m3fn[2,4,4] parameter(0)\n  s = f32[2,4,2] parameter(1)\n  ROOT d = f32[2,2] scaled-dot(a, a, s, s), lhs_contracting_dims={1,2}, rhs_contracting_dims={1,2}", "", "", "sums over one dimension"),
+    ("a = f8e4m3fn[2,4] parameter(0)\n  s = f32[2,2] parameter(1)\n  t = f32[] parameter(2)\n  ROOT d = f32[2,2] scaled-dot(a, a, s, t), lhs_contracting_dims={1}, rhs_contracting_dims={1}", "", "", "of another rank"),
+    ("a = f32[2,11,5] parameter(0)\n  b = f32[3,2,5,7] parameter(1)\n  c = s32[4,3] parameter(2)\n  ROOT d = f32[2,11,7] ragged-dot(a, b, c), lhs_batch_dims={0}, rhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_contracting_dims={2}, lhs_ragged_dims={1}, rhs_group_dims={0}", "", "", "each index of the outer dimensions [2]"),
+    ("a = f32[4,2] parameter(0)\n  ROOT d = f32[4,4] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={1}, algorithm=dot_f8", "", "", "the algorithm of dot is dot_f8"),
+    ("a = s8[4294967296] parameter(0)\n  ROOT s = s32[] get-dimension-size(a), dimensions={0}", "", "", "is beyond s32"),
+    ("a = f32[4] parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=c", "c {\n  x = bf16[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n", "", "whose accumulator is bf16[], but its result f32[]"),
     ("i = f32[4] parameter(0)\n  z = f32[] parameter(1)\n  ROOT s = (f32[4], f32[]) scan(i, z), dimensions={0}, num_carries=3, to_apply=g", _SCANNED, "", "scan has 3 carries, but only 2 operands"),
     ("p = f32[4] parameter(0)\n  ROOT c = f32[4] exponential(p), result_accuracy={tolerance={rtol=-1, atol=0, ulps=2}}", "", "", "is negative"),
     # Literals.
@@ -154,6 +164,7 @@ MISTAKES = [
     (_PAIR, "", ", buffer_donor={ (3, {0}) }", "names parameter 3"),
     (_PAIR, "", ", input_output_alias={ {0}: (0, {0}) }, buffer_donor={ (0, {0}) }", "but is also aliased"),
     (_PAIR, "", ", frobnicate=1", "a module has no attribute frobnicate"),
+    (_PAIR, "", ', debug_attributes={ {"a"}: ({log_mode=loud}) }', "debug_attributes expects entries"),
     (_PAIR, "", ", entry_computation_layout={((f32[], f32[]), f32[])->(f32[], f32[])}", "the entry layout has 2 parameters"),
 ]  # fmt: skip
 
@@ -173,6 +184,12 @@ ACCEPTED = [
     ("p = f32[4] parameter(0)\n  ROOT f = f32[4] fusion(p, p), kind=kLoop, calls=c", "c {\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] negate(x)\n}\n"),
     ("a = c64[0,3] parameter(0)\n  ROOT f = c64[0,3] fft(a), fft_type=FFT, fft_length={3}", ""),
     ("ROOT c = u64[] constant(-1)", ""),
+    ("c = pred[] constant(0)\n  d = pred[] constant(1)\n  ROOT r = pred[10] rng(c, d), distribution=rng_uniform", ""),
+    ("p = f32[4] parameter(0)\n  ROOT a = token[] after-all(p)", ""),
+    ("p = f32[4] parameter(0)\n  r = s32[1] parameter(1)\n  ROOT c = f32[4] collective-reduce(p, r), has_dynamic_root=true, to_apply=add", _ADD),
+    ("p = f32[] parameter(0)\n  ROOT r = f32[] reduce-window(p, p), to_apply=add", _ADD),
+    ("p = bf16[4] parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=c", "c {\n  x = f32[] parameter(0)\n  y = bf16[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"),
+    ("p = f32[8,4] parameter(0)\n  z = (s32[], s32[]) parameter(1)\n  ROOT c = f32[8,4] collective-permute(p, p, z, z), source_target_pairs={{0,1}}, slice_sizes={{2,4}}", ""),
     ("ROOT c = f32[2,2] constant({ /* rows */ {1, 2}, // one\n  {3, 4}})", ""),
 ]  # fmt: skip
 

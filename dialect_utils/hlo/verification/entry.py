@@ -34,6 +34,7 @@ _HEADER_ATTRIBUTES = frozenset(
         "allow_spmd_sharding_propagation_to_output",
         "allow_spmd_sharding_propagation_to_parameters",
         "buffer_donor",
+        "debug_attributes",
         "entry_computation_layout",
         "frontend_attributes",
         "input_output_alias",
