@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -94,7 +95,9 @@ def select(instance: Instance) -> Shape:
         raise ShapeError(f"select chooses by truth values, found {condition.element_type}", "operand 0")
     if condition.rank and not same_sizes(condition.dimensions, first.dimensions):
         raise ShapeError(f"select of {first} by {condition}: the dimensions differ", "operands")
-    return of_type(condition if condition.rank else first, wider(first.element_type, second.element_type))
+    found = of_type(condition if condition.rank else first, wider(first.element_type, second.element_type))
+    size = first.effective_layout.element_size_in_bits
+    return found.with_layout(replace(found.effective_layout, element_size_in_bits=size)) if size else found
 
 
 def converted(instance: Instance) -> Shape:

@@ -191,7 +191,7 @@ def is_equally_ordered(first: Shape, second: Shape) -> bool:
 def agree(instance: Instance, first_name: str, first: Shape, second_name: str, second: Shape, part: str = "") -> None:
     """Raises ShapeError where both sides of a boundary differ in type, or in where a tiled layout places elements.
 
-    Memory spaces are not compared: a fusion's parameter may be read from another one.
+    Memory spaces are not compared where a compiler wrote the module: a fusion may read a parameter from another one.
     """
     if first is second or first == second:
         return
@@ -199,7 +199,9 @@ def agree(instance: Instance, first_name: str, first: Shape, second_name: str, s
         raise ShapeError(f"{first_name} is {first}, but {second_name} is {second}", part)
     for one, other in zip(first.arrays(), second.arrays(), strict=True):
         is_compared = instance.is_layout_sensitive or (one.is_tiled and other.is_tiled)
-        if is_compared and _placement(one) != _placement(other):
+        spaces = {each.effective_layout.memory_space for each in (one, other)}
+        is_moved = instance.is_layout_sensitive and not instance.is_lenient and len(spaces) > 1
+        if is_moved or (is_compared and _placement(one) != _placement(other)):
             raise ShapeError(f"{first_name} is laid out as {first}, but {second_name} as {second}", part)
 
 
@@ -287,9 +289,7 @@ def check_applied(
         raise ShapeError(message, "to_apply")
 
 
-def check_reducer(
-    instance: Instance, number: int, begun: Sequence[ElementType], kinds: Sequence[ElementType]
-) -> None:
+def check_reducer(instance: Instance, number: int, begun: Sequence[ElementType], kinds: Sequence[ElementType]) -> None:
     """Raises ShapeError unless a called computation combines values of these types with those that it begins with.
 
     An accumulator has one type as parameter and as result. Source: VerifyReducerShape.

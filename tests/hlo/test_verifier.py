@@ -40,6 +40,7 @@ NOT_REJECTED = {
     "MismatchedMinorToMajorSizeAndDimensionSize": "the test changes the module after it is read",
     "CheckCallOperandOutputAliasing": "the test changes the module after it is read",
     "AsyncOpTupleWrongType": "the test changes the module after it is read",
+    "VerifyBuffersAsyncCallStreamAnnotated": "the status that the test expects is OK",
     "MultipleOpsProducesError": "bare instruction lines are a module here",
     "EmptyLeafInOriginalValue": "XLA's parser tests accept the text that its verifier tests reject",
 }
@@ -157,7 +158,32 @@ MISTAKES = [
     (f"p = f32[2,3] parameter(0)\n  ROOT s = {_STATE} async-start(p), calls=w", _ASYNC, "", "has no matching async done"),
     (f"p = f32[2,3] parameter(0)\n  s = {_STATE} async-start(p), calls=w\n  ROOT d = f32[3,2] async-done(s)", _ASYNC.replace("ROOT r", "n = f32[2,3] negate(p)\n  ROOT r").replace("call(p)", "call(n)"), "", "to contain only the root and parameters"),
     (f"p = {_STATE} parameter(0)\n  t = {_STATE} copy(p)\n  x = f32[2,3] constant({{{{1,2,3}},{{4,5,6}}}})\n  ROOT d = f32[3,2] async-done(x)", "", "", "does not trace back to an async start"),
+    (f"p = f32[2,3] parameter(0)\n  s = {_STATE} async-start(p), calls=w\n  n = f32[2,3] custom-call(s), custom_call_target=\"f\"\n  ROOT d = f32[3,2] async-done(s)", _ASYNC, "", "can only be used as the first operand"),
+    (f"p = {_STATE} parameter(0)\n  ROOT d = f32[3,2] async-done(p), calls=w", _ASYNC, "", "does not trace back to an async start"),
+    (f"p = f32[2,3] parameter(0)\n  s = {_STATE} async-start(p), calls=w\n  u = {_STATE} async-update(s), output_to_operand_aliasing={{{{1}}: (0, {{1}})}}\n  ROOT d = f32[3,2] async-done(u)", _ASYNC, "", "joins its context"),
+    ("p = f32[4] parameter(0)\n  ROOT s = f32[4] all-reduce-start(p), to_apply=add", _ADD, "", "requires one consumer, found 0"),
+    ("p = f32[4] parameter(0)\n  ROOT s = f32[4] all-reduce-done(p)", "", "", "needs to be all-reduce-start, found parameter"),
+    ("p = f32[4] parameter(0)\n  s = (f32[4], f32[8]) all-gather-start(p), dimensions={0}\n  ROOT n = f32[4] negate(p)", "", "", "requires one consumer, found 0"),
+    ("p = f32[4] parameter(0)\n  t = token[] after-all()\n  ROOT s = (f32[4], u32[], token[]) send(p, t), channel_id=1", "", "", "requires one consumer, found 0"),
+    ("p = (f32[4], u32[], token[]) parameter(0)\n  ROOT d = token[] send-done(p), channel_id=1", "", "", "needs to be send or an element of a tuple"),
+    ("i = f32[8] parameter(0)\n  a = f32[8] all-reduce(i), to_apply=add, constrain_layout=true\n  s = f32[8] all-reduce-start(i), to_apply=add\n  d = f32[8] all-reduce-done(s)\n  ROOT t = (f32[8], f32[8]) tuple(a, d)", _ADD, "", "a mix of layout constrained"),
+    ("p = f32[4] parameter(0)\n  a = f32[4] fusion(p), kind=kLoop, calls=c\n  ROOT b = f32[4] fusion(a), kind=kLoop, calls=c", "c {\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] negate(x)\n}\n", "", "is that of %a, too"),
+    # Meshes.
+    *((f"p = f32[4,4] parameter(0), sharding={text}\n  ROOT c = f32[4,4] copy(p)", "", "", said) for text, said in (
+        ("{mesh['x'=2], [{'x'}]}", "but f32[4,4] has rank 2"),
+        ("{mesh['x'=2], [{'x'},{'x'}]}", "uses an axis twice"),
+        ("{mesh['x'=2], [{'y'},{}]}", "'y' is not a valid axis name"),
+        ("{mesh['x'=4], [{'x':(1)4},{}]}", "is no part of an axis of size 4"),
+        ("{mesh['x'=8], [{'x':(1)2,'x':(2)2},{}]}", "can be merged"),
+        ("{mesh['x'=2,'y'=2], device_ids=(0,1,2,3), [{'x'},{}]}", "are no order of its 4 devices"),
+        ("{mesh['x'=2], [{?,'x'},{}]}", "is not a valid sharding"),
+        ("{{replicated}}", "1 entries for f32[4,4]"),
+    )),
+    ("p = f32[4] parameter(0), sharding={mesh['x'=4], [{'x'}]}\n  ROOT c = f32[4] copy(p)", "", ", num_partitions=2", "names 4 devices, but there are 2"),
     # Headers.
+    ("p = f32[2,3] parameter(0)\n  ROOT n = f32[2,3] negate(p)", "", ", input_output_alias={ {}: (0, {}, must-alias) }, entry_computation_layout={(f32[2,3]{0,1})->f32[2,3]{1,0}}", "must be those of parameter 0"),
+    ("p = (f32[2]) parameter(0)\n  ROOT n = (f32[2]) copy(p)", "", ", input_output_alias={ {}: (0, {}) }", "an alias joins arrays"),
+    ("p = (f32[2]) parameter(0)\n  ROOT n = (f32[2]) copy(p)", "", ", buffer_donor={ (0, {}) }", "which is not an array"),
     (_PAIR, "", ", input_output_alias={ {0} (0, {0}) }", "expects integers in entries"),
     (_PAIR, "", ", input_output_alias={ {5}: (0, {0}) }", "which do not exist"),
     (_PAIR, "", ", input_output_alias={ {0}: (0, {0}), {1}: (0, {0}) }", "is already aliased"),
@@ -186,6 +212,13 @@ ACCEPTED = [
     ("ROOT c = u64[] constant(-1)", ""),
     ("c = pred[] constant(0)\n  d = pred[] constant(1)\n  ROOT r = pred[10] rng(c, d), distribution=rng_uniform", ""),
     ("p = f32[4] parameter(0)\n  ROOT a = token[] after-all(p)", ""),
+    ('p = f32[8] parameter(0)\n  ROOT c = f32[9] custom-call(p), custom_call_target="f", output_to_operand_aliasing={{}: (0, {})}, frontend_attributes={xla_skip_custom_call_alias_shape_check="true"}', ""),
+    ('b = b(f32[8]) custom-call(), custom_call_target="CreateBuffer"\n  p = f32[1] parameter(0)\n  i = s32[] parameter(1)\n  c = b(f32[8]) dynamic-update-slice(b, p, i)\n  ROOT u = f32[8] custom-call(c), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}', ""),
+    ('b = b(f32[4]) custom-call(), custom_call_target="CreateBuffer"\n  c = b(f32[4]) call(b), to_apply=c, frontend_attributes={_xla_stream_annotation="1"}\n  ROOT u = f32[4] custom-call(c), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}', "c {\n  ROOT x = b(f32[4]) parameter(0)\n}\n"),
+    (f"p = f32[2,3] parameter(0)\n  s = {_STATE} async-start(p), calls=w, async_execution_thread=\"sparsecore\"\n  ROOT d = f32[3,2] async-done(s)", _ASYNC.replace("ROOT r", "n = f32[2,3] negate(p)\n  ROOT r").replace("call(p)", "call(n)")),
+    ("p = f32[8,8] parameter(0), sharding={devices=[2,1,2,2]0,1,2,3,4,5,6,7 last_tile_dims={manual, replicated}}\n  ROOT c = f32[8,8] copy(p)", ""),
+    ("p = f32[8,8] parameter(0), sharding={mesh['a.b'=2,'z/w'=4], device_ids=([4,2]T(1,0)), [{'a.b'}, {'z/w':(2)2, ?}], replicated={'z/w':(1)2}}\n  ROOT c = f32[8,8] copy(p)", ""),
+    ("p = f32[] parameter(0), sharding={mesh['x'=2,'y'=2], unreduced=max{'x', 'y'}}\n  ROOT c = f32[] copy(p), sharding={maximal_mesh[device_id=5]}", ""),
     ("p = f32[4] parameter(0)\n  r = s32[1] parameter(1)\n  ROOT c = f32[4] collective-reduce(p, r), has_dynamic_root=true, to_apply=add", _ADD),
     ("p = f32[] parameter(0)\n  ROOT r = f32[] reduce-window(p, p), to_apply=add", _ADD),
     ("p = bf16[4] parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=c", "c {\n  x = f32[] parameter(0)\n  y = bf16[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"),
@@ -244,6 +277,27 @@ def test_layouts_are_compared_where_they_are_assigned() -> None:
     body = "a = f32[4,4]{1,0} parameter(0)\n  ROOT n = f32[4,4]{0,1} negate(a)"
     assert problems(module(body)) == []
     assert "should not change layouts" in problems(module(body), is_layout_sensitive=True)[0].message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "p = (f32[4,4]{1,0}) parameter(0)\n  ROOT g = f32[4,4]{0,1} get-tuple-element(p), index=0",
+        "p = f32[4,4]{1,0} parameter(0)\n  ROOT t = (f32[4,4]{0,1}) tuple(p)",
+        "p = f32[4]{0:S(1)} parameter(0)\n  ROOT b = f32[4]{0} opt-barrier(p)",
+        "p = s4[8]{0:E(4)} parameter(0)\n  ROOT n = s4[8]{0} negate(p)",
+        "p = f32[8]{0:S(5)} parameter(0)\n  ROOT b = f32[8]{0} bitcast(p)",
+        "p = c64[4,4]{1,0} parameter(0)\n  ROOT f = c64[4,4]{0,1} fft(p), fft_type=FFT, fft_length={4}",
+    ],
+)
+def test_operations_that_forward_or_keep_layouts_keep_all_of_them(body: str) -> None:
+    assert problems(module(body)) == []
+    assert len(problems(module(body), is_layout_sensitive=True)) == 1
+
+
+def test_constraints_of_custom_calls_are_no_layouts_of_operands() -> None:
+    call = 'ROOT c = f32[2,3]{1,0} custom-call(p), custom_call_target="f", operand_layout_constraints={f32[2,3]{1,0}}'
+    assert problems(module(f"p = f32[2,3]{{0,1}} parameter(0)\n  {call}"), is_layout_sensitive=True) == []
 
 
 def test_leniency_is_one_parameter() -> None:

@@ -70,7 +70,9 @@ _ALIASES = rf"\{{\s*(?:{_ALIAS}\s*,?\s*)*\}}"
 _OF_DEBUGGING = listed(
     rf"(?:log_mode=\s*(?:default|fusion_debugger)|(?:callback_id|op_id)=\s*{_INTEGER}|partitioned=\s*{FLAG})"
 )
-_DEBUGGED = rf"\{{\s*(?:(?:{_STRING})\s*(?:{_PATH}\s*)?)?\}}\s*:\s*(?:{_OF_DEBUGGING}|\(\s*(?:{_OF_DEBUGGING}[\s,]*)*\))"
+_DEBUGGED = (
+    rf"\{{\s*(?:(?:{_STRING})\s*(?:{_PATH}\s*)?)?\}}\s*:\s*(?:{_OF_DEBUGGING}|\(\s*(?:{_OF_DEBUGGING}[\s,]*)*\))"
+)
 _DONORS = rf"\{{\s*(?:\(\s*\d{{1,18}}\s*,\s*{_PATH}\s*\)\s*,?\s*)*\}}"
 
 # A form: the pattern, and how a message names it. The names of attributes that have it are given between spaces.
