@@ -28,7 +28,7 @@ _MAIN = f'"{MAIN_THREAD}"'
 _GROUPED = re.compile(r"[{,]\s*_collectives_group\s*=")
 # A loop may pass the state of a transfer from one iteration to the next.
 _PIPELINED = with_trait(Trait.TUPLES) | {"parameter", "opt-barrier"}
-# What may use an asynchronous value beside the updates and the done of its operation.
+# Users of an asynchronous value beside the updates and the done of its operation.
 _CARRIERS = with_trait(Trait.TUPLES) | named("call conditional copy domain opt-barrier while")
 # Custom calls that only say how a value is sharded, or what depends on it.
 _NOTES = re.compile(r'"(?:Sharding|control_dep|(?:LocalToGlobal|GlobalToLocal)Shape|xla[.]sdy[.]\w+)"')
