@@ -49,6 +49,13 @@ def written_shardings(module: Module, devices: int) -> tuple[list[Sharding | Non
     return parameters, results
 
 
+def result_shardings(module: Module, devices: int) -> list[Sharding | None]:
+    """Returns the shardings of the entry's results as `run` gives them: a program with boundaries gathers the parts."""
+    if not _has_boundary(module):
+        return written_shardings(module, devices)[1]
+    return [replicated(each.rank, devices) for each in _arrays(module.entry_layout[1])]
+
+
 def _of_leaves(module: Module, shape: Shape, text: str | None, devices: int) -> list[Sharding | None]:
     arrays = [*shape.arrays()]
     listed = [None] * len(arrays) if text is None else [*sharding_elements(text)]

@@ -27,9 +27,8 @@ _FLOPS_PER_CLOCK = {"7": 1024, "8": 1024, "8.0": 2048, "9": 4096, "10": 8192, "1
 
 @dataclass(frozen=True, slots=True)
 class Gpu(Target):
-    """A GPU; `memory_bytes` is the capacity of its main memory."""
+    """A GPU; `memory_bytes` are those of its description."""
 
-    memory_bytes: int
     platform = "cuda"
     peak_source = "cores, clock and bandwidth of the description"
     has_costs = False
