@@ -220,6 +220,8 @@ class Report(Command):
         return [each for each in found if each is not None]
 
     def _report_one(self, new: Input, old: Input | None, unit: Unit, heading: str, console: Console) -> int:
+        # Standard input is read once.
+        new = replace(new, content=new.data())
         if (text := _message_of(new)) is not None:
             return self._report_message(new, text, heading)
         if self.trial:
@@ -335,7 +337,7 @@ def _causes(unit: Unit) -> str:
 
 def _send(new: Input, report: MemoryReport, sentence: str, page: str = "") -> None:
     """Sends a report to the process that gathers those of all modules."""
-    print_json(Gathered.of(new, report.usage.peak_bytes, sentence, page).as_json())
+    print_json(Gathered.of(new, report.usage.main_memory_peak_bytes, sentence, page).as_json())
 
 
 def _message_of(new: Input) -> str | None:
