@@ -71,9 +71,30 @@ def _with_contexts(walker: Walker[V], operation: Operation, *parts: TreeOf[V]) -
 
 
 def _async_start(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
-    (called,) = operation.called
-    (result,) = walker.call(called, operands)
-    return [_with_contexts(walker, operation, tuple(operands), result)]
+    return _bound(walker, operation, operation, operands)
+
+
+def _bound(
+    walker: Walker[V], operation: Operation, start: Operation, arguments: Sequence[TreeOf[V]]
+) -> Sequence[TreeOf[V]]:
+    """Returns the tuple of a start or an update, which has no result before all arguments are bound."""
+    (called,) = start.called
+    result: TreeOf[V] = walker.maker.unspecified()
+    if len(arguments) >= len(called.parameters):
+        (result,) = walker.call(called, arguments)
+    return [_with_contexts(walker, operation, tuple(arguments), result)]
+
+
+def _async_update(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
+    """Returns the tuple of an update, which may bind further arguments of the computation that was started."""
+    begun, *others = operands
+    start = operation.operands[0].operation
+    while start is not None and start.opcode == "async-update":
+        start = start.operands[0].operation
+    bound = begun[0] if isinstance(begun, tuple) else None
+    if not others or start is None or start.opcode != "async-start" or not isinstance(bound, tuple):
+        return _update(walker, operation, operands)
+    return _bound(walker, operation, start, (*bound, *others))
 
 
 def _done(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
@@ -181,7 +202,7 @@ HANDLERS: Mapping[str, Handler] = by_opcode(
         "add-dependency": lambda _, __, operands: operands[:1],
         "async-done": _done,
         "async-start": _async_start,
-        "async-update": _update,
+        "async-update": _async_update,
         "bitcast": _bitcast,
         "conditional": _conditional,
         "constant": _constant,
