@@ -39,6 +39,8 @@ COMPILER_FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 TPU_ENVIRONMENT = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
 # The time for a program that is compiled, in seconds; a child has that of its command line.
 compiler_seconds = 900.0
+# The time for the start of a worker, which loads jaxlib on a busy machine, and for the transfer of a file of a URL.
+START_SECONDS, TRANSFER_SECONDS = 120.0, 600.0
 # The memory of a process beyond what it needs to start, in bytes.
 DEFAULT_MEMORY_BYTES = 4_000_000_000
 # The time of a process to end its own children.
@@ -142,17 +144,20 @@ def _environment(program: str, arguments: Sequence[str]) -> dict[str, str]:
         return {**os.environ, "PYTHONPATH": _python_path()}
     if program == PASSES:
         return worker_environment("1")
-    _, devices = arguments
-    return worker_environment(devices)
+    _, devices, fuses = arguments
+    return worker_environment(devices, fuses)
 
 
 def _python_path() -> str:
     return os.pathsep.join([ROOT, *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
-def worker_environment(devices: str) -> dict[str, str]:
-    """Returns the environment of a worker: paths and languages, and how libraries and XLA behave there."""
-    flags = [_NO_FUSED_MULTIPLY_ADD]
+def worker_environment(devices: str, fuses: str = "0") -> dict[str, str]:
+    """Returns the environment of a worker: paths and languages, and how libraries and XLA behave there.
+
+    Where `fuses` is "1", XLA may fuse a product and a sum, as it does for `jax.jit`.
+    """
+    flags = [] if int(fuses) else [_NO_FUSED_MULTIPLY_ADD]
     if int(devices) > 1:
         flags.append(f"--xla_force_host_platform_device_count={devices}")
     return {name: os.environ[name] for name in INHERITED if name in os.environ} | {

@@ -18,7 +18,7 @@ import signal
 import struct
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 # A user or a system sends these to end a program.
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -88,6 +88,10 @@ _PAGES_OF_DATA = 5
 _DIRECTORY_NAME_BYTES = 8
 # The numbers of Landlock's three calls, the same on all processors, and its first version with a right to truncate.
 _LANDLOCK, _FIRST_WITH_TRUNCATE = 444, 3
+# No process makes such files.
+_MAKE_BLOCK_DEVICE = 1 << 11
+# Of capabilities(7): CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH.
+_CAPABILITY_VERSION, _READ_FILES = 0x20080522, 1 << 1 | 1 << 2
 
 # seccomp.h of libseccomp 2.
 _LIBRARY = "libseccomp.so.2"
@@ -228,20 +232,42 @@ def write_only_in(folder: str) -> None:
 
     Does nothing where the kernel lacks it.
     """
-    call = ctypes.CDLL(None, use_errno=True).syscall
-    version = call(_LANDLOCK, None, 0, 1)
-    if sys.platform != "linux" or version < 1:
-        return
-    of_files = 1 << 1 | (1 << 14 if version >= _FIRST_WITH_TRUNCATE else 0)
+    of_files = 1 << 1 | (1 << 14 if _landlock(None, 0, 1) >= _FIRST_WITH_TRUNCATE else 0)
     of_folders = sum(1 << bit for bit in range(4, 13))
-    rules = call(_LANDLOCK, ctypes.byref(ctypes.c_uint64(of_files | of_folders)), 8, 0)
-    for path, rights in ((folder, of_files | of_folders), (os.devnull, of_files)):
+    _restrict(of_files | of_folders, {folder: of_files | of_folders, os.devnull: of_files})
+
+
+def hide_other_processes() -> None:
+    """Keeps this thread, and all that it starts, from the memory and environment of others in /proc (Landlock).
+
+    Every process with a rule of Landlock is kept from those without it, also for root (landlock(7)). Of root's
+    capabilities it keeps those to read files: another one shows the environment of all processes.
+    """
+    _restrict(_MAKE_BLOCK_DEVICE, {})
+    with contextlib.suppress(AttributeError):
+        library, header = ctypes.CDLL(None), struct.pack("=Ii", _CAPABILITY_VERSION, 0)
+        held = (ctypes.c_uint32 * 6)()
+        library.capget(header, held)
+        library.capset(header, (ctypes.c_uint32 * 6)(held[0] & _READ_FILES, held[1] & _READ_FILES))
+
+
+def _restrict(handled: int, rights: Mapping[str, int]) -> None:
+    """Takes rights over files from this thread, but for those under some paths; the rights are bits of Landlock."""
+    if sys.platform != "linux" or _landlock(None, 0, 1) < 1:
+        return
+    rules = _landlock(ctypes.byref(ctypes.c_uint64(handled)), 8, 0)
+    for path, kept in rights.items():
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        call(_LANDLOCK + 1, rules, 1, struct.pack("=Qi", rights, descriptor), 0)
+        _landlock(rules, 1, struct.pack("=Qi", kept, descriptor), 0, step=1)
         os.close(descriptor)
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    call(_LANDLOCK + 2, rules, 0)
+    _landlock(rules, 0, step=2)
     os.close(rules)
+
+
+def _landlock(*arguments: object, step: int = 0) -> int:
+    """Calls Landlock: makes rules or asks for its version, adds a rule (step 1), or applies the rules (step 2)."""
+    return int(ctypes.CDLL(None, use_errno=True).syscall(_LANDLOCK + step, *arguments))
 
 
 def limit_resources(memory_bytes: int, largest_file: int = 0) -> None:

@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from dialect_utils.io.files import STANDARD_INPUT, encode, function_of
-from dialect_utils.io.inputs import Input, Selection, SelectionError, find_inputs
+from dialect_utils.io.inputs import Input, Selection, SelectionError, find_inputs, last_stages
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from relayout.batch.unit import Unit, Work
 from relayout.console import COLOURS, DONE, FAILED, WRONG_COMMAND, Console, UsageError, print_failure
@@ -49,10 +49,11 @@ class InputOptions:
     )
     function: str | None = function_option()
 
-    def find(self, files: Sequence[str], console: Console | None) -> list[Input]:
+    def find(self, files: Sequence[str], console: Console | None, *, final: bool = False) -> list[Input]:
         """Returns the modules that files, directories and patterns name, and prints notes about skipped files.
 
-        Raises DiagnosticError for a directory without a module, UsageError where --stage or --module choose none.
+        With `final` only the last stage of each program in a directory, unless --stage names others. Raises
+        DiagnosticError for a directory without a module, UsageError where --stage or --module choose none.
         """
         try:
             found = find_inputs(files, Selection(self.stage, self.module))
@@ -60,8 +61,9 @@ class InputOptions:
             raise UsageError(error.diagnostics) from error
         if console is not None:
             console.diagnose(found.notes)
-        chosen = function_of(self.function)
-        return [replace(each, wanted=(*each.wanted, *chosen)) for each in found.modules]
+        chosen, modules = function_of(self.function), found.modules
+        last = last_stages(modules) if final and not self.stage else modules
+        return [replace(each, wanted=(*each.wanted, *chosen)) for each in last]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -364,16 +366,17 @@ def files_or_input(files: Sequence[str]) -> Sequence[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class EachModule(Command):
-    """A command that works on each module of its FILEs by itself."""
+    """A command that works on each module of its FILEs by itself, or with `takes_final` on the last of each program."""
 
     prints_files: ClassVar[bool] = True
+    takes_final: ClassVar[bool] = False
 
     files: tuple[str, ...] = argument("FILE", MODULES, "*")
     selection: InputOptions = group(InputOptions)
     limits: LimitOptions = group(LimitOptions)
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        inputs = self.selection.find(files_or_input(self.files), console)
+        inputs = self.selection.find(files_or_input(self.files), console, final=self.takes_final)
         files = self.targets(inputs)
         return [Unit((each,), files.get(each.path), self.seconds(each)) for each in inputs]
 

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from dialect_utils.io.files import STANDARD_INPUT, Emit, decode, encode, is_url, write_file
 from dialect_utils.io.inputs import Input
@@ -19,7 +20,6 @@ from relayout.supervisor.host import current
 _SUFFIXES = (".hlo", ".mlir", ".mlirbc", ".txt", ".pb")
 
 STANDARD_OUTPUT = "-"
-_check: Callable[[str], None] | None = None
 
 COMPRESSED = (".gz", ".xz", ".zst")
 # Endings of binary files, with the ending of the same module as text; `.txt` is XLA's.
@@ -48,10 +48,29 @@ def is_name_of(name: str, emit: Emit) -> bool:
     return not name.endswith((*COMPRESSED, *(_BINARY if emit == "text" else ())))
 
 
-def guard_with(check: Callable[[str], None] | None) -> None:
-    """Makes this process call a function with each file before it is written; None: no longer."""
-    global _check
-    _check = check
+class Guard(Protocol):
+    """The keeper of the files that this process reads."""
+
+    def check(self, path: str) -> None:
+        """Raises UsageError for a file that must not be written."""
+
+    def note_read(self, path: str) -> None:
+        """Adds a file that is read."""
+
+
+_guard: Guard | None = None
+
+
+def guard_with(guard: Guard | None) -> None:
+    """Makes this process ask before it writes a file; None: no longer."""
+    global _guard
+    _guard = guard
+
+
+def note_read(path: str) -> None:
+    """Notes a file that a child of this process reads."""
+    if _guard is not None:
+        _guard.note_read(path)
 
 
 def write_to_file(path: str, data: bytes | memoryview) -> None:
@@ -60,8 +79,8 @@ def write_to_file(path: str, data: bytes | memoryview) -> None:
     if host is not None:
         host.write_file(path, data)
         return
-    if _check is not None:
-        _check(path)
+    if _guard is not None:
+        _guard.check(path)
     if is_url(path):
         write_url(path, bytes(data))
     else:
@@ -115,7 +134,7 @@ def output_files(
         return {each.path: output for each in inputs}
     if any(each.path == STANDARD_INPUT for each in inputs):
         raise usage_error(f"-o {output} is a directory, and standard input has no name for a file in it")
-    if Path(output).is_file() or (Path(output).suffix in _SUFFIXES and not Path(output).is_dir()):
+    if not Path(output).is_dir() and (Path(output).exists() or Path(output).suffix in _SUFFIXES):
         raise usage_error(f"{len(inputs)} modules need a directory, but -o {output} is not one", "-o NAME/ makes one")
     names = [name_of(each.relative) for each in inputs]
     check_unique(names, output)

@@ -78,10 +78,9 @@ class Forms:
         """Returns the module that engines execute."""
         return self._runnable[0].module
 
-    @property
-    def notes(self) -> Sequence[Diagnostic]:
-        """Returns the notes of the passes that made it."""
-        return [*devices_of(self.written).notes_of_run, *self._given[1], *self._runnable[1]]
+    def notes(self, devices: int) -> Sequence[Diagnostic]:
+        """Returns the notes of the passes that made the module, and those of a run on `devices`."""
+        return [*devices_of(self.written).notes_of_run(devices), *self._given[1], *self._runnable[1]]
 
     @cached_property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -118,7 +117,7 @@ class Ready:
         parameters, results = entry_arrays(module, devices)
         check_executable(module, forms.name, memory, engine)
         small = small_integer_positions(module)
-        return cls(devices, parameters, results[:-1] if errors else results, small, errors, forms.notes)
+        return cls(devices, parameters, results[:-1] if errors else results, small, errors, forms.notes(devices))
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import os
 import re
 import socket
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -40,7 +40,8 @@ _READ = re.compile("FILE|NPZ|TOML|TARGET|OLD|SOURCE")
 _DUMPS = ("OLD", "SOURCE")
 _OF_THIS_MACHINE = re.compile("(?:file|local)://")
 _OTHER_NAME = "name another file"
-_LOCK_DIGITS = 16
+# Of the name of a file in that of its lock: a name has at most 255.
+_LOCK_BYTES = 200
 
 
 @dataclass(slots=True)
@@ -49,6 +50,8 @@ class Outputs:
 
     named: Mapping[str, Sequence[str]] = field(default_factory=dict)
     is_forced: bool = False
+    # The options that name a directory.
+    folders: Collection[str] = ()
     _inputs: dict[object, str] = field(default_factory=dict, init=False)
     # Directories, and whether all their files are inputs.
     _folders: dict[str, bool] = field(default_factory=dict, init=False)
@@ -61,7 +64,7 @@ class Outputs:
             name: [str(value) + end for end in (command.endings if name == "output" else ("",))]
             for name, value in written(command).items()
         }
-        found = cls(named, command.force)
+        found = cls(named, command.force, (*FOLDERS, *(["output"] if command.has_several else [])))
         for each in declared(type(command)):
             first = each.options[0]
             value = values[each.name]
@@ -134,17 +137,23 @@ class Outputs:
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
-        """Keeps other commands from the files of results, and this process from its inputs, inside.
+        """Keeps other commands from the files that are named, and this process from its inputs, inside.
 
-        Raises UsageError for a file that another command writes; of two modules for one -o the later one stays.
+        Raises UsageError for a file that another command writes. Several commands may write into one directory.
         """
         with ExitStack() as stack:
-            for path in (path for name in _KINDS for path in self.named.get(name, ())):
-                if path != STANDARD_OUTPUT and not _is_special(path):
+            for path in (path for name, paths in self.named.items() if name not in self.folders for path in paths):
+                if path != STANDARD_OUTPUT and not path.endswith(os.sep) and not _is_special(path):
                     stack.enter_context(_locked(_local(path)))
             stack.callback(guard_with, None)
-            guard_with(self.check)
+            guard_with(self)
             yield
+
+    def note_read(self, path: str) -> None:
+        """Adds a file that a child opens, such as one that a pipeline of a file names; trials are read and written."""
+        if path not in self.named.get("trials", ()):
+            with suppress(OSError, ValueError):
+                self._inputs.setdefault(_identity(os.stat(path)), path)
 
 
 def _local(path: str) -> str:
@@ -166,12 +175,8 @@ def _locked(path: str) -> Iterator[None]:
 
     The system frees the lock of a killed process; a later one removes the hidden file.
     """
-    # Imported here: few commands write a file of results.
-    import hashlib
-
     folder, name = os.path.split(os.path.realpath(path))
-    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:_LOCK_DIGITS]
-    lock = os.path.join(folder, f".relayout-{digest}.lock")
+    lock = os.path.join(folder, f".relayout-{os.fsdecode(os.fsencode(name)[-_LOCK_BYTES:])}.lock")
     descriptor = None if is_url(path) else _acquired(lock, path)
     try:
         yield

@@ -169,6 +169,7 @@ def _allocated(buffers: str) -> dict[str, int]:
 
 
 def _serve(memory: int, platform: str, folder: str) -> None:
+    sandbox.hide_other_processes()
     # Libraries print to standard output.
     answers = os.dup(1)
     os.dup2(2, 1)

@@ -197,8 +197,11 @@ def _collect(outputs: list[Array], results: Sequence[ArrayShape]) -> list[tuple[
     return collected
 
 
-def prepare_reference(program: str | bytes, dialect: Dialect) -> tuple[Run, list[ArrayShape]]:
-    """Returns the function that evaluates a program, unchanged, by definition, and main's parameters."""
+def prepare_reference(program: str | bytes, dialect: Dialect, *, flushes: bool = False) -> tuple[Run, list[ArrayShape]]:
+    """Returns the function that evaluates a program, unchanged, by definition, and main's parameters.
+
+    `flushes`: arithmetic counts subnormal numbers as zeros.
+    """
     # Imported here: no other engine needs the readers and the definitions.
     from dialect_utils import hlo
     from dialect_utils.execution.reference import UnsupportedOperationError, evaluate
@@ -212,7 +215,7 @@ def prepare_reference(program: str | bytes, dialect: Dialect) -> tuple[Run, list
 
     def run(arguments: Sequence[Array]) -> list[tuple[ElementType, Array]]:
         try:
-            found = evaluate(module, arguments)
+            found = evaluate(module, arguments, flushes=flushes)
         except UnsupportedOperationError as error:
             raise UnsupportedError(_placed(error.diagnostics[0])) from error
         return [(shape.element_type, np.array(each, order="C")) for shape, each in zip(results, found, strict=True)]

@@ -268,6 +268,23 @@ def split_among_devices(
     return parts, Diagnostic(message, None, "note", "a sharding in the program, or --sharded FILE, says it")
 
 
+def join_parts(parts: Array, sharding: Sharding) -> Array | None:
+    """Returns the whole array of parts that are stacked along the first dimension, in the order of the devices.
+
+    The padding of uneven parts stays. Returns None for another number of devices or dimensions, and where devices that
+    hold the same part have different data.
+    """
+    if (len(parts), parts.ndim - 1) != (len(sharding.parts), len(sharding.tiles)):
+        return None
+    if any(parts[each].tobytes() != parts[first].tobytes() for each, first in enumerate(sharding.holders)):
+        return None
+    sizes = [size * count for size, count in zip(parts.shape[1:], sharding.tiles, strict=True)]
+    whole = np.empty(sizes, parts.dtype)
+    for device, part in enumerate(parts):
+        whole[sharding.region(device, sizes)] = part
+    return whole
+
+
 def distance(first: Array, second: Array) -> float:
     """Returns the sum of the absolute differences of two arrays, without NaN."""
     with np.errstate(all="ignore"):

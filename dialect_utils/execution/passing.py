@@ -124,6 +124,7 @@ def _serve(memory: int, tool: str, folder: str) -> None:
     answers = os.dup(1)
     os.dup2(2, 1)
     if tool == processes.JAXLIB:
+        sandbox.hide_other_processes()
         # A sandboxed process could not load it.
         from dialect_utils.stablehlo.bindings import run_passes_on_text as function
 

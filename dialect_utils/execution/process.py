@@ -45,8 +45,6 @@ _REWRITTEN: dict[Rewriting, str] = {
 }
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
-# Loading jaxlib on a busy machine takes seconds.
-_START_SECONDS = 120.0
 _KILL_SECONDS = 5.0
 _LOGGER = logging.getLogger(__name__)
 
@@ -57,12 +55,14 @@ class Worker:
 
     A context manager; otherwise the process ends with this object or with this process. Not to be shared between
     threads. With `devices` > 1 each program runs on that many replicas, one per host device. `memory` is in bytes,
-    beyond those that the process needs to start. docs/security.md describes the process's sandbox.
+    beyond those that the process needs to start. `fuses`: XLA may round a product and a sum once. docs/security.md
+    describes the process's sandbox.
     """
 
     timeout: float = DEFAULT_TIMEOUT_SECONDS
     devices: int = 1
     memory: int = DEFAULT_MEMORY_BYTES
+    fuses: bool = False
     _process: processes.Process | None = field(default=None, init=False)
     _channel: Channel | None = field(default=None, init=False)
     _finalizer: weakref.finalize[Any, Any] | None = field(default=None, init=False)
@@ -99,7 +99,8 @@ class Worker:
 
         Tuples among parameters and results are flattened; an element of a sub-byte type takes a byte. On several
         devices the leading dimension of every input and output counts the devices. `options` are XLA's debug options
-        by name. `timeout`, in seconds, covers compilation and all runs. `check.*` calls of StableHLO are removed;
+        by name; the engine `reference` has `flushes`, with which arithmetic counts subnormal numbers as zeros.
+        `timeout`, in seconds, covers compilation and all runs. `check.*` calls of StableHLO are removed;
         `with_checks` appends their operands to the outputs. Raises ExecutionError.
         """
         limit = self.timeout if timeout is None else timeout
@@ -258,20 +259,22 @@ class Worker:
         if self._process is not None and self._process.wait(0) is None and self._channel is not None:
             return self._channel
         self.close()
-        process = processes.start(processes.WORKER, self.memory, self.devices)
+        process = processes.start(processes.WORKER, self.memory, self.devices, int(self.fuses))
         self._process = process
         self._finalizer = weakref.finalize(self, _end, process, os.getpid())
         self._channel = Channel(process.stdin, process.stdout, process.stderr)
-        with processes.waiting(_START_SECONDS):
+        with processes.waiting(processes.START_SECONDS):
             self._wait_until_ready(self._channel)
         return self._channel
 
     def _wait_until_ready(self, channel: Channel) -> None:
         try:
-            ready = channel.receive(time.monotonic() + _START_SECONDS, 0)
+            ready = channel.receive(time.monotonic() + processes.START_SECONDS, 0)
         except TimeoutError:
             self.close()
-            raise ExecutionError("timeout", f"the worker process did not start in {_START_SECONDS:g} seconds") from None
+            raise ExecutionError(
+                "timeout", f"the worker process did not start in {processes.START_SECONDS:g} seconds"
+            ) from None
         except EOFError:
             raise self._crash("begun") from None
         except BaseException:

@@ -180,6 +180,11 @@ def _problem_for_jaxlib(operation: Operation) -> Diagnostic | None:
     shapes = [value.shape for value in operation.results]
     if opcode == "all-to-all" and any(isinstance(each, TupleShape) and len(each.elements) == 1 for each in shapes):
         return Diagnostic("XLA:CPU ends on an all-to-all of one array in a tuple", location)
+    state = [leaf for each in shapes for leaf in each.leaves()] if opcode == "while" else []
+    if len(state) == 1 and isinstance(state[0], ArrayShape) and not state[0].is_static:
+        message = f"XLA:CPU ends on a loop whose only value is an array of a dynamic size, {state[0].without_layout}"
+        hint = "with a second value in its state, which may be a constant, the loop runs"
+        return Diagnostic(message, location, hint=hint)
     if opcode.endswith(_ASYNCHRONOUS):
         hint = "rewrite it with the pass convert-async-to-sync"
         return Diagnostic(f"XLA:CPU does not execute {opcode}", location, hint=hint)

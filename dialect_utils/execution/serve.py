@@ -204,7 +204,7 @@ def _evaluated(program: str | bytes, header: dict[str, Any]) -> Prepared:
         raise engines.UnsupportedError("the reference evaluator runs modules on one device only")
     if header["dialect"] == "stablehlo":
         program = take_check_calls(program, as_results=header["checks"])
-    return engines.prepare_reference(program, header["dialect"])
+    return engines.prepare_reference(program, header["dialect"], flushes=bool(header["options"].get("flushes")))
 
 
 # A new engine gets an entry here and a name in dialect_utils/engine_names.py.

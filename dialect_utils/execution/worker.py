@@ -1,9 +1,9 @@
 """The worker process: receives modules and arrays, runs them through jaxlib, sends results back.
 
-Started as `python -m dialect_utils.execution.worker PARENT MEMORY_BYTES DEVICES`; PARENT is a process id to die
-with, or 0. Requests come on standard input; answers
-go to a copy of standard output, because libraries print to the original one. The process ends as soon as its standard
-input closes, even during a computation.
+Started as `python -m dialect_utils.execution.worker PARENT MEMORY_BYTES DEVICES FUSES`; PARENT is a process id to die
+with, or 0, and FUSES decided about the environment. Requests come on standard input; answers go to a copy of standard
+output, because libraries print to the original one. The process ends as soon as its standard input closes, even during
+a computation.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def serve(parent: int, memory: int, devices: int) -> None:
     """Serves requests until standard input closes; `parent` is a process id to die with, or 0."""
     if parent:
         sandbox.die_with_parent(parent)
+    sandbox.hide_other_processes()
     answers = os.dup(1)
     os.dup2(2, 1)
     requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
@@ -85,4 +86,4 @@ def _read_requests(requests: queue.SimpleQueue[Any]) -> None:
 
 
 if __name__ == "__main__":
-    serve(*map(int, sys.argv[1:]))
+    serve(*map(int, sys.argv[1:4]))

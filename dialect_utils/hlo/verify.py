@@ -23,6 +23,7 @@ from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.index.index_map import physical_element_count
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.ops import (
+    DONE,
     GENERAL_ATTRIBUTES,
     HLO_NAMES,
     Opcode,
@@ -250,10 +251,20 @@ class _Verifier:
 
     def joint_problems(self) -> Iterator[Diagnostic]:
         """Yields an error for each contradiction between instructions and computations that are sound by themselves."""
-        reductions = [each for each in self.joining if each.opcode == "all-reduce"]
+        reductions = [
+            each
+            for each in (*self.joining, *self.asynchronous)
+            if split_asynchronous(each.opcode)[0] == "all-reduce" and not each.opcode.endswith(DONE)
+        ]
         if len({each.attribute("constrain_layout") == "true" for each in reductions}) > 1:
             yield Diagnostic("the module has a mix of layout constrained and unconstrained all-reduce instructions")
-        for computation in dict.fromkeys(each.called[0] for each in self.joining if each.opcode == "fusion"):
+        fused: dict[Computation, Instruction] = {}
+        for each in [each for each in self.joining if each.opcode == "fusion"]:
+            first = fused.setdefault(each.called[0], each)
+            if first is not each:
+                message = f"the fusion computation %{each.called[0].name} is that of %{first.name}, too"
+                yield Diagnostic(f"{each.name}: {message}", each.locate("calls"))
+        for computation in fused:
             yield from _fusion_problems(computation)
         for instruction in self.joining:
             if instruction.opcode in ("conditional", "while"):

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dialect_utils.processes import waiting
+from dialect_utils.processes import TRANSFER_SECONDS, waiting
 from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, MissingFileError
 
 _PATTERN_CHARACTERS = "*?["
-# The limit of one transfer for a process whose time is limited from outside.
-_SECONDS = 600.0
 
 
 def read_url(url: str) -> bytes:
@@ -63,7 +61,7 @@ def existing_urls(pattern: str) -> list[str]:
 def _file_system(url: str) -> Iterator[tuple[Any, str]]:
     """Gives the file system of a URL and the path in it to a block whose errors become DiagnosticErrors."""
     try:
-        with waiting(_SECONDS):
+        with waiting(TRANSFER_SECONDS):
             from fsspec.core import url_to_fs
 
             yield url_to_fs(url)

@@ -11,13 +11,23 @@ from typing import Any
 
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape
+from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.memory.advice import Advice, find_advice
 from dialect_utils.memory.allocation import padded_dimensions
 from dialect_utils.memory.buffers import Buffer
 from dialect_utils.memory.collectives import find_collectives
 from dialect_utils.memory.cost import Cost, CostModel, total
 from dialect_utils.memory.relayouts import Origin, Relayout, find_origins, find_relayouts
-from dialect_utils.memory.rows import BitcastRow, BufferRow, CollectiveRow, CostRow, OpNameRow, RelayoutRow, headline
+from dialect_utils.memory.rows import (
+    BitcastRow,
+    BufferRow,
+    CollectiveRow,
+    CostRow,
+    OpNameRow,
+    RelayoutRow,
+    fit,
+    headline,
+)
 from dialect_utils.memory.schedule import runs_called
 from dialect_utils.memory.trips import trip_counts
 from dialect_utils.memory.usage import MemoryUsage, measure_memory
@@ -86,11 +96,11 @@ class MemoryReport:
         self._origin: Callable[[Operation], Origin] = find_origins(module)
 
     def __repr__(self) -> str:
-        return f"<MemoryReport {self.module.name}: peak {format_bytes(self.usage.peak_bytes)}>"
+        return f"<MemoryReport {self.module.name}: peak {format_bytes(self.usage.main_memory_peak_bytes)}>"
 
     def _repr_html_(self) -> str:
         """Returns the first sentence, the advice, a picture, the totals, and the largest buffers, for a notebook."""
-        figures = {name: size for name, size in self.totals().items() if name.endswith("_bytes")}
+        figures = {name: size for name, size in self.totals().items() if name.endswith("_bytes") and size is not None}
         totals = [(name.removesuffix("_bytes").replace("_", " "), format_bytes(size)) for name, size in figures.items()]
         rows = self.rows_of(self.usage.at_peak[:_NOTEBOOK_ROWS])
         largest = [
@@ -101,7 +111,7 @@ class MemoryReport:
         advice = [(each.subject, each.text, format_bytes(each.bytes_saved)) for each in self.advice]
         return "".join(
             [
-                f"<p><b>{html_text(self.headline)}</b></p>",
+                f"<p><b>{html_text(self.headline)}</b></p><p>{html_text(self.fit)}</p>",
                 html_table(("advice for", "what to do", "saves up to"), advice) if advice else "",
                 timeline_svg(self.usage),
                 html_table(("", "size"), totals),
@@ -113,6 +123,11 @@ class MemoryReport:
     def is_compiled(self) -> bool:
         """Is true for HLO: a compiler reads StableHLO, and writes none."""
         return self.module.dialect == "hlo"
+
+    @cached_property
+    def fit(self) -> str:
+        """Returns one sentence: whether main memory of the named target, or of which targets, holds the peak."""
+        return fit(self.usage, self.named_target) if self.is_compiled else ""
 
     @cached_property
     def headline(self) -> str:
@@ -239,6 +254,7 @@ class MemoryReport:
     def totals(self) -> dict[str, Any]:
         """Returns the figures of the whole module: bytes of memory, and numbers of operations."""
         usage = self.usage
+        capacity = None if self.named_target is None else parse_target(self.named_target).memory_bytes
         return {
             "argument_bytes": usage.argument_bytes,
             "output_bytes": usage.output_bytes,
@@ -247,6 +263,7 @@ class MemoryReport:
             "peak_bytes": usage.peak_bytes,
             "padding_bytes": usage.padding_bytes,
             "main_memory_peak_bytes": usage.main_memory_peak_bytes,
+            "capacity_bytes": capacity,
             "host_bytes": usage.host_bytes,
             "flops": self.cost.flops,
             "transcendentals": self.cost.transcendentals,

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from dialect_utils.layout import parse_array_shape
-from dialect_utils.layout.targets.known import memory_space_name
+from dialect_utils.layout.targets.known import parse_target, targets_like
 from dialect_utils.memory.messages import MessageAllocation
 from dialect_utils.memory.relayouts import Origin
 from dialect_utils.memory.usage import MemoryUsage
@@ -129,6 +129,8 @@ class CollectiveRow:
         return ", ".join(f"{count} of {operand}" if count > 1 else operand for operand, count in counts.items())
 
 
+# The name of the main memory of a device, by XLA's name of its compiler.
+_MEMORY = {"tpu": "HBM", "cuda": "memory"}
 # The least share of the peak that is worth a row.
 LEAST_SHARE = 0.01
 # From this share of the peak on, padding is the first thing to say.
@@ -186,28 +188,48 @@ def origin_text(row: _Located) -> str:
     return f"{row.op_name} {place(row)}".strip()
 
 
+def fit(usage: MemoryUsage, named: str | None) -> str:
+    """Returns one sentence: whether main memory of the named target holds the peak, else of which targets.
+
+    Without a named target these are the targets whose compiler may have written the module; empty where that is
+    unknown.
+    """
+    peak = usage.main_memory_peak_bytes
+    needed = f"{format_bytes(peak)} at the peak" + (", a bound: the module has no schedule" if usage.is_bound else "")
+    if named is not None:
+        target = parse_target(named)
+        room, memory = format_bytes(target.memory_bytes), f"{_MEMORY[target.platform]} of {target.name}"
+        if peak <= target.memory_bytes:
+            return f"fits into the {memory}, {room}: {needed}"
+        return f"does not fit into the {memory}, {room}: {format_bytes(peak - target.memory_bytes)} too much, {needed}"
+    known = targets_like(usage.target, is_gpu=usage.is_gpu)
+    if not known:
+        return ""
+    fitting = [each.name for each in known if peak <= each.memory_bytes]
+    others = [each.name for each in known if peak > each.memory_bytes]
+    sides = (("fits into the", fitting), ("does not fit into the", others))
+    memory = _MEMORY[known[0].platform]
+    said = ", but ".join(f"{verb} {memory} of {', '.join(names)}" for verb, names in sides if names)
+    return f"{said}: {needed}"
+
+
 def headline(name: str, usage: MemoryUsage, rows: Iterable[BufferRow]) -> str:
-    """Returns one sentence about the rows at the peak of a module: the most padding, or else what holds the most."""
-    peak = usage.peak_bytes
+    """Returns one sentence about main memory at the peak of a module: the most padding, or else what holds the most."""
+    peak = usage.main_memory_peak_bytes
     at_peak = grouped(rows)
     if not at_peak or not peak:
-        return f"{name or 'the module'} holds no array"
+        return f"{name or 'the module'} holds no array in main memory"
     worst = max(at_peak, key=lambda group: group.padding_bytes)
     if worst.padding_bytes >= _MUCH_PADDING * peak:
         share = format_share(worst.padding_bytes, peak)
         return f"{share} at the peak are padding of {_counted(worst)}: {_described(worst)}"
-    inner = max(usage.counted_by_space, key=lambda space: usage.counted_by_space[space])
-    if inner and usage.counted_by_space[inner] > peak - usage.counted_by_space[inner]:
-        share = format_share(usage.counted_by_space[inner], peak)
-        space = memory_space_name(inner, is_gpu=usage.is_gpu)
-        return f"{share} at the peak are temporaries in {space}; padding takes {_padding(usage)}"
     largest = max(at_peak, key=lambda group: group.bytes_held)
     share = format_share(largest.bytes_held, peak)
     return f"{share} at the peak are {_counted(largest)}: {_described(largest)}; padding takes {_padding(usage)}"
 
 
 def _padding(usage: MemoryUsage) -> str:
-    padding, peak = usage.padding_bytes, usage.peak_bytes
+    padding, peak = usage.padding_bytes, usage.main_memory_peak_bytes
     return f"{format_bytes(padding)} ({padding / peak:.1%})" if padding else "nothing"
 
 

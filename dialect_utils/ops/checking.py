@@ -6,6 +6,7 @@ Sources: xla/service/hlo_verifier.cc (ShapeVerifier), xla/hlo/parser/hlo_parser.
 from __future__ import annotations
 
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
+from dialect_utils.ops import named
 from dialect_utils.ops.declaration import ALL_OPERANDS, Opcode, Trait
 from dialect_utils.ops.inference import Instance, ShapeError, check_operand_count, is_same_kind, same_sizes
 
@@ -23,26 +24,35 @@ def check_operation(instance: Instance, opcode: Opcode) -> None:
         _compare(instance, opcode, opcode.result(instance), instance.shape)
     if opcode.check is not None:
         opcode.check(instance)
-    if instance.is_layout_sensitive and opcode.traits._value_ & _KEEPS_LAYOUT:
+    if instance.is_layout_sensitive:
         _check_layouts(instance, opcode)
 
 
-# Operations whose layout assignment is that of their operands (LayoutAssignment::InstructionCanChangeLayout).
-_KEEPS_LAYOUT = Trait.ELEMENTWISE._value_ | Trait.MOVES_DATA._value_
-_RELAYOUTS = ("bitcast", "broadcast", "copy", "gather", "reshape", "transpose", "dynamic-reshape")
+# Operations that may change layouts (LayoutAssignment::InstructionCanChangeLayout).
+_RELAYOUTS = named(
+    "batch-norm-inference bitcast broadcast call conditional convolution copy custom-call domain dot dynamic-reshape "
+    "fusion gather get-tuple-element ragged-dot reduce reshape rng-bit-generator scaled-dot transpose"
+)
+# Operations whose results may have elements of another size.
+_RESIZES = named("convert compare is-finite scatter")
 
 
 def _check_layouts(instance: Instance, opcode: Opcode) -> None:
-    """Raises ShapeError where an operation that keeps layouts changes the order of dimensions."""
+    """Raises ShapeError where an operation that keeps layouts changes the order of dimensions or the elements' size."""
     result = instance.shape
-    if opcode.name in _RELAYOUTS or opcode.has(Trait.COLLECTIVE) or not isinstance(result, ArrayShape):
+    # The TPU compiler also lays out the indices and updates of a scatter as it likes.
+    is_free = opcode.name in _RELAYOUTS or (opcode.name == "scatter" and instance.is_lenient)
+    if is_free or not isinstance(result, ArrayShape):
         return
     for index, operand in enumerate(instance.operands):
         if not isinstance(operand, ArrayShape) or operand.rank != result.rank:
             continue
-        if operand.layout is None or result.layout is None:
+        before, after = operand.layout, result.layout
+        if before is None or after is None:
             continue
-        if operand.layout.minor_to_major != result.layout.minor_to_major:
+        is_resized = opcode.name in _RESIZES or (opcode.name == "select" and not index)
+        is_kept = is_resized or before.element_size_in_bits == after.element_size_in_bits
+        if before.minor_to_major != after.minor_to_major or not is_kept:
             message = f"{opcode.name} should not change layouts: operand {index} is {operand}, the result {result}"
             raise ShapeError(message, "shape")
 
@@ -89,21 +99,9 @@ def _check_operand_types(instance: Instance, opcode: Opcode) -> None:
 
 
 # Operations whose operands may be floats of several precisions in any case (CheckMixedPrecisionOperands).
-_MIXED = frozenset(
-    (
-        *(
-            "all-gather",
-            "all-reduce",
-            "call",
-            "collective-permute",
-            "conditional",
-            "convolution",
-            "custom-call",
-            "domain",
-        ),
-        *("dot", "fusion", "get-tuple-element", "opt-barrier", "outfeed", "ragged-dot", "reduce-window", "scaled-dot"),
-        *("domain", "send", "sort", "tuple", "while"),
-    )
+_MIXED = named(
+    "all-gather all-reduce call collective-permute conditional convolution custom-call domain dot fusion "
+    "get-tuple-element opt-barrier outfeed ragged-dot reduce-window scaled-dot send sort tuple while"
 )
 
 
@@ -125,9 +123,21 @@ def _compare(instance: Instance, opcode: Opcode, wanted: Shape, given: Shape) ->
     if not _has_structure(wanted, given):
         message = f"{opcode.name} gives {wanted.without_layout}, but the shape is {given}"
         raise ShapeError(message, "shape")
+    if instance.is_layout_sensitive and opcode.name in _FORWARDING and not _is_placed(wanted, given):
+        raise ShapeError(f"{opcode.name} gives {wanted}, but the shape is laid out as {given}", "shape")
     for inferred, written in zip(wanted.arrays(), given.arrays(), strict=True):
         if inferred.element_type != written.element_type:
             _check_precision(instance, opcode, wanted, inferred.element_type, written.element_type)
+
+
+# Operations whose results have the whole layouts of their operands (ShapeVerifier::CheckShape).
+_FORWARDING = named("call conditional get-tuple-element opt-barrier tuple while")
+
+
+def _is_placed(wanted: Shape, given: Shape) -> bool:
+    """Is true where the arrays of one structure have equal layouts; an absent one is the descending one."""
+    pairs = zip(wanted.arrays(), given.arrays(), strict=True)
+    return all(one.effective_layout == other.effective_layout for one, other in pairs)
 
 
 def _has_structure(wanted: Shape, given: Shape) -> bool:

@@ -6,6 +6,7 @@ Longer than others: each operation is declared, checked and defined in one file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
 
 _U32 = parse_element_type("u32")
 _NUMBER = ArrayShape(_U32, ())
+# The parts of the value that a start gives.
+_STATE = ("operands", "results")
 # The operands of a ragged-all-to-all: input, output, and four arrays of offsets and sizes.
 _RAGGED_OPERANDS, _RAGGED_ARRAYS, _OFFSET_RANKS = 6, 2, (1, 2)
 # The operands of a collective-permute in place: input, output, and the offsets in both.
@@ -67,7 +70,7 @@ def all_gather_start(instance: Instance) -> Shape:
     """Returns the operands and the gathered arrays."""
     shape = instance.shape
     parts = shape.elements if isinstance(shape, TupleShape) else ()
-    if len(parts) < len(("operands", "results")):
+    if len(parts) < len(_STATE) or (len(parts) > len(_STATE) and not instance.is_lenient):
         raise ShapeError(f"all-gather-start gives its operands and results, but the shape is {shape}", "shape")
     made = _resharded(instance, parts[1].parts, is_gather=True)
     return TupleShape((one_or_tuple(instance), made, *parts[2:]))
@@ -122,7 +125,7 @@ def all_to_all(instance: Instance) -> Shape:
     along = instance.ints("dimensions")
     if along:
         (dim,) = instance.dims("dimensions", instance.array(0).rank)
-        if len(arrays) != 1 or arrays[0].dimensions[dim] % size:
+        if len(arrays) != 1 or not arrays[0].is_static or arrays[0].dimensions[dim] % size:
             message = f"all-to-all splits dimension {dim} of {', '.join(map(str, arrays))} into {size} parts"
             raise ShapeError(message, "dimensions")
         return arrays[0]
@@ -133,13 +136,25 @@ def all_to_all(instance: Instance) -> Shape:
         has_layouts = first.layout is not None and operand.layout is not None
         if not is_compatible(first, operand) or (has_layouts and _order(first) != _order(operand)):
             raise ShapeError(f"all-to-all has operands of different shapes: {first} and {operand}", "operands")
-    if instance.attribute("replica_groups") not in (None, "{}") and size not in (1, len(arrays)):
+    if size != len(arrays):
         raise ShapeError(f"all-to-all among {size} devices has {len(arrays)} operands", "operands")
     return TupleShape(tuple(arrays))
 
 
 def _order(shape: ArrayShape) -> tuple[int, ...]:
     return shape.effective_layout.minor_to_major
+
+
+def collective_reduce(instance: Instance) -> Shape:
+    """Returns the operands; the last one may name the device that gets the sum of each of the others."""
+    if instance.attribute("has_dynamic_root") != "true":
+        return one_or_tuple(instance)
+    arrays = instance.arrays()
+    roots = arrays.pop() if arrays else None
+    if not arrays or roots is None or roots.element_type.name != "s32" or roots.dimensions != (len(arrays),):
+        message = f"collective-reduce of {len(arrays)} arrays takes s32[{len(arrays)}] as its last operand, the roots"
+        raise ShapeError(message, "operands")
+    return one_or_tuple(replace(instance, operands=arrays))
 
 
 def collective_permute(instance: Instance) -> Shape:
@@ -192,7 +207,7 @@ def collective_permute_start(instance: Instance) -> Shape:
 def second_element(instance: Instance) -> Shape:
     """Returns element 1 of the started operation."""
     parts = _elements(instance.operands[0])
-    if len(parts) < len(("operands", "results")):
+    if len(parts) < len(_STATE):
         raise ShapeError(f"{instance.opcode} of {instance.operands[0]}, which no start gives", "operand 0")
     return parts[1]
 
@@ -243,7 +258,9 @@ def check_combiner(instance: Instance) -> None:
 
 
 def check_all_reduce(instance: Instance) -> None:
-    """Raises ShapeError where groups or the computation of an all-reduce are not valid."""
+    """Raises ShapeError where groups, the channel or the computation of an all-reduce are not valid."""
+    if instance.opcode == "all-reduce" and instance.number("channel_id", 1) < 1:
+        raise ShapeError("the channel_id of all-reduce must be greater than 0", "channel_id")
     subgroup_size(instance, is_uniform=False)
     check_combiner(instance)
 
@@ -409,6 +426,21 @@ OPERATIONS: tuple[Opcode, ...] = (
         typed=(0,),
         result=first_array,
         check=check_groups,
+        define=define_alone,
+        factors=of_each_array,
+    ),
+    op(
+        "collective-reduce",
+        ANY,
+        EXCHANGED | COMBINED,
+        *_GROUPS,
+        _CONSTRAINED,
+        *flags("use_global_device_ids has_dynamic_root"),
+        *TO_APPLY,
+        mlir="",
+        typed=(0,),
+        result=collective_reduce,
+        check=check_all_reduce,
         define=define_alone,
         factors=of_each_array,
     ),

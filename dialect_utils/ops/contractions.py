@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Generic
 
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape
-from dialect_utils.ops.declaration import ANY, CONTRACTED, PRECISION, Opcode, dims, op, texts
+from dialect_utils.ops.declaration import ANY, CONTRACTED, PRECISION, Attribute, Opcode, dims, op, texts
 from dialect_utils.ops.domain import Domain, UndefinedError, V, grouped, required_ints, reshaped, result_array, section
 from dialect_utils.ops.factors import RESULT, Factor, Kind, shared, sizes_at
 from dialect_utils.ops.inference import Instance, ShapeError, made, wider
@@ -94,6 +94,13 @@ def ragged_dot(instance: Instance) -> Shape:
         raise ShapeError("ragged-dot has a group dimension that is a batch or contracting one", "rhs_group_dims")
     if not sizes.rank or not sizes.element_type.is_integral:
         raise ShapeError(f"ragged-dot takes integers as the sizes of its groups, found {sizes}", "operand 2")
+    kind = next((dims for dims in (lhs_batch, lhs_summed) if ragged[0] in dims), None)
+    free = [dim for dim in range(lhs.rank) if dim not in (*lhs_batch, *lhs_summed)]
+    outer = [*lhs_batch, *(free if kind is None else () if kind is lhs_batch else lhs_summed)]
+    prefix = tuple(lhs.dimensions[dim] for dim in outer[: outer.index(ragged[0])])
+    if sizes.rank > 1 and sizes.dimensions[:-1] != prefix:
+        message = f"ragged-dot takes group sizes for each index of the outer dimensions {list(prefix)}, found {sizes}"
+        raise ShapeError(message, "operand 2")
     if is_free and sizes.dimensions[-1] != rhs.dimensions[groups[0]]:
         message = f"ragged-dot has {sizes.dimensions[-1]} groups, but {rhs.dimensions[groups[0]]} on the right"
         raise ShapeError(message, "operand 2")
@@ -127,10 +134,13 @@ def check_scaled_dot(instance: Instance) -> None:
     if all(scale.rank == 0 for scale in scales):
         raise ShapeError("at least one of the scales of scaled-dot has to be an array", "operands")
     for index, (operand, scale) in enumerate(zip(operands, scales, strict=True)):
-        if not scale.rank:
+        if _scales_nothing(operand, scale):
             continue
         if scale.rank != operand.rank:
             raise ShapeError(f"scaled-dot scales {operand} by {scale} of another rank", f"operand {index + 2}")
+        name = ("lhs_contracting_dims", "rhs_contracting_dims")[index]
+        if len(instance.ints(name)) != 1:
+            raise ShapeError(f"scaled-dot sums over one dimension, found {list(instance.ints(name))}", name)
         for dim, (size, count) in enumerate(zip(operand.dimensions, scale.dimensions, strict=True)):
             if not count or size % count:
                 message = (
@@ -139,7 +149,20 @@ def check_scaled_dot(instance: Instance) -> None:
                 raise ShapeError(message, f"operand {index + 2}")
 
 
+def _scales_nothing(operand: ArrayShape, scale: ArrayShape) -> bool:
+    """Is true for one bf16 number beside a bf16 array, which stands for an absent scale (IsNoOpScale)."""
+    kinds = {operand.element_type.name, scale.element_type.name}
+    return kinds == {"bf16"} and {*scale.dimensions} <= {1} and not {*operand.dimensions} <= {1}
+
+
 _SECTIONS = "dot_dimension_numbers."
+# PrecisionConfig.Algorithm in xla/xla_data.proto.
+_ALGORITHMS = (
+    "unset dot_any_f8_any_f8_f32 dot_any_f8_any_f8_f32_fast_accum dot_f16_f16_f16 dot_f16_f16_f32 dot_bf16_bf16_bf16 "
+    "dot_bf16_bf16_f32 dot_bf16_bf16_f32_x3 dot_bf16_bf16_f32_x6 dot_bf16_bf16_f32_x9 dot_tf32_tf32_f32 "
+    "dot_tf32_tf32_f32_x3 dot_f32_f32_f32 dot_f64_f64_f64"
+)
+ALGORITHM = Attribute("algorithm", values=tuple(_ALGORITHMS.split()))
 _CONTRACTION = (
     dims("lhs_batch_dims", 0, f"{_SECTIONS}lhs_batching_dimensions"),
     dims("rhs_batch_dims", 1, f"{_SECTIONS}rhs_batching_dimensions"),
@@ -301,7 +324,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         2,
         CONTRACTED,
         *_CONTRACTION,
-        *texts("algorithm sparsity_config block_scaling_config"),
+        ALGORITHM,
+        *texts("sparsity_config block_scaling_config"),
         mlir="dot dot_general",
         result=dot,
         check=check_dot,
@@ -325,7 +349,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         ANY,
         CONTRACTED,
         *_CONTRACTION,
-        *texts("algorithm"),
+        ALGORITHM,
         mlir="",
         result=dot,
         check=check_scaled_dot,

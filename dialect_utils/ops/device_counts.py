@@ -74,10 +74,9 @@ class Devices:
         message = f"compiled for {self.count} devices; all figures are those of each one"
         return [*self.notes, Diagnostic(message, None, "note")]
 
-    @property
-    def notes_of_run(self) -> list[Diagnostic]:
-        """Returns the notes of a run: also that one device of several is enough."""
-        if self.needed == self.count:
+    def notes_of_run(self, devices: int | None = None) -> list[Diagnostic]:
+        """Returns the notes of a run on `devices`, else on those that it needs: also that one of several is enough."""
+        if self.count in (devices, self.needed):
             return self.notes
         message = f"the module is for {self.count} devices, but no result depends on the device: it runs on one"
         return [*self.notes, Diagnostic(message, None, "note")]

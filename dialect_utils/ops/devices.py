@@ -108,7 +108,7 @@ def subgroup_size(instance: Instance, *, is_uniform: bool = True) -> int:
     if is_global == "true" and not sizes:
         message = f"the {_GROUPS} of {instance.opcode} must be specified where use_global_device_ids is true"
         raise ShapeError(message, "use_global_device_ids")
-    takes_flag = instance.opcode.startswith(("all-gather", "all-reduce", "reduce-scatter"))
+    takes_flag = instance.opcode.startswith(("all-gather", "all-reduce", "collective-reduce", "reduce-scatter"))
     counts_partitions = has_channel and not takes_flag
     count = instance.partitions if counts_partitions else instance.replicas
     if is_global == "true":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -94,7 +95,9 @@ def select(instance: Instance) -> Shape:
         raise ShapeError(f"select chooses by truth values, found {condition.element_type}", "operand 0")
     if condition.rank and not same_sizes(condition.dimensions, first.dimensions):
         raise ShapeError(f"select of {first} by {condition}: the dimensions differ", "operands")
-    return of_type(condition if condition.rank else first, wider(first.element_type, second.element_type))
+    found = of_type(condition if condition.rank else first, wider(first.element_type, second.element_type))
+    size = first.effective_layout.element_size_in_bits
+    return found.with_layout(replace(found.effective_layout, element_size_in_bits=size)) if size else found
 
 
 def converted(instance: Instance) -> Shape:
@@ -264,7 +267,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     *_rounded("sine tan tanh", 1, _FUNCTION | Trait.ODD, *_ACCURACY, takes=INEXACT),
     *_rounded("cosine", 1, _FUNCTION | Trait.EVEN, *_ACCURACY, takes=INEXACT),
     *_rounded("log log-plus-one rsqrt sqrt", 1, _FUNCTION | Trait.CUT, *_ACCURACY, takes=INEXACT),
-    *_rounded("cbrt", 1, _FUNCTION | Trait.CUT | Trait.ODD, *_ACCURACY, takes=INEXACT),
+    *_rounded("cbrt", 1, _FUNCTION | Trait.CUT | Trait.ODD, *_ACCURACY, takes=FLOATS),
     *_rounded("acos acosh", 1, _FUNCTION | Trait.CUT, *_ACCURACY, takes=INEXACT, mlir=""),
     *_rounded("asin asinh atanh", 1, _FUNCTION | Trait.CUT | Trait.ODD, *_ACCURACY, takes=INEXACT, mlir=""),
     *_rounded("cosh", 1, _FUNCTION | Trait.EVEN, *_ACCURACY, takes=INEXACT, mlir=""),

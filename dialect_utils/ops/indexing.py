@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
 from dialect_utils.ops.declaration import (
     ANY,
     COMBINED,
@@ -25,7 +25,7 @@ from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
 from dialect_utils.ops.elementwise import HOST_MEMORY
 from dialect_utils.ops.factors import RESULT, Factor, Kind, Position, aligned, shared, sizes_at
 from dialect_utils.ops.gathering import GATHER_NAMES, SCATTER_NAMES, Numbers, define_gather, define_scatter
-from dialect_utils.ops.inference import Instance, ShapeError, check_applied, is_same_kind, made
+from dialect_utils.ops.inference import Instance, ShapeError, check_reducer, is_same_kind, made
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -47,8 +47,9 @@ def dynamic_slice(instance: Instance) -> Shape:
 
 
 def dynamic_update_slice(instance: Instance) -> Shape:
-    """Returns the shape of the array that is updated."""
-    operand, update = instance.array(0), instance.array(1)
+    """Returns the shape of the array, or the buffer, that is updated."""
+    given = instance.operands[0]
+    operand, update = given.array if isinstance(given, BufferShape) else instance.array(0), instance.array(1)
     if update.rank != operand.rank or any(
         size > bound for size, bound in zip(update.dimensions, operand.dimensions, strict=True)
     ):
@@ -56,7 +57,7 @@ def dynamic_update_slice(instance: Instance) -> Shape:
     if not instance.is_lenient and not is_same_kind(operand.element_type, update.element_type):
         raise ShapeError(f"dynamic-update-slice of {operand} and {update}: the element types differ", "operand 1")
     _check_starts(instance, 2, operand)
-    return operand
+    return given
 
 
 def _check_starts(instance: Instance, first: int, operand: ArrayShape) -> None:
@@ -75,7 +76,9 @@ def _check_starts(instance: Instance, first: int, operand: ArrayShape) -> None:
 
 def check_memory(instance: Instance) -> None:
     """Raises ShapeError where a slice leaves the device, or an update comes from the host (HostOffload...)."""
-    array, result = instance.array(0), instance.result_array()
+    array, result = instance.operands[0], instance.shape
+    if not isinstance(array, ArrayShape) or not isinstance(result, ArrayShape):
+        return
     if array.layout is None or result.layout is None:
         return
     spaces = array.layout.memory_space, result.layout.memory_space
@@ -189,7 +192,7 @@ def check_scatter(instance: Instance) -> None:
         raise ShapeError(f"scatter takes integers as indices, found {indices.element_type}", f"operand {count}")
     _check_updates(instance, _numbers(instance, arrays[0], indices, SCATTER_NAMES), updates[0])
     kinds = [array.element_type for array in arrays]
-    check_applied(instance, 0, [*kinds, *(update.element_type for update in updates)], kinds)
+    check_reducer(instance, 0, kinds, [update.element_type for update in updates])
 
 
 def _check_updates(instance: Instance, numbers: _Numbers, update: ArrayShape) -> None:

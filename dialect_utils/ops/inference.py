@@ -213,7 +213,7 @@ def is_equally_ordered(first: Shape, second: Shape) -> bool:
 def agree(instance: Instance, first_name: str, first: Shape, second_name: str, second: Shape, part: str = "") -> None:
     """Raises ShapeError where both sides of a boundary differ in type, or in where a tiled layout places elements.
 
-    Memory spaces are not compared: a fusion's parameter may be read from another one.
+    Memory spaces are not compared where a compiler wrote the module: a fusion may read a parameter from another one.
     """
     if first is second or first == second:
         return
@@ -221,7 +221,9 @@ def agree(instance: Instance, first_name: str, first: Shape, second_name: str, s
         raise ShapeError(f"{first_name} is {first}, but {second_name} is {second}", part)
     for one, other in zip(first.arrays(), second.arrays(), strict=True):
         is_compared = instance.is_layout_sensitive or (one.is_tiled and other.is_tiled)
-        if is_compared and _placement(one) != _placement(other):
+        spaces = {each.effective_layout.memory_space for each in (one, other)}
+        is_moved = instance.is_layout_sensitive and not instance.is_lenient and len(spaces) > 1
+        if is_moved or (is_compared and _placement(one) != _placement(other)):
             raise ShapeError(f"{first_name} is laid out as {first}, but {second_name} as {second}", part)
 
 
@@ -288,7 +290,7 @@ def check_applied(
 ) -> None:
     """Raises ShapeError unless a called computation takes scalars of these types and gives others.
 
-    XLA lets computations compute in another precision. Source: VerifyReducerShape.
+    XLA lets computations compute in another precision.
     """
     if number >= len(instance.called):
         return
@@ -307,6 +309,21 @@ def check_applied(
         found = f"({_listed(called.parameters)}) -> {_listed(results)}"
         message = f"{instance.opcode} applies a computation {wanted}, but %{called.name} is {found}"
         raise ShapeError(message, "to_apply")
+
+
+def check_reducer(instance: Instance, number: int, begun: Sequence[ElementType], kinds: Sequence[ElementType]) -> None:
+    """Raises ShapeError unless a called computation combines values of these types with those that it begins with.
+
+    An accumulator has one type as parameter and as result. Source: VerifyReducerShape.
+    """
+    check_applied(instance, number, [*begun, *kinds], begun)
+    if number >= len(instance.called) or instance.is_lenient:
+        return
+    called = instance.called[number]
+    for parameter, result in zip(called.parameters, called.result.leaves(), strict=False):
+        if not is_compatible(parameter, result):
+            message = f"{instance.opcode} applies %{called.name}, whose accumulator is {parameter}, but its result "
+            raise ShapeError(f"{message}{result}", "to_apply")
 
 
 def _are_scalars(found: Sequence[Shape], wanted: Sequence[ElementType]) -> bool:
@@ -329,9 +346,7 @@ def scalar_type(instance: Instance, index: int) -> ElementType:
 
 
 def check_tokens(instance: Instance) -> None:
-    """Raises ShapeError where an operand is not a token; the TPU compiler also has an after-all wait for arrays."""
-    if instance.is_lenient:
-        return
+    """Raises ShapeError where an operand is not a token."""
     for index in range(len(instance.operands)):
         _check_token(instance, index)
 

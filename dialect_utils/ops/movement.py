@@ -1,4 +1,7 @@
-"""Operations that move whole arrays at positions that the text fixes, and values without operands."""
+"""Operations that move whole arrays at positions that the text fixes, and values without operands.
+
+Longer than others: each operation is declared, checked and defined in one file.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,7 @@ from dialect_utils.ops.declaration import (
     texts,
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, reshaped, result_array
+from dialect_utils.ops.elementwise import HOST_MEMORY
 from dialect_utils.ops.factors import Kind, of_broadcast, of_constant, of_equal_arrays
 from dialect_utils.ops.inference import (
     Instance,
@@ -187,14 +191,22 @@ def counted(instance: Instance) -> Shape:
 
 def dimension_size(instance: Instance) -> Shape:
     """Returns an s32 scalar."""
-    instance.dims("dimensions", instance.array(0).rank)
+    _counted_dimension(instance)
     return made(_S32, ())
+
+
+def _counted_dimension(instance: Instance) -> int:
+    """Returns the dimension whose size is read or set; raises ShapeError for a size that s32 cannot hold."""
+    operand = instance.array(0)
+    (dim,) = instance.dims("dimensions", operand.rank) or (0,)
+    if operand.rank and operand.dimensions[dim] >= 1 << 31:
+        raise ShapeError(f"dimension {dim} of {operand} is beyond s32, the type of its size", "operand 0")
+    return dim
 
 
 def resized(instance: Instance) -> Shape:
     """Returns the operand with one size that is only a bound."""
-    operand = instance.array(0)
-    (dim,) = instance.dims("dimensions", operand.rank) or (0,)
+    operand, dim = instance.array(0), _counted_dimension(instance)
     instance.require_type(1, "s32")
     dynamic = [operand.is_dynamic_dimension(each) or each == dim for each in range(operand.rank)]
     return ArrayShape(operand.element_type, operand.dimensions, operand.layout, tuple(dynamic))
@@ -237,6 +249,9 @@ def check_bitcast(instance: Instance) -> None:
     have, want = byte_size(source), byte_size(shape)
     if have != want:
         raise ShapeError(f"bitcast reads {have} bytes of {source} as {want} bytes of {shape}", "shape")
+    spaces = {each.layout.memory_space for each in (source, shape) if each.layout is not None}
+    if instance.is_layout_sensitive and len(spaces) > 1 and HOST_MEMORY in spaces:
+        raise ShapeError(f"bitcast of {source} to {shape} is between the memories of host and device", "shape")
 
 
 def define_step(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:

@@ -17,6 +17,7 @@ from dialect_utils.ops.declaration import (
     FLOATS,
     NO_TRAITS,
     REAL_NUMBERS,
+    ElementTypes,
     Opcode,
     Trait,
     choice,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from dialect_utils.ir import Operation
 
 _STATE = parse_shape("u64[2]")
+_UNIFORM = ElementTypes("real numbers or truth values", lambda kind: not kind.is_complex)
 
 
 def check_distribution(instance: Instance) -> None:
@@ -45,8 +47,7 @@ def check_distribution(instance: Instance) -> None:
     if kind != other or not (is_same_kind(kind, given) if instance.is_mixed else kind == given):
         raise ShapeError(f"rng of {kind} and {other} cannot give {given}", "operands")
     name = instance.attribute("distribution")
-    taken = FLOATS if name == "rng_normal" else REAL_NUMBERS
-    if not taken.includes(kind):
+    if not (FLOATS if name == "rng_normal" else _UNIFORM).includes(kind):
         raise ShapeError(f"rng of {kind} has no distribution {name}", "distribution")
 
 

@@ -15,6 +15,7 @@ from dialect_utils.ops.inference import (
     Instance,
     ShapeError,
     check_applied,
+    check_reducer,
     made,
     one_or_tuple,
     scalar_type,
@@ -82,14 +83,11 @@ def top_k(instance: Instance) -> Shape:
 # Constraints
 
 
-def check_reducer(instance: Instance) -> None:
+def check_reduction(instance: Instance) -> None:
     """Raises ShapeError where the computation of a reduction does not combine its arrays with its initial values."""
     count = len(instance.operands) // 2
-    floats = {str(each.element_type) for each in instance.arrays() if each.element_type.is_floating}
-    if len(floats) > 1 and instance.opcode == "reduce" and not instance.is_lenient:
-        raise ShapeError(f"reduce of floats of several precisions: {', '.join(sorted(floats))}", "operands")
     begun = [scalar_type(instance, index) for index in range(count, 2 * count)]
-    check_applied(instance, 0, [*begun, *(each.element_type for each in instance.arrays(0, count))], begun)
+    check_reducer(instance, 0, begun, [each.element_type for each in instance.arrays(0, count)])
 
 
 def check_map(instance: Instance) -> None:
@@ -238,7 +236,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         dims("dimensions", 0, needed=True),
         *TO_APPLY,
         result=reduce,
-        check=check_reducer,
+        check=check_reduction,
         define=define_reduce,
         factors=reduce_factors,
     ),

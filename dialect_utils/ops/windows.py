@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic
 
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.moves.steps import inverse_permutation
-from dialect_utils.ops.contractions import widened
+from dialect_utils.ops.contractions import ALGORITHM, widened
 from dialect_utils.ops.declaration import (
     ANY,
     COMBINED,
@@ -27,10 +27,28 @@ from dialect_utils.ops.declaration import (
     op,
     texts,
 )
-from dialect_utils.ops.domain import Domain, V, grouped, only_function, reshaped, result_array, transposed
+from dialect_utils.ops.domain import (
+    Domain,
+    UndefinedError,
+    V,
+    grouped,
+    only_function,
+    reshaped,
+    result_array,
+    transposed,
+)
 from dialect_utils.ops.factors import RESULT, Factor, Kind, Position, aligned, result_positions, shared, sizes_at
-from dialect_utils.ops.inference import Instance, ShapeError, check_applied, first_array, made, scalar_type, wider
-from dialect_utils.ops.reductions import PRED, check_reducer, reduced_arrays, reduced_result
+from dialect_utils.ops.inference import (
+    Instance,
+    ShapeError,
+    check_applied,
+    check_reducer,
+    first_array,
+    made,
+    scalar_type,
+    wider,
+)
+from dialect_utils.ops.reductions import PRED, check_reduction, reduced_arrays, reduced_result
 from dialect_utils.ops.structured import convolution_window, group_counts, labels, reduction_window
 from dialect_utils.ops.window import (
     DimensionLabels,
@@ -213,14 +231,16 @@ def check_select_and_scatter(instance: Instance) -> None:
     kind, begun = array.element_type, scalar_type(instance, 2)
     if not instance.is_lenient:
         check_applied(instance, 0, [kind, kind], [PRED])
-        check_applied(instance, 1, [begun, source.element_type], [begun])
+        check_reducer(instance, 1, [begun], [source.element_type])
 
 
 _LABEL_ENDS = ("bf", "io", "bf")
 
 
 def define_convolution(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
-    """Returns the sums of products of windows and kernels."""
+    """Returns the sums of products of windows and kernels; a gradient's operands have other roles."""
+    if operation.attribute("convolution_kind") in ("dgrad", "wgrad"):
+        raise UndefinedError("a convolution that is the gradient of another")
     return convolved(domain, operation, operands, lambda _, dimension: dimension)
 
 
@@ -342,7 +362,9 @@ OPERATIONS: tuple[Opcode, ...] = (
         2,
         CONTRACTED,
         *(replace(each, is_needed=each is DIM_LABELS) for each in CONVOLUTION),
-        *texts("convolution_kind sparsity_config algorithm block_scaling_config"),
+        Attribute("convolution_kind", values=("fprop", "wgrad", "dgrad", "unset")),
+        ALGORITHM,
+        *texts("sparsity_config block_scaling_config"),
         result=convolution,
         define=define_convolution,
         factors=convolution_factors,
@@ -351,10 +373,10 @@ OPERATIONS: tuple[Opcode, ...] = (
         "reduce-window",
         ANY,
         COMBINED | Trait.FOLDS,
-        replace(_WINDOW, is_needed=True),
+        _WINDOW,
         *TO_APPLY,
         result=reduce_window,
-        check=check_reducer,
+        check=check_reduction,
         define=define_reduce_window,
         factors=reduce_window_factors,
     ),

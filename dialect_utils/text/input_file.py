@@ -30,6 +30,7 @@ _KINDS = (
 _MOST_NAMES = 10_000
 
 _directory = ""
+_note: Callable[[str], object] | None = None
 
 
 class MissingFileError(DiagnosticError):
@@ -40,6 +41,12 @@ def read_from(directory: str) -> None:
     """Makes this module find files with relative names in a directory other than the working directory."""
     global _directory
     _directory = directory
+
+
+def note_reads(note: Callable[[str], object]) -> None:
+    """Makes this module call a function with the name of each file before it is opened."""
+    global _note
+    _note = note
 
 
 def located(path: str) -> str:
@@ -78,6 +85,8 @@ def open_input(path: str, largest: int, within: str = "") -> BinaryIO:
 
     `within` is the directory in which the file was found: a link is followed only to files in this directory.
     """
+    if _note is not None:
+        _note(path)
     # Without O_NONBLOCK, opening a pipe waits for a writer.
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
     try:

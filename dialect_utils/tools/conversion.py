@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal, cast
 
 from dialect_utils.io.files import Emit, encode, parse_bytes, serialize
@@ -11,6 +11,7 @@ from dialect_utils.ir import Dialect, Module
 from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.ops import Trait, split_asynchronous, with_trait
 from dialect_utils.ops.device_counts import devices_of, write_counts
+from dialect_utils.ops.devices import numbers_in
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ FORMS: Mapping[Form, tuple[Dialect, Emit]] = {
     "bytecode": ("stablehlo", "bytecode"),
     "portable": ("stablehlo", "bytecode"),
 }
+# XLA's importer makes an argument of each array of a tuple, and a result, but keeps the paths of aliases in the tuples.
+_ALIASES, _PATH = "mhlo.input_output_alias", r"array<i64(?:: ([\d, ]+))?>"
+_ALIAS = re.compile(
+    rf'kind = "(\w+)", parameter_index = {_PATH}, parameter_number = (\d+) : i64\}}, output_index = {_PATH}'
+)
 # Operations that only compilers write, and those whose phases StableHLO has, too.
 _COMPILED, _TRANSFERS = with_trait(Trait.COMPILED), with_trait(Trait.CHANNELED)
 # The name of MLIR for a text in memory: metadata with it names no file of the user.
@@ -115,7 +121,25 @@ def _from_hlo(module: HloModule) -> Module:
         module.give_lines()
         module.sort_callees_first()
     # XLA's importer writes the layouts as attributes.
-    return _parsed(execution.hlo_to_stablehlo(module.text(), module.source.name))
+    made = _parsed(execution.hlo_to_stablehlo(module.text(), module.source.name))
+    if module.aliases:
+        made.set_attribute(_ALIASES, f"[{', '.join(_flat_aliases(module, made.attributes[_ALIASES]))}]")
+    return made
+
+
+def _flat_aliases(module: HloModule, text: str) -> Iterator[str]:
+    """Yields the aliases that MLIR's text of a module lists, between arguments and results that are arrays."""
+    parameters, results = (
+        [path for number, shape in enumerate(shapes) for path, _ in shape.leaves_by_path((number,))]
+        for shapes in module.entry_layout
+    )
+    for kind, path, number, result_path in _ALIAS.findall(text):
+        ends = (int(number), *numbers_in(path)), (0, *numbers_in(result_path))
+        # The table of a tuple's addresses has no place in StableHLO.
+        if ends[0] in parameters and ends[1] in results:
+            result = f"array<i64: {results.index(ends[1])}>" if len(results) > 1 else "array<i64>"
+            argument = f"parameter_index = array<i64>, parameter_number = {parameters.index(ends[0])} : i64"
+            yield f'{{alias = {{kind = "{kind}", {argument}}}, output_index = {result}}}'
 
 
 def _from_stablehlo(module: StableHloModule) -> Module:

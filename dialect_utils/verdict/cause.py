@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from dialect_utils.execution import Array
 from dialect_utils.layout import ElementType
+from dialect_utils.layout.arrays.floats import most_ulps, wide
 from dialect_utils.verdict.differences import Mask, MovedElement, ulp_distance
 from dialect_utils.verdict.outcome import OutputProof
-from dialect_utils.verdict.rounding.floats import most_ulps, wide
 
 # Forms of a difference that no comparison of elements finds.
 PADDING: Final = "values that depend on padding"

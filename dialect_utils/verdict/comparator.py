@@ -10,6 +10,7 @@ import numpy as np
 
 from dialect_utils.execution import Array
 from dialect_utils.layout import ElementType
+from dialect_utils.layout.arrays.floats import smallest_normal
 from dialect_utils.verdict.cause import Cause, cause_in
 from dialect_utils.verdict.differences import (
     Counterexample,
@@ -20,7 +21,6 @@ from dialect_utils.verdict.differences import (
     first_of,
 )
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, Answer, Closeness
-from dialect_utils.verdict.rounding.floats import smallest_normal
 from dialect_utils.verdict.rounding.guarantees import Guarantee
 from dialect_utils.verdict.sampling import DataSet
 

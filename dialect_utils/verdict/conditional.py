@@ -12,6 +12,7 @@ from dialect_utils.engine_names import ENGINES
 from dialect_utils.execution import Array, Engine, ExecutionError, prepare
 from dialect_utils.ir import Module
 from dialect_utils.ir.control_flow import remove_uncalled
+from dialect_utils.layout.arrays.floats import wide
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Excluded, clauses, without_chlo
 from dialect_utils.verdict.certified import choices_of
@@ -19,7 +20,6 @@ from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.executable_part import remove_unused
 from dialect_utils.verdict.outcome import CONDITIONAL, PROOF
 from dialect_utils.verdict.proof import ProofResult
-from dialect_utils.verdict.rounding.floats import wide
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.terms.given import has_value
 

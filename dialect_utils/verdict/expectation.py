@@ -20,9 +20,9 @@ from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import element_type_of
+from dialect_utils.layout.arrays.floats import wide
 from dialect_utils.ops import Trait, has
 from dialect_utils.verdict.differences import BITS, Tolerance, different_elements
-from dialect_utils.verdict.rounding.floats import wide
 
 # The share of the largest output of a program by which any output may be off.
 _OF_PROGRAM = 1e-6

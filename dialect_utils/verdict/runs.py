@@ -13,9 +13,9 @@ import numpy as np
 from dialect_utils.execution import Array, Engine, ExecutionError, Program, Worker
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import element_type_of
+from dialect_utils.layout.arrays.floats import ulps_of
 from dialect_utils.ops.sharding import replicated
 from dialect_utils.verdict.entry import EntryArray
-from dialect_utils.verdict.rounding.floats import ulps_of
 from dialect_utils.verdict.sampling import DataSet
 
 # The code that XLA makes. Compiling `unoptimized` code takes half the time, and running it may take several times as

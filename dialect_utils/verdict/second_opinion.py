@@ -10,9 +10,9 @@ import numpy as np
 
 from dialect_utils.engine_names import ENGINE_TITLES, ENGINES, Engine
 from dialect_utils.execution import ExecutionError
+from dialect_utils.layout.arrays.floats import without_subnormals
 from dialect_utils.verdict.comparator import FLUSHED, Comparator, Finding
 from dialect_utils.verdict.judge import Judge
-from dialect_utils.verdict.rounding.floats import without_subnormals
 from dialect_utils.verdict.runs import Runs
 from dialect_utils.verdict.sampling import DataSet
 

@@ -23,6 +23,7 @@ _COUNTED = {
 }
 
 
+_FUSED = "without fused multiply-add (XLA_FLAGS=--xla_cpu_max_isa=AVX); jax.jit compiles with it, and then they differ"
 Scalars = dict[str, Any]
 
 
@@ -33,8 +34,8 @@ class Bisection:
     `passes` are passes whose removal makes XLA:CPU agree with the definition: every single such pass (`alone`), or else
     one smallest set. `broken` is the pass after which the definition of the module gives other results, empty where
     unknown. `tried` counts the sets of passes that were disabled. `operation` is the opcode that computes the output
-    that differs, in the smaller module in the file `reduced`, which has `operations` operations. `versions` are those
-    of the programs.
+    that differs, in the smaller module in the file `reduced`, which has `operations` operations. `fused` is an element
+    that differs only with fused multiply-add. `versions` are those of the programs.
     """
 
     file: str
@@ -45,6 +46,7 @@ class Bisection:
     cause: Scalars | None = None
     difference: str = ""
     example: str = ""
+    fused: str = ""
     reason: str = ""
     choices: tuple[str, ...] = ()
     data: int = 0
@@ -106,6 +108,8 @@ def lines(row: Bisection, disabled: str | None = None) -> list[str]:
     found = [_headline(row)]
     if row.difference:
         found += [row.difference, f"by definition and by XLA:CPU: {row.example}"]
+    if row.fused:
+        found += [_FUSED, f"by definition and by XLA:CPU: {row.fused}"]
     if row.choices:
         found.append(f"open: {', '.join(row.choices)}")
     if disabled is not None:

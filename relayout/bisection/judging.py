@@ -77,6 +77,8 @@ _DISABLED = "xla_disable_hlo_passes"
 _OPEN = "the results differ, and the definition leaves that open"
 _EVALUATED = "by definition the optimized module computes what the module does"
 _NOT_EVALUATED = "the reference engine does not execute the optimized module"
+# Sums that XLA:CPU may fuse with products.
+_MAY_FUSE = ("add", "subtract", "dot", "convolution")
 # Operations that forward a value of their operand.
 _FORWARDS = ("get-tuple-element", "copy", "bitcast")
 
@@ -113,13 +115,26 @@ class Bisector:
         if finding.answer == "unknown":
             return self._of(finding, "unknown", reason=finding.reason)
         if finding.answer != "different":
-            return self._of(finding, "nowhere", reason=finding.reason)
+            found = self._of(finding, "nowhere", reason=finding.reason)
+            return found if disabled else replace(found, fused=self._with_fused_products())
         bisection = self._of(finding, "unknown", reason=_OPEN)
         if bisection.choices:
             return bisection
         if disabled:
             return self._of(finding, "somewhere", reason=f"it differs without {', '.join(disabled)}, too")
         return self._located(finding)
+
+    def _with_fused_products(self) -> str:
+        """Returns the element that differs where XLA:CPU rounds a product and a sum once, as it does for `jax.jit`."""
+        opcodes = {each.opcode for each in self.module.operations()}
+        if opcodes.isdisjoint(_MAY_FUSE):
+            return ""
+        with Worker(self.worker.timeout, self.worker.devices, self.worker.memory, fuses=True) as worker:
+            try:
+                found = self.defined.finding(worker, {})
+            except ExecutionError:
+                return ""
+        return "" if found.answer != "different" else str(found.counterexample)
 
     def difference(self) -> Cause | None:
         """Returns the cause where XLA:CPU differs from the definition, else None."""

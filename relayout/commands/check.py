@@ -263,7 +263,7 @@ class _Check:
         if self.command.devices and devices_of(module).dependent is not None:
             module = with_devices(module, self.command.devices)
         verify(module)
-        self.console.diagnose(devices_of(module).notes_of_run)
+        self.console.diagnose(devices_of(module).notes_of_run())
         return module
 
     def _write_certificate(self, file: str, verdict: Verdict) -> None:

@@ -79,10 +79,7 @@ class Explain(Command):
     def work(self, unit: Unit, console: Console) -> int:
         self._check()
         if self.list_kernels or self.kernel is not None:
-            # Imported here: shapes need no modules.
-            from dialect_utils.io.inputs import last_stages
-
-            inputs = last_stages(self.selection.find(self.shapes, console))
+            inputs = self.selection.find(self.shapes, console, final=True)
             return max(console.attempt(partial(self._explain_kernels, each)) for each in inputs)
         if len(self.shapes) > 1 and any(map(_is_piece, self.shapes)):
             raise usage_error("a shape came in pieces", f"quote it: '{' '.join(self.shapes)}'")

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import encode
-from dialect_utils.io.inputs import Input, find_inputs, last_stages, pair_inputs
+from dialect_utils.io.inputs import Input, find_inputs, pair_inputs
 from dialect_utils.ir import Module
 from dialect_utils.memory.messages import is_memory_message, memory_messages
 from dialect_utils.ops.device_counts import devices_of
@@ -151,19 +151,15 @@ class Report(Command):
 
     def _pairs(self, console: Console) -> list[tuple[Input, Input | None]]:
         """Returns the modules to report, of the last stage unless --stage names one, each with its old module."""
-        new = self._chosen(self.files, console)
+        new = self.selection.find(self.files, console, final=True)
         if self.against is None:
             return [(each, None) for each in new]
         # Several dumps may be compared with one old dump.
-        old = self._chosen([self.against], console)
+        old = self.selection.find([self.against], console, final=True)
         pairs = [(old[0], each) for each in new] if len(old) == 1 else pair_inputs(old, new).pairs
         if not pairs:
             raise usage_error(f"no module of {self.against} has the name and the stage of one of the FILEs")
         return [(after, before) for before, after in pairs]
-
-    def _chosen(self, files: Sequence[str], console: Console) -> list[Input]:
-        found = self.selection.find(files, console)
-        return found if self.selection.stage else last_stages(found)
 
     def _targets(self, inputs: Sequence[Input]) -> list[str | None]:
         """Returns the output file of each report (None: standard output)."""
@@ -224,6 +220,8 @@ class Report(Command):
         return [each for each in found if each is not None]
 
     def _report_one(self, new: Input, old: Input | None, unit: Unit, heading: str, console: Console) -> int:
+        # Standard input is read once.
+        new = replace(new, content=new.data())
         if (text := _message_of(new)) is not None:
             return self._report_message(new, text, heading)
         if self.trial:
@@ -339,7 +337,7 @@ def _causes(unit: Unit) -> str:
 
 def _send(new: Input, report: MemoryReport, sentence: str, page: str = "") -> None:
     """Sends a report to the process that gathers those of all modules."""
-    print_json(Gathered.of(new, report.usage.peak_bytes, sentence, page).as_json())
+    print_json(Gathered.of(new, report.usage.main_memory_peak_bytes, sentence, page).as_json())
 
 
 def _message_of(new: Input) -> str | None:

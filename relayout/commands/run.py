@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, product
+from itertools import islice, product, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 if TYPE_CHECKING:
     from dialect_utils.execution import Array, Recorded, SavedArray, Worker
     from dialect_utils.layout import ArrayShape
-    from dialect_utils.ops.sharding import Sharding
+    from dialect_utils.ops.sharding import Partition, Sharding
     from dialect_utils.verdict import Tolerance
     from dialect_utils.verdict.expectation import Distance
     from relayout.compared import Compared
@@ -53,9 +53,12 @@ class Run(EachModule):
         "relayout run examples/attention.mlir --seed 1",
         "relayout run examples/attention_tpu.hlo --inputs examples/attention_tpu.npz --json",
     )
+    takes_final = True
     shared = ("relayout.compared", "relayout.ready", "numpy.random")
 
-    files: tuple[str, ...] = argument("FILE", "a module in any format, or a dump directory; - is standard input", "*")
+    files: tuple[str, ...] = argument(
+        "FILE", "a module in any format, or a dump directory, whose final modules run; - is standard input", "*"
+    )
     batch: BatchOptions = group(BatchOptions)
     inputs: tuple[str, ...] = repeated(
         "[NAME=]FILE",
@@ -179,12 +182,14 @@ class _Runner:
         outputs = execution.run(inputs)
         if expected is not None and self.command.sharded:
             expected = self._expected(execution, recorded, outputs, is_told=True)
+        is_shown = self.command.outputs or (expected is None and source is None)
+        wholes, shapes = self._wholes(execution, outputs) if is_shown else (outputs, results)
         if self.command.outputs:
-            write_output(str(Path(self.command.outputs)), arrays_to_npz("out", outputs, results))
+            write_output(str(Path(self.command.outputs)), arrays_to_npz("out", wholes, shapes))
         if expected is None and source is not None:
             expected = source.outputs(inputs, self.worker, self.command.engine)
         if expected is None:
-            self._print_outputs(file, outputs, results, execution.seconds)
+            self._print_outputs(file, wholes, shapes, execution.seconds)
             return DONE
         compared = Compared(forms, self.worker, ready.devices, outputs, expected, results, inputs)
         # A snapshot's own results come from the same program.
@@ -226,8 +231,8 @@ class _Runner:
         if execution is not None:
             self.console.diagnose(execution.ready.notes)
             return execution
-        self.console.diagnose(forms.notes)
         devices, is_fixed = self._devices(forms)
+        self.console.diagnose(forms.notes(devices))
         # Rejects what must not be executed before random inputs are drawn.
         ready = Ready.of(forms, devices, self.worker.memory, engine)
         execution = Execution(forms, ready, worker_of(devices), engine)
@@ -283,23 +288,28 @@ class _Runner:
         if self.command.devices:
             return self.command.devices, True
         found = devices_of(forms.module)
-        if found.needed == found.count or self.command.sharded:
-            return found.count, found.needed == found.count
+        if found.needed == found.count:
+            return found.count, True
         if not self.command.are_given:
             return found.needed, False
         arrays, _ = read_inputs(self.command.inputs, arguments_of(forms.dump))
-        is_for_all = have_shapes(arrays, entry_arrays(forms.module, found.count)[0])
+        if self.command.sharded:
+            # Whole arrays fit a program that is not partitioned yet, and no other.
+            is_for_all = not have_shapes(arrays, entry_arrays(forms.module, found.needed)[0])
+        else:
+            is_for_all = have_shapes(arrays, entry_arrays(forms.module, found.count)[0])
         return found.count if is_for_all else found.needed, False
 
     def _inputs(self, execution: Execution, recorded: Recorded | None) -> Sequence[Array | SavedArray]:
         from dialect_utils.execution.named import arguments_of, read_inputs
+        from dialect_utils.ops.device_counts import devices_of
         from dialect_utils.verdict import random_inputs
 
         ready, parameters = execution.ready, execution.ready.parameters
         if self.command.are_given:
             arrays, notes = read_inputs(self.command.inputs, arguments_of(execution.forms.dump))
             self.console.diagnose(notes)
-            if self.command.sharded and ready.devices == 1:
+            if self.command.sharded and ready.devices == 1 and devices_of(execution.forms.dump).count == 1:
                 raise usage_error("--sharded splits arrays among several devices, but this program runs on one")
             return self._parts(arrays, execution, "in")
         if recorded is not None:
@@ -348,7 +358,7 @@ class _Runner:
         if not self.command.sharded or execution.ready.devices == 1:
             return arrays
         from dialect_utils.execution.named import split_all_among_devices
-        from dialect_utils.verdict.partition import placements, read_partition
+        from dialect_utils.verdict.partition import placements
 
         ready, of_results = execution.ready, prefix == "out"
         shapes = ready.results if of_results else ready.parameters
@@ -357,9 +367,8 @@ class _Runner:
             sizes = [each.shape for each in arrays]
             options = placements(execution.forms.dump, ready.devices, sizes, of_results=of_results)
         else:
-            file = self.command.sharded
-            found = read_partition(decode(read_bytes(file)), display_name(file))
-            options = [[each] for each in (found.parameters, found.results)[of_results]]
+            found = self._partition()
+            options = [[each] for each in (found.results if of_results else found.parameters)]
         parts, notes = split_all_among_devices(arrays, shapes, prefix, options, outputs)
         if not of_results and notes and self.command.expect:
             chosen = min(
@@ -370,6 +379,37 @@ class _Runner:
             notes = [Diagnostic(message, None, "note", _SHARDING_HINT)]
         self.console.diagnose(notes if is_told else ())
         return parts
+
+    def _partition(self) -> Partition:
+        """Returns the placement in the file of --sharded."""
+        from dialect_utils.verdict.partition import read_partition
+
+        file = self.command.sharded or ""
+        return read_partition(decode(read_bytes(file)), display_name(file))
+
+    def _wholes(self, execution: Execution, outputs: Sequence[Array]) -> tuple[Sequence[Array], Sequence[ArrayShape]]:
+        """Returns the outputs and their shapes: with --sharded whole arrays, where the shardings of results are known.
+
+        Devices that should hold the same part and do not keep their parts.
+        """
+        ready = execution.ready
+        if not self.command.sharded or ready.devices == 1:
+            return outputs, ready.results
+        from dialect_utils.execution.named import join_parts
+        from dialect_utils.verdict.partition import result_shardings
+
+        known: Sequence[Sharding | None] = ()
+        if self.command.sharded == _AUTO:
+            known = result_shardings(execution.forms.dump, ready.devices)
+        else:
+            known = self._partition().results
+        pairs = zip(outputs, known, strict=False)
+        joined = [None if each is None else join_parts(parts, each) for parts, each in pairs]
+        found = [parts if whole is None else whole for parts, whole in zip_longest(outputs, joined)]
+        if names := [f"out{number}" for number, whole in zip_longest(range(len(found)), joined) if whole is None]:
+            message = f"{', '.join(names)}: the parts of each device, because no sharding joins them"
+            self.console.diagnose([Diagnostic(message, None, "note", _SHARDING_HINT)])
+        return found, [replace(shape, dimensions=each.shape) for shape, each in zip(ready.results, found, strict=True)]
 
     def _distance(
         self,

@@ -14,7 +14,14 @@ from dialect_utils.text.html import html_text
 from relayout.report.pages import page_table, plain_page
 from relayout.report.terminal import clip, format_table
 
-_TOTALS = ("peak_bytes", "argument_bytes", "output_bytes", "alias_bytes", "temporary_bytes", "padding_bytes")
+_TOTALS = (
+    "main_memory_peak_bytes",
+    "argument_bytes",
+    "output_bytes",
+    "alias_bytes",
+    "temporary_bytes",
+    "padding_bytes",
+)
 _SHOWN = 10
 
 
@@ -104,7 +111,7 @@ def comparison_page(comparison: Comparison, width: int | None = None) -> str:
 
 def comparison_sentence(comparison: Comparison) -> str:
     """Returns the old and the new peak, and the group of buffers that changed most."""
-    old, new = comparison.totals["peak_bytes"]
+    old, new = comparison.totals["main_memory_peak_bytes"]
     name = {-1: "less", 0: "the same", 1: "more"}[(new > old) - (new < old)]
     peaks = f"the peak is {format_bytes(new)}, and was {format_bytes(old)}"
     change = f"{format_bytes(abs(new - old))} {name}" if new != old else name
@@ -178,7 +185,7 @@ def _html_relayouts(title: str, rows: Sequence[RelayoutRow]) -> Iterator[str]:
 
 
 def _title(name: str) -> str:
-    return name.removesuffix("_bytes")
+    return name.removesuffix("_bytes").replace("_", " ")
 
 
 def _marked(change: int) -> str:

@@ -34,7 +34,7 @@ def _figures(report: MemoryReport) -> dict[str, float]:
     totals, kinds = report.totals(), report.collective_kinds
     relayouts = [row for row in report.relayouts if row.kind == "relayout"]
     return {
-        "peak": totals["peak_bytes"],
+        "peak": totals["main_memory_peak_bytes"],
         "arguments": totals["argument_bytes"],
         "outputs": totals["output_bytes"],
         "temporaries": totals["temporary_bytes"],

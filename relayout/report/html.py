@@ -62,7 +62,7 @@ def html_page(report: MemoryReport, causes: str = "") -> str:
     """
     parts = {
         "title": html_text(f"memory of {report.module.name or 'module'}"),
-        "sentence": html_text(report.headline),
+        "sentence": "; ".join(filter(None, (html_text(report.fit), html_text(report.headline)))),
         "advice": _advice(report),
         "machine": _GPU if report.usage.is_gpu else _TPU,
         "causes": causes,

@@ -44,7 +44,7 @@ def _entry(report: MemoryReport) -> Iterator[str]:
 
 
 def _answer(report: MemoryReport) -> Iterator[str]:
-    yield report.headline
+    yield from filter(None, (report.fit, report.headline))
     for each in report.advice[:_ADVICE]:
         yield f"  {each.subject}: {each.text} (saves up to {format_bytes(each.bytes_saved)})"
     yield ""
@@ -59,18 +59,24 @@ def clip(lines: Iterable[str], width: int | None) -> str:
 def _totals(report: MemoryReport) -> Iterator[str]:
     usage = report.usage
     held = sum(buffer.bytes_held for buffer in usage.at_peak)
-    yield f"{report.module.name or 'module'}: peak {format_bytes(usage.peak_bytes)}" + (
+    yield f"{report.module.name or 'module'}: peak {format_bytes(usage.main_memory_peak_bytes)} in main memory" + (
         ", a bound: the module has no schedule" if usage.is_bound else ""
     )
     yield f"  arguments    {format_bytes(usage.argument_bytes):>10}"
     aliased = f"of which {format_bytes(usage.alias_bytes)} alias arguments"
     yield f"  outputs      {format_bytes(usage.output_bytes):>10}   {aliased}"
+    yield f"  temporaries  {format_bytes(usage.temporary_bytes):>10}"
+    share = usage.padding_bytes / held if held else 0.0
+    yield f"  padding      {format_bytes(usage.padding_bytes):>10}   {share:.1%} of what the peak holds"
     if usage.host_bytes:
         yield f"  on the host  {format_bytes(usage.host_bytes):>10}   arguments and outputs"
     for space, size in usage.peak_by_space.items():
-        yield f"  temporaries  {format_bytes(size):>10}   {memory_space_name(space, is_gpu=usage.is_gpu)}"
-    share = usage.padding_bytes / held if held else 0.0
-    yield f"  padding      {format_bytes(usage.padding_bytes):>10}   {share:.1%} of what the peak holds in main memory"
+        if space:
+            name = memory_space_name(space, is_gpu=usage.is_gpu)
+            yield f"  {name:12} {format_bytes(size):>10}   temporaries, beside main memory"
+    if usage.peak_bytes != usage.main_memory_peak_bytes + usage.host_bytes:
+        told = "peak_memory_in_bytes of the compiler, which counts temporaries of the memory space that has the most"
+        yield f"  counted      {format_bytes(usage.peak_bytes):>10}   {told}"
     yield from _cost_total(report)
 
 
@@ -152,7 +158,9 @@ def _held(report: MemoryReport) -> _Table:
     title = f"held at the peak: {len(usage.at_peak)} buffers, time {usage.peak_time} of {usage.schedule.length}"
     header = ("held", "role", "value", "shape", "from")
     rows = [(group.bytes_held, len(group.rows), _held_row(group)) for group in groups]
-    return sum(group.bytes_held for group in groups), _table(report.usage.peak_bytes * LEAST_SHARE, title, header, rows)
+    return sum(group.bytes_held for group in groups), _table(
+        report.usage.main_memory_peak_bytes * LEAST_SHARE, title, header, rows
+    )
 
 
 def _held_row(group: Group) -> Sequence[str]:
@@ -168,7 +176,7 @@ def _padding(report: MemoryReport) -> _Table:
     header = ("padding", "held", "value", "shape", "why", "from")
     rows = [(group.padding_bytes, len(group.rows), _padding_row(group)) for group in groups]
     return sum(group.padding_bytes for group in groups), _table(
-        report.usage.peak_bytes * LEAST_SHARE, "most padding", header, rows
+        report.usage.main_memory_peak_bytes * LEAST_SHARE, "most padding", header, rows
     )
 
 
@@ -190,7 +198,7 @@ def _relayouts(report: MemoryReport) -> _Table:
     title = f"relayouts: {count}, {format_bytes(total)} read and written; {others} more copies between memory spaces"
     header = ("moved", "times", "op", "layouts", "from")
     return total, _table(
-        report.usage.peak_bytes * LEAST_SHARE,
+        report.usage.main_memory_peak_bytes * LEAST_SHARE,
         title,
         header,
         [(sum(row.total_bytes for row in rows), len(rows), _move(rows)) for rows in moved],

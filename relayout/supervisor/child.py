@@ -19,7 +19,7 @@ from dialect_utils.io.files import STANDARD_INPUT, is_url
 from dialect_utils.io.inputs import Input
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError
-from dialect_utils.text.input_file import read_from
+from dialect_utils.text.input_file import note_reads, read_from
 from relayout.batch.unit import Unit, Work
 from relayout.command import Command, Job, worked
 from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
@@ -131,10 +131,12 @@ def _serve(host: Host, job: Job, limits: Limits, empty: int, *, is_planner: bool
     if command is None:
         return
     enter_directory()
+    note_reads(host.reads)
     with ExitStack() as stack:
         work = _opened(stack, command, console)
         while True:
             unit = parse_unit(host.next_unit())
+            host.known.update(each.path for each in unit.inputs)
             host.send_done(worked(work, unit, job, console).header)
 
 
@@ -148,6 +150,7 @@ def _confine(limits: Limits, console: Console, empty: int) -> Callable[[], None]
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         os.environ.clear()
         os.environ.update(kept)
+    sandbox.hide_other_processes()
     directory = os.getcwd()
     sys.path[:] = [directory if each == "" else each for each in sys.path]
     sandbox.limit_resources(limits.memory)

@@ -134,6 +134,8 @@ class Host:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
+        # The files that the process of the command knows.
+        self.known: set[str] = set()
 
     def send_plan(self, plan: bytes) -> None:
         """Sends the units of the command."""
@@ -193,6 +195,12 @@ class Host:
     def waits(self, seconds: float | None) -> None:
         """Stops the clock while this process waits, at most so many seconds; None: for standard input."""
         self._tell({"tell": "waits", "seconds": seconds})
+
+    def reads(self, path: str) -> None:
+        """Names a file that this process opens, once: no output of the command may replace it."""
+        if path not in self.known:
+            self.known.add(path)
+            self._tell({"tell": "reads", "path": path})
 
     def goes_on(self) -> None:
         """Starts the clock again after `waits`."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 from dialect_utils import processes, sandbox
 from dialect_utils.io.files import is_url
 from dialect_utils.text import DiagnosticError
-from relayout.output import new_file, write_to_file
+from relayout.output import new_file, note_read, write_to_file
 from relayout.process import Clock, fork
 from relayout.supervisor import host
 from relayout.supervisor.programs import Programs
@@ -32,7 +32,6 @@ _CHUNK = 1 << 18
 _WORDS_BYTES = 8 << 10
 # A process that has closed its connection ends soon.
 _END_SECONDS, _LOOK_SECONDS = 0.5, 0.005
-# A wait that a child announces is cut to this length.
 _MOST_SECONDS = 1e9
 _UNLIMITED = 1e7
 # Files for reproducing failures, for one unit.
@@ -86,6 +85,7 @@ class Child:
         *,
         programs: Programs | None = None,
         reads_input: bool = False,
+        longest_wait: float = processes.START_SECONDS,
     ) -> None:
         with ExitStack() as opened, ExitStack() as failed:
             self.connection, theirs = socket.socketpair()
@@ -99,6 +99,7 @@ class Child:
         os.set_blocking(self.words, False)
         self.clock = Clock(self.pid, 0.0)
         self._writable, self._most_output, self._reads_input = writable, most_output, reads_input
+        self._longest_wait = longest_wait
         self._programs = programs or Programs()
         self._has_items = False
         self._entry: Entry | None = None
@@ -233,9 +234,11 @@ class Child:
             case {"tell": "waits", "seconds": None} if self._reads_input:
                 self.clock.wait(None)
             case {"tell": "waits", "seconds": int() | float() as seconds} if 0 <= seconds <= _MOST_SECONDS:
-                self.clock.wait(seconds)
+                self.clock.wait(min(seconds, self._longest_wait))
                 for pid in self._programs.running:
                     sandbox.limit_cpu_seconds(seconds, pid)
+            case {"tell": "reads", "path": str(path)}:
+                note_read(path)
             case {"tell": "goes on"}:
                 self.clock.go_on()
             case _:

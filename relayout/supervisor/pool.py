@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dialect_utils import sandbox
+from dialect_utils import processes, sandbox
 from dialect_utils.processes import NO_MEMORY, describe_exit
 from dialect_utils.text import Diagnostic, render
 from relayout.batch.unit import Unit
@@ -49,6 +49,8 @@ _RESULT = {name: type(value) for name, value in Result(0).header.items()}
 _STATUSES = range(128)
 # The options whose files this process makes, not a child or a compiler.
 _OWN = ("results", "junit", "sarif", "dump", "reduced_dir")
+# Added to a child's longest wait: it ends a run of --oracle itself.
+_WAIT_MARGIN = 5.0
 _MORE_OUTPUT = "--max-output GB allows more"
 
 
@@ -188,6 +190,7 @@ class Pool:
                 tool=values_of(command).get("tool"),
             ),
             reads_input=self._limits.reads_input,
+            longest_wait=_longest_wait(command, self._limits),
         )
 
     def _begin(self, number: int, unit: Unit) -> None:
@@ -295,6 +298,14 @@ def _cause(child: Child, limits: Limits) -> Lost:
         return Lost("no result after all the processor time that it may have", _MORE_TIME)
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return Lost(f"the process that worked on it {describe_exit(code)}{f' ({lines[-1]})' if lines else ''}")
+
+
+def _longest_wait(command: Command, limits: Limits) -> float:
+    """Returns the seconds of a child's longest wait, which is for a compiler, a worker, a run of --oracle or a URL."""
+    own = command.limits.timeout or processes.compiler_seconds
+    transfer = processes.TRANSFER_SECONDS if limits.is_online else 0.0
+    run = values_of(command)["run_timeout"] if command.oracle else 0.0
+    return max(own, processes.START_SECONDS, transfer, run) + _WAIT_MARGIN
 
 
 def _gigabytes(size: int) -> str:

@@ -99,13 +99,13 @@ class CopiedWorker(_Polled, processes.Process):
             self._code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
-def _serve(ends: Sequence[int], parent: int, memory: str, devices: str) -> NoReturn:
+def _serve(ends: Sequence[int], parent: int, memory: str, devices: str, fuses: str) -> NoReturn:
     """Serves requests in a process just forked, as if a new interpreter had started the worker."""
     try:
         for stream, end in enumerate(ends):
             os.dup2(end, stream)
         leave_session()
-        environment = processes.worker_environment(devices)
+        environment = processes.worker_environment(devices, fuses)
         os.environ.clear()
         os.environ.update(environment)
         _forget_working_directory(environment["PYTHONPATH"].split(os.pathsep))
@@ -279,8 +279,8 @@ class Programs:
                 folder == self.dump if folder else self.may_compile
             ):
                 return [str(min(int(memory), self.memory)), platform, folder]
-            case [str(memory), str(devices)] if program == processes.WORKER:
-                return [str(min(int(memory), self.memory)), str(int(devices))]
+            case [str(memory), str(devices), ("0" | "1") as fuses] if program == processes.WORKER:
+                return [str(min(int(memory), self.memory)), str(int(devices)), fuses]
             case [str(memory), str(tool)] if program == processes.PASSES and tool == self.tool:
                 return [str(min(int(memory), self.memory)), tool]
         raise MalformedFrameError(f"a request for a {program} that it may not start")

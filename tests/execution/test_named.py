@@ -176,6 +176,54 @@ def test_a_sharded_program_takes_whole_arrays(tmp_path: Path, capsys: pytest.Cap
     assert "f32[2,2] is needed" in capsys.readouterr().err
 
 
+ROWS = """func.func @main(%x: tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  BODY
+  return %y : tensor<4x2xf32>
+}
+sdy.mesh @mesh = <["x"=2]>
+"""
+MANUAL = """%y = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>]
+    manual_axes={"x"} (%p: tensor<2x2xf32>) {
+    %n = stablehlo.negate %p : tensor<2x2xf32>
+    sdy.return %n : tensor<2x2xf32>
+  } : (tensor<4x2xf32>) -> tensor<4x2xf32>"""
+PARTS = """HloModule m, is_scheduled=true, num_partitions=2
+
+ENTRY e {
+  p = f32[2,2]{1,0} parameter(0), sharding={devices=[2,1]0,1}
+  ROOT y = f32[2,2]{1,0} negate(p)SHARDING
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("whole.mlir", ROWS.replace("BODY", "%y = stablehlo.negate %x : tensor<4x2xf32>"), "it runs on one"),
+        ("manual.mlir", ROWS.replace("BODY", MANUAL), ""),
+        ("parts.hlo", PARTS.replace("SHARDING", ", sharding={devices=[2,1]0,1}"), ""),
+        ("turned.hlo", PARTS.replace("SHARDING", ", sharding={devices=[2,1]1,0}"), ""),
+        ("open.hlo", PARTS.replace("SHARDING", ""), "out0: the parts of each device, because no sharding joins them"),
+        ("other.hlo", PARTS.replace("SHARDING", ", sharding={replicated}"), "out0: the parts of each device"),
+    ],
+)
+def test_results_of_parts_are_joined_by_their_shardings(
+    name: str, text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, out = -np.arange(8, dtype=np.float32).reshape(4, 2), str(tmp_path / "out.npz")
+    (tmp_path / name).write_text(text)
+    np.savez(tmp_path / "in.npz", in0=-whole)
+    command = ["run", str(tmp_path / name), "--inputs", str(tmp_path / "in.npz"), "--sharded", "auto"]
+    assert main([*command, "--outputs", out]) == 0
+    printed = "".join(capsys.readouterr())
+    assert said in printed
+    assert ("of each device" in printed) == (said.startswith("out0"))
+    expected = {"turned.hlo": whole[[2, 3, 0, 1]]}.get(name, whole)
+    assert np.load(out)["out0"].tolist() == (expected.reshape(2, 2, 2) if "of each" in said else expected).tolist()
+    assert ("it runs on one" in printed) == (name == "whole.mlir")
+
+
 def test_devices_that_do_not_communicate_run_if_the_arrays_are_for_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

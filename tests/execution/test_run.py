@@ -18,6 +18,21 @@ TILED_MLIR = """func.func @main(%p: tensor<3x5xf32> {mhlo.layout_mode = "{1,0:T(
 }
 """
 
+LOOP = """HloModule m
+c {{
+  p = {0} parameter(0)
+  ROOT r = pred[] constant(false)
+}}
+b {{
+  ROOT p = {0} parameter(0)
+}}
+ENTRY e {{
+  p = {0} parameter(0)
+  w = {0} while(p), condition=c, body=b
+  ROOT r = s32[] constant(0)
+}}
+"""
+
 REJECTED = {
     "q = f32[12] bitcast(p)": "m.hlo:4:3: error: a bitcast reads bytes",
     "q = (f32[4,3], f32[4,3], u32[]) copy-start(p)": "m.hlo:4:3: error: XLA:CPU does not execute copy-start",
@@ -110,6 +125,13 @@ def test_recursion_is_rejected() -> None:
     }"""
     with pytest.raises(DiagnosticError, match="f calls itself"):
         prepare(parse_bytes(text.encode(), "m.mlir"), "m.mlir")
+
+
+def test_xla_crashes_on_a_loop_over_one_dynamic_array() -> None:
+    one, two = (parse_bytes(LOOP.format(state).encode(), "m") for state in ("(f32[<=4])", "(f32[<=4], s32[])"))
+    assert prepare(two, "m").text
+    with pytest.raises(DiagnosticError, match=r"m:11:3: error: .* whose only value is .* dynamic size, f32\[<=4\]"):
+        prepare(one, "m")
 
 
 def test_xla_crashes_on_an_all_to_all_of_one_array_in_a_tuple() -> None:

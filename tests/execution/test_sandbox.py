@@ -158,3 +158,25 @@ def test_a_compiler_writes_in_its_directory_only(tmp_path: Path) -> None:
     (tmp_path / "outside").write_text("whole")
     assert _run(_LANDLOCKED, str(tmp_path / "inside"), str(tmp_path / "outside")) == ""
     assert (tmp_path / "outside").read_text() == "whole"
+
+
+_HIDDEN = """
+import os, sys
+from dialect_utils import sandbox
+files = [f"/proc/{os.getppid()}/{name}" for name in ("environ", "mem", "maps")]
+for each in files:
+    open(each, "rb").close()
+sandbox.hide_other_processes()
+for each in files:
+    try:
+        open(each, "rb").close()
+        print(each)
+    except PermissionError:
+        pass
+"""
+
+
+def test_a_sandboxed_process_reads_no_memory_of_others() -> None:
+    if ctypes.CDLL(None).syscall(444, None, 0, 1) < 1:
+        pytest.skip("this kernel has no Landlock")
+    assert _run(_HIDDEN) == ""

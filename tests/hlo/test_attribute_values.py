@@ -91,7 +91,7 @@ WRONG = [
 def test_the_right_text_is_accepted() -> None:
     assert first_error(_TEXT) == ""
     assert first_error(_TEXT.replace("line=1 end_line=2", "end_line=2, line=-1")) == ""
-    assert first_error(_TEXT.replace("index=0", "index=0, sharding={{replicated}}/* \u00a0\v */")) == ""
+    assert first_error(_TEXT.replace("index=0", "index=0, sharding={replicated}/* \u00a0\v */")) == ""
     assert first_error(_TEXT.replace("a/b", r"\u00e4\X41\'\?\101\x000041" + "\u00a0\v")) == ""
     # A JSON object is not unescaped.
     assert first_error(_TEXT.replace('"c":"}"', r'"c":"\l"')) == ""

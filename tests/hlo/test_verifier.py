@@ -40,6 +40,7 @@ NOT_REJECTED = {
     "MismatchedMinorToMajorSizeAndDimensionSize": "the test changes the module after it is read",
     "CheckCallOperandOutputAliasing": "the test changes the module after it is read",
     "AsyncOpTupleWrongType": "the test changes the module after it is read",
+    "VerifyBuffersAsyncCallStreamAnnotated": "the status that the test expects is OK",
     "MultipleOpsProducesError": "bare instruction lines are a module here",
     "EmptyLeafInOriginalValue": "XLA's parser tests accept the text that its verifier tests reject",
 }
@@ -81,7 +82,11 @@ MISTAKES = [
     ("p = f32[4] parameter(0)\n  ROOT c = f32[4] collective-permute(p), source_target_pairs={{0,5},{1,2}}", "", ", replica_count=3", "the target 5 in source_target_pairs must be below 3"),
     ("t = f32[] parameter(0)\n  ROOT i = (u32[3], token[]) infeed(t)", "", "", "infeed waits for tokens"),
     ("p = f32[4] parameter(0)\n  ROOT o = token[] outfeed(p, p)", "", "", "outfeed waits for tokens, found f32[4]"),
-    ("p = f32[4] parameter(0)\n  ROOT a = token[] after-all(p)", "", "", "after-all waits for tokens, found f32[4]"),
+    ("p = f32[2] parameter(0)\n  ROOT c = f32[2] all-reduce(p), channel_id=0, to_apply=add", _ADD, "", "must be greater than 0"),
+    ("p = f32[2] parameter(0)\n  r = u32[1] parameter(1)\n  ROOT c = f32[2] collective-reduce(p, r), has_dynamic_root=true, to_apply=add", _ADD, "", "takes s32[1] as its last operand"),
+    ("p = f32[2] parameter(0)\n  ROOT a = (f32[2], f32[2]) all-to-all(p, p), replica_groups={}", "", "", "among 1 devices has 2 operands"),
+    ("p = f32[<=2] parameter(0)\n  ROOT a = f32[<=2] all-to-all(p), dimensions={0}, replica_groups={{0,1}}", "", "", "all-to-all splits dimension 0"),
+    ("p = f32[2] parameter(0)\n  s = (f32[2], f32[2], u32[]) all-gather-start(p), dimensions={0}\n  ROOT d = f32[2] all-gather-done(s)", "", "", "gives its operands and results"),
     ("p = f32[4] parameter(0)\n  r = (f32[4], u32[], token[]) recv(p), channel_id=1\n  ROOT d = (f32[4], token[]) recv-done(r), channel_id=1", "", "", "recv waits for tokens, found f32[4]"),
     ("p = f32[4] parameter(0)\n  t = token[] after-all()\n  ROOT o = token[] outfeed(p, t), outfeed_shape=f32[5]", "", "", "has the outfeed_shape f32[5]"),
     # Sends, receives and asynchronous operations.
@@ -119,6 +124,12 @@ MISTAKES = [
     ("a = f32[4,2] parameter(0)\n  ROOT d = f32[4,4] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={1}, operand_precision={packed_nibble,default}", "", "", "packed nibbles on one side"),
     ("a = f32[2,10] parameter(0)\n  s = f32[2,6] parameter(1)\n  ROOT d = f32[2,2] scaled-dot(a, a, s, s), lhs_contracting_dims={1}, rhs_contracting_dims={1}", "", "", "should be a multiple of dimension 1"),
     ("a = f32[11,5] parameter(0)\n  b = f32[3,5,7] parameter(1)\n  c = s32[2] parameter(2)\n  ROOT d = f32[11,7] ragged-dot(a, b, c), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}", "", "", "has 2 groups, but 3 on the right"),
+    ("a = f8e4m3fn[2,4,4] parameter(0)\n  s = f32[2,4,2] parameter(1)\n  ROOT d = f32[2,2] scaled-dot(a, a, s, s), lhs_contracting_dims={1,2}, rhs_contracting_dims={1,2}", "", "", "sums over one dimension"),
+    ("a = f8e4m3fn[2,4] parameter(0)\n  s = f32[2,2] parameter(1)\n  t = f32[] parameter(2)\n  ROOT d = f32[2,2] scaled-dot(a, a, s, t), lhs_contracting_dims={1}, rhs_contracting_dims={1}", "", "", "of another rank"),
+    ("a = f32[2,11,5] parameter(0)\n  b = f32[3,2,5,7] parameter(1)\n  c = s32[4,3] parameter(2)\n  ROOT d = f32[2,11,7] ragged-dot(a, b, c), lhs_batch_dims={0}, rhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_contracting_dims={2}, lhs_ragged_dims={1}, rhs_group_dims={0}", "", "", "each index of the outer dimensions [2]"),
+    ("a = f32[4,2] parameter(0)\n  ROOT d = f32[4,4] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={1}, algorithm=dot_f8", "", "", "the algorithm of dot is dot_f8"),
+    ("a = s8[4294967296] parameter(0)\n  ROOT s = s32[] get-dimension-size(a), dimensions={0}", "", "", "is beyond s32"),
+    ("a = f32[4] parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=c", "c {\n  x = bf16[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n", "", "whose accumulator is bf16[], but its result f32[]"),
     ("i = f32[4] parameter(0)\n  z = f32[] parameter(1)\n  ROOT s = (f32[4], f32[]) scan(i, z), dimensions={0}, num_carries=3, to_apply=g", _SCANNED, "", "scan has 3 carries, but only 2 operands"),
     ("p = f32[4] parameter(0)\n  ROOT c = f32[4] exponential(p), result_accuracy={tolerance={rtol=-1, atol=0, ulps=2}}", "", "", "is negative"),
     # Literals.
@@ -147,13 +158,39 @@ MISTAKES = [
     (f"p = f32[2,3] parameter(0)\n  ROOT s = {_STATE} async-start(p), calls=w", _ASYNC, "", "has no matching async done"),
     (f"p = f32[2,3] parameter(0)\n  s = {_STATE} async-start(p), calls=w\n  ROOT d = f32[3,2] async-done(s)", _ASYNC.replace("ROOT r", "n = f32[2,3] negate(p)\n  ROOT r").replace("call(p)", "call(n)"), "", "to contain only the root and parameters"),
     (f"p = {_STATE} parameter(0)\n  t = {_STATE} copy(p)\n  x = f32[2,3] constant({{{{1,2,3}},{{4,5,6}}}})\n  ROOT d = f32[3,2] async-done(x)", "", "", "does not trace back to an async start"),
+    (f"p = f32[2,3] parameter(0)\n  s = {_STATE} async-start(p), calls=w\n  n = f32[2,3] custom-call(s), custom_call_target=\"f\"\n  ROOT d = f32[3,2] async-done(s)", _ASYNC, "", "can only be used as the first operand"),
+    (f"p = {_STATE} parameter(0)\n  ROOT d = f32[3,2] async-done(p), calls=w", _ASYNC, "", "does not trace back to an async start"),
+    (f"p = f32[2,3] parameter(0)\n  s = {_STATE} async-start(p), calls=w\n  u = {_STATE} async-update(s), output_to_operand_aliasing={{{{1}}: (0, {{1}})}}\n  ROOT d = f32[3,2] async-done(u)", _ASYNC, "", "joins its context"),
+    ("p = f32[4] parameter(0)\n  ROOT s = f32[4] all-reduce-start(p), to_apply=add", _ADD, "", "requires one consumer, found 0"),
+    ("p = f32[4] parameter(0)\n  ROOT s = f32[4] all-reduce-done(p)", "", "", "needs to be all-reduce-start, found parameter"),
+    ("p = f32[4] parameter(0)\n  s = (f32[4], f32[8]) all-gather-start(p), dimensions={0}\n  ROOT n = f32[4] negate(p)", "", "", "requires one consumer, found 0"),
+    ("p = f32[4] parameter(0)\n  t = token[] after-all()\n  ROOT s = (f32[4], u32[], token[]) send(p, t), channel_id=1", "", "", "requires one consumer, found 0"),
+    ("p = (f32[4], u32[], token[]) parameter(0)\n  ROOT d = token[] send-done(p), channel_id=1", "", "", "needs to be send or an element of a tuple"),
+    ("i = f32[8] parameter(0)\n  a = f32[8] all-reduce(i), to_apply=add, constrain_layout=true\n  s = f32[8] all-reduce-start(i), to_apply=add\n  d = f32[8] all-reduce-done(s)\n  ROOT t = (f32[8], f32[8]) tuple(a, d)", _ADD, "", "a mix of layout constrained"),
+    ("p = f32[4] parameter(0)\n  a = f32[4] fusion(p), kind=kLoop, calls=c\n  ROOT b = f32[4] fusion(a), kind=kLoop, calls=c", "c {\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] negate(x)\n}\n", "", "is that of %a, too"),
+    # Meshes.
+    *((f"p = f32[4,4] parameter(0), sharding={text}\n  ROOT c = f32[4,4] copy(p)", "", "", said) for text, said in (
+        ("{mesh['x'=2], [{'x'}]}", "but f32[4,4] has rank 2"),
+        ("{mesh['x'=2], [{'x'},{'x'}]}", "uses an axis twice"),
+        ("{mesh['x'=2], [{'y'},{}]}", "'y' is not a valid axis name"),
+        ("{mesh['x'=4], [{'x':(1)4},{}]}", "is no part of an axis of size 4"),
+        ("{mesh['x'=8], [{'x':(1)2,'x':(2)2},{}]}", "can be merged"),
+        ("{mesh['x'=2,'y'=2], device_ids=(0,1,2,3), [{'x'},{}]}", "are no order of its 4 devices"),
+        ("{mesh['x'=2], [{?,'x'},{}]}", "is not a valid sharding"),
+        ("{{replicated}}", "1 entries for f32[4,4]"),
+    )),
+    ("p = f32[4] parameter(0), sharding={mesh['x'=4], [{'x'}]}\n  ROOT c = f32[4] copy(p)", "", ", num_partitions=2", "names 4 devices, but there are 2"),
     # Headers.
+    ("p = f32[2,3] parameter(0)\n  ROOT n = f32[2,3] negate(p)", "", ", input_output_alias={ {}: (0, {}, must-alias) }, entry_computation_layout={(f32[2,3]{0,1})->f32[2,3]{1,0}}", "must be those of parameter 0"),
+    ("p = (f32[2]) parameter(0)\n  ROOT n = (f32[2]) copy(p)", "", ", input_output_alias={ {}: (0, {}) }", "an alias joins arrays"),
+    ("p = (f32[2]) parameter(0)\n  ROOT n = (f32[2]) copy(p)", "", ", buffer_donor={ (0, {}) }", "which is not an array"),
     (_PAIR, "", ", input_output_alias={ {0} (0, {0}) }", "expects integers in entries"),
     (_PAIR, "", ", input_output_alias={ {5}: (0, {0}) }", "which do not exist"),
     (_PAIR, "", ", input_output_alias={ {0}: (0, {0}), {1}: (0, {0}) }", "is already aliased"),
     (_PAIR, "", ", buffer_donor={ (3, {0}) }", "names parameter 3"),
     (_PAIR, "", ", input_output_alias={ {0}: (0, {0}) }, buffer_donor={ (0, {0}) }", "but is also aliased"),
     (_PAIR, "", ", frobnicate=1", "a module has no attribute frobnicate"),
+    (_PAIR, "", ', debug_attributes={ {"a"}: ({log_mode=loud}) }', "debug_attributes expects entries"),
     (_PAIR, "", ", entry_computation_layout={((f32[], f32[]), f32[])->(f32[], f32[])}", "the entry layout has 2 parameters"),
 ]  # fmt: skip
 
@@ -173,6 +210,19 @@ ACCEPTED = [
     ("p = f32[4] parameter(0)\n  ROOT f = f32[4] fusion(p, p), kind=kLoop, calls=c", "c {\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] negate(x)\n}\n"),
     ("a = c64[0,3] parameter(0)\n  ROOT f = c64[0,3] fft(a), fft_type=FFT, fft_length={3}", ""),
     ("ROOT c = u64[] constant(-1)", ""),
+    ("c = pred[] constant(0)\n  d = pred[] constant(1)\n  ROOT r = pred[10] rng(c, d), distribution=rng_uniform", ""),
+    ("p = f32[4] parameter(0)\n  ROOT a = token[] after-all(p)", ""),
+    ('p = f32[8] parameter(0)\n  ROOT c = f32[9] custom-call(p), custom_call_target="f", output_to_operand_aliasing={{}: (0, {})}, frontend_attributes={xla_skip_custom_call_alias_shape_check="true"}', ""),
+    ('b = b(f32[8]) custom-call(), custom_call_target="CreateBuffer"\n  p = f32[1] parameter(0)\n  i = s32[] parameter(1)\n  c = b(f32[8]) dynamic-update-slice(b, p, i)\n  ROOT u = f32[8] custom-call(c), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}', ""),
+    ('b = b(f32[4]) custom-call(), custom_call_target="CreateBuffer"\n  c = b(f32[4]) call(b), to_apply=c, frontend_attributes={_xla_stream_annotation="1"}\n  ROOT u = f32[4] custom-call(c), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}', "c {\n  ROOT x = b(f32[4]) parameter(0)\n}\n"),
+    (f"p = f32[2,3] parameter(0)\n  s = {_STATE} async-start(p), calls=w, async_execution_thread=\"sparsecore\"\n  ROOT d = f32[3,2] async-done(s)", _ASYNC.replace("ROOT r", "n = f32[2,3] negate(p)\n  ROOT r").replace("call(p)", "call(n)")),
+    ("p = f32[8,8] parameter(0), sharding={devices=[2,1,2,2]0,1,2,3,4,5,6,7 last_tile_dims={manual, replicated}}\n  ROOT c = f32[8,8] copy(p)", ""),
+    ("p = f32[8,8] parameter(0), sharding={mesh['a.b'=2,'z/w'=4], device_ids=([4,2]T(1,0)), [{'a.b'}, {'z/w':(2)2, ?}], replicated={'z/w':(1)2}}\n  ROOT c = f32[8,8] copy(p)", ""),
+    ("p = f32[] parameter(0), sharding={mesh['x'=2,'y'=2], unreduced=max{'x', 'y'}}\n  ROOT c = f32[] copy(p), sharding={maximal_mesh[device_id=5]}", ""),
+    ("p = f32[4] parameter(0)\n  r = s32[1] parameter(1)\n  ROOT c = f32[4] collective-reduce(p, r), has_dynamic_root=true, to_apply=add", _ADD),
+    ("p = f32[] parameter(0)\n  ROOT r = f32[] reduce-window(p, p), to_apply=add", _ADD),
+    ("p = bf16[4] parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=c", "c {\n  x = f32[] parameter(0)\n  y = bf16[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"),
+    ("p = f32[8,4] parameter(0)\n  z = (s32[], s32[]) parameter(1)\n  ROOT c = f32[8,4] collective-permute(p, p, z, z), source_target_pairs={{0,1}}, slice_sizes={{2,4}}", ""),
     ("ROOT c = f32[2,2] constant({ /* rows */ {1, 2}, // one\n  {3, 4}})", ""),
 ]  # fmt: skip
 
@@ -227,6 +277,27 @@ def test_layouts_are_compared_where_they_are_assigned() -> None:
     body = "a = f32[4,4]{1,0} parameter(0)\n  ROOT n = f32[4,4]{0,1} negate(a)"
     assert problems(module(body)) == []
     assert "should not change layouts" in problems(module(body), is_layout_sensitive=True)[0].message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "p = (f32[4,4]{1,0}) parameter(0)\n  ROOT g = f32[4,4]{0,1} get-tuple-element(p), index=0",
+        "p = f32[4,4]{1,0} parameter(0)\n  ROOT t = (f32[4,4]{0,1}) tuple(p)",
+        "p = f32[4]{0:S(1)} parameter(0)\n  ROOT b = f32[4]{0} opt-barrier(p)",
+        "p = s4[8]{0:E(4)} parameter(0)\n  ROOT n = s4[8]{0} negate(p)",
+        "p = f32[8]{0:S(5)} parameter(0)\n  ROOT b = f32[8]{0} bitcast(p)",
+        "p = c64[4,4]{1,0} parameter(0)\n  ROOT f = c64[4,4]{0,1} fft(p), fft_type=FFT, fft_length={4}",
+    ],
+)
+def test_operations_that_forward_or_keep_layouts_keep_all_of_them(body: str) -> None:
+    assert problems(module(body)) == []
+    assert len(problems(module(body), is_layout_sensitive=True)) == 1
+
+
+def test_constraints_of_custom_calls_are_no_layouts_of_operands() -> None:
+    call = 'ROOT c = f32[2,3]{1,0} custom-call(p), custom_call_target="f", operand_layout_constraints={f32[2,3]{1,0}}'
+    assert problems(module(f"p = f32[2,3]{{0,1}} parameter(0)\n  {call}"), is_layout_sensitive=True) == []
 
 
 def test_leniency_is_one_parameter() -> None:

@@ -255,7 +255,6 @@ _BODIES = {
     "unknown type": "ROOT r = q32[4,6] negate(a)",
     "negative dimension": "ROOT r = f32[-4,6] negate(a)",
     "copy-done of an array": "ROOT r = f32[4,6] copy-done(a)",
-    "after-all of an array": "ROOT r = token[] after-all(a)",
     "all-reduce without a computation": "ROOT r = f32[4,6] all-reduce(a), replica_groups={}",
     "partition-id of floats": "ROOT r = f32[] partition-id()",
     "domain of two": 'ROOT r = f32[4,6] domain(a, b), domain={kind="sharding", entry={replicated}, exit={replicated}}',

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from dialect_utils.hlo import parse_module
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.trips import trip_count
+from relayout.report.terminal import terminal_page
 from tests.memory.compiled import compiled_programs
 from tests.memory.test_usage import LOOP, LOOP_BODY
 
@@ -28,6 +30,48 @@ def test_rows_add_up() -> None:
     assert sum(row.padding_bytes for row in report.buffers if row.is_at_peak) == totals["padding_bytes"]
     assert sum(row.bytes_held for row in report.op_names) == sum(row.bytes_held for row in report.buffers)
     assert json.loads(json.dumps(report.as_json()))["peak_bytes"] == totals["peak_bytes"]
+
+
+# 8 GiB of an argument, 8 GiB of a result, and as much in VMEM between them, which no chip has.
+LARGE = """HloModule m, is_scheduled=true
+
+ENTRY e {
+  p = f32[2147483648]{0:T(1024)} parameter(0)
+  v = f32[2147483648]{0:T(1024)S(1)} negate(p)
+  ROOT r = f32[2147483648]{0:T(1024)} abs(v)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (
+            None,
+            "fits into the HBM of tpu-v5p, tpu-v6e, tpu7x, but does not fit into the HBM of tpu-v4, tpu-v5e: 16 GiB",
+        ),
+        ("tpu-v5e", "does not fit into the HBM of tpu-v5e, 15.8 GiB: 256 MiB too much, 16 GiB at the peak"),
+        ("tpu-v6e", "fits into the HBM of tpu-v6e, 31.2 GiB: 16 GiB at the peak"),
+    ],
+)
+def test_whether_main_memory_holds_a_program_is_said_first(target: str | None, said: str) -> None:
+    report = MemoryReport(parse_module(LARGE, "m.hlo"), target)
+    assert report.fit.startswith(said)
+    lines = terminal_page(report).splitlines()
+    assert lines[0] == report.fit
+    assert "m: peak 16 GiB in main memory" in lines
+    assert any(re.fullmatch(r"  VMEM, S\(1\) +8 GiB   temporaries, beside main memory", line) for line in lines)
+    capacity = report.as_json()["capacity_bytes"]
+    assert (capacity is None) == (target is None)
+    assert capacity is None or (capacity >= report.usage.main_memory_peak_bytes) == said.startswith("fits")
+
+
+def test_nothing_is_said_about_the_memory_of_an_unknown_machine() -> None:
+    bare = parse_module("HloModule m\nENTRY e {\n  p = f32[3] parameter(0)\n  ROOT r = f32[3] abs(p)\n}\n", "m.hlo")
+    assert MemoryReport(bare).fit == ""
+    bound = MemoryReport(bare, "tpu-v5e").fit
+    assert MemoryReport(bare, "gpu-h100").fit.startswith("fits into the memory of gpu-h100, 79.1 GiB: ")
+    assert bound == "fits into the HBM of tpu-v5e, 15.8 GiB: 1 KiB at the peak, a bound: the module has no schedule"
 
 
 def test_origins_come_from_the_tables_of_the_dump() -> None:

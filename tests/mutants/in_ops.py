@@ -5,8 +5,8 @@ from tests.mutants.model import Mutant
 MUTANTS = (
     Mutant(
         "elementwise:OPERATIONS",
-        '_rounded("cbrt", 1, _FUNCTION | Trait.CUT | Trait.ODD, *_ACCURACY, takes=INEXACT)',
-        '_rounded("cbrt", 1, EACH_ROUNDED | Trait.CUT | Trait.ODD, *_ACCURACY, takes=INEXACT)',
+        '_rounded("cbrt", 1, _FUNCTION | Trait.CUT | Trait.ODD, *_ACCURACY, takes=FLOATS)',
+        '_rounded("cbrt", 1, EACH_ROUNDED | Trait.CUT | Trait.ODD, *_ACCURACY, takes=FLOATS)',
         ("tests/memory/test_cost.py",),
     ),
     Mutant(

@@ -93,6 +93,7 @@ f32[3,3] all-reduce(f32[3,3]), replica_groups={}, to_apply=add
 f32[3,3] all-gather(f32[3,3]), dimensions={1}, replica_groups={{0}}
 f32[3,3] all-to-all(f32[3,3]), dimensions={1}, replica_groups={{0}}
 f32[3,3] collective-broadcast(f32[3,3]), replica_groups={{0}}
+f32[3,3] collective-reduce(f32[3,3]), replica_groups={{0}}, to_apply=add
 f32[3,3] collective-permute(f32[3,3]), source_target_pairs={{0,0}}
 f32[3,3] reduce-scatter(f32[3,3]), dimensions={1}, replica_groups={{0}}, to_apply=add
 f32[3,3] clamp(f32[], f32[3,3], f32[3,3])

@@ -35,6 +35,7 @@ REASONS: Mapping[str, Mapping[str, str]] = {
             "get-dimension-size get-tuple-element iota pad parameter ragged-dot reverse slice topk transpose tuple"
         ),
         "it forwards any value": "domain opt-barrier",
+        "it waits for any value": "after-all",
         "it has no operand and no attribute": "partition-id replica-id rng-get-and-update-state",
         "the verifier of asynchronous chains and of transfers has the constraints": "async send",
     },
@@ -72,8 +73,8 @@ REASONS: Mapping[str, Mapping[str, str]] = {
         "the sizes are not static": "dynamic-reshape set-dimension-size",
         "the computation may depend on the order": "map",
         "layouts are part of what devices and hosts exchange": (
-            "all-gather all-reduce all-to-all collective-broadcast collective-permute infeed outfeed ragged-all-to-all "
-            "recv reduce-scatter send"
+            "all-gather all-reduce all-to-all collective-broadcast collective-permute collective-reduce infeed outfeed "
+            "ragged-all-to-all recv reduce-scatter send"
         ),
     },
 }  # fmt: skip

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from dialect_utils.execution import Array
+from dialect_utils.execution.reference.domain import Bits
 from dialect_utils.execution.reference.evaluator import Evaluator
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ElementType
@@ -61,7 +62,7 @@ def operands_of(operation: Operation, seed: int) -> Operands:
 
 def computed(operation: Operation, operands: Operands) -> list[Array]:
     with np.errstate(all="ignore"):
-        found = Evaluator(has_captures=False)._compute(operation, operation.opcode, operands)  # noqa: SLF001
+        found = Evaluator(Bits, has_captures=False)._compute(operation, operation.opcode, operands)  # noqa: SLF001
     return [array for value in found for array in (value if isinstance(value, tuple) else (value,))]
 
 

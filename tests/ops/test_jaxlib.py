@@ -64,6 +64,8 @@ STARTS = ("all-gather-start", "all-reduce-start", "collective-permute-start", "c
 DONES = ("all-gather-done", "all-reduce-done", "collective-permute-done", "copy-done", "recv-done", "send-done")
 # Attributes that only one of the two jaxlibs knows.
 NEWER = {"has_dynamic_root", "order", "algorithm", "block_scaling_config", "sparsity_config", "is_stable"}
+# Opcodes of an XLA that is newer than the jaxlib of these tests.
+NEWER_OPCODES = {"collective-reduce"}
 
 
 @cache
@@ -97,10 +99,10 @@ def test_the_parser_knows_every_opcode_and_no_other() -> None:
         if any("xpected opcode" in text or "nknown opcode" in text for text in answers()[name])
     }
     assert "planted" not in HLO_NAMES
-    assert unknown == {"planted", "async"}
+    assert unknown - NEWER_OPCODES == {"planted", "async"}
 
 
-@pytest.mark.parametrize("name", sorted({*HLO_NAMES, *STARTS, *DONES} - UNLISTED))
+@pytest.mark.parametrize("name", sorted({*HLO_NAMES, *STARTS, *DONES} - UNLISTED - NEWER_OPCODES))
 def test_operand_counts_and_attributes_are_xlas(name: str) -> None:
     listed, known = allowed(name), opcode_of(name)
     assert listed, answers()[name]

@@ -119,3 +119,13 @@ def test_a_report_reads_the_last_stage(folder: Path, tmp_path: Path, capsys: pyt
 def test_kernels_of_a_directory_are_listed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", str(folder), "--list-kernels", "--module", "module_0010"]) == 0
     assert capsys.readouterr().out.count("holds no kernels") == 1
+
+
+def test_run_executes_the_final_module_of_each_program(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["run", str(folder), "--inputs", "random", "--json"]
+    for options, expected in (([], ["2.f.after", "10.f.after"]), (["--stage", "before_optimizations"], ["2.f.before"])):
+        assert main([*command, *options]) == 0
+        files = [json.loads(line)["file"] for line in capsys.readouterr().out.splitlines()]
+        assert [Path(file).name.removeprefix("module_00").lstrip("0") for file in files] == [
+            f"{name}_optimizations.txt" for name in expected
+        ]

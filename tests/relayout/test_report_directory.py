@@ -41,7 +41,7 @@ def test_the_largest_final_module_is_reported_and_each_other_one_is_a_line(
     assert main(["report", str(folder), "--width", "120"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"module_0001.jit_large.cl_17.{AFTER}:"
-    assert "jit_large: peak 4 MiB" in lines
+    assert "jit_large: peak 4 MiB in main memory" in lines
     start = lines.index("2 other modules, the largest peak first (--module NAME reports one, --all all)")
     found = [re.split(r"\s{2,}", line.strip())[:2] for line in lines[start + 2 :]]
     assert found == [["64 KiB", f"module_0002.jit_sum.cl_17.{AFTER}"], ["8 KiB", f"module_0000.jit_conv.cl_17.{AFTER}"]]
@@ -61,9 +61,9 @@ def test_all_prints_every_module_the_largest_peak_first(folder: Path, capsys: py
     assert main(["report", str(folder), "--all"]) == 0
     out = capsys.readouterr().out
     assert re.findall(r"^(\w+): peak (.*)", out, re.MULTILINE) == [
-        ("jit_large", "4 MiB"),
-        ("jit_sum", "64 KiB"),
-        ("jit_conv", "8 KiB"),
+        ("jit_large", "4 MiB in main memory"),
+        ("jit_sum", "64 KiB in main memory"),
+        ("jit_conv", "8 KiB in main memory"),
     ]
     assert "other module" not in out
 

@@ -32,7 +32,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "link.hlo").symlink_to("a.hlo")
     (tmp_path / "same.hlo").hardlink_to("a.hlo")
     (tmp_path / "into").symlink_to("d", target_is_directory=True)
-    (tmp_path / "pipelines.toml").write_text('[pipelines]\nx = "strip-layouts"\n')
+    like = "strip-layouts,annotate-layouts{like=red.hlo}"
+    (tmp_path / "pipelines.toml").write_text(f'[x]\npasses = "strip-layouts"\n[y]\npasses = "{like}"\n')
     (tmp_path / "pairs.txt").write_text("a.hlo red.a.hlo\n")
     (tmp_path / "finds.sh").write_text("grep -q negate $1\n")
     (tmp_path / "checkpoint").mkdir()
@@ -91,6 +92,16 @@ def test_no_output_replaces_an_input(line: str, force: str, folder: Path, capfd:
         status,
         re.search("would overwrite the input|holds something else", capfd.readouterr().err) is not None,
     ) == (2, True)
+
+
+@pytest.mark.parametrize("way", ["-o red.hlo", "-o ./d/../red.hlo --force", "--junit red.hlo --force"])
+def test_a_file_that_only_a_file_of_pipelines_names_is_an_input(
+    way: str, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = _contents(folder)
+    assert main(["opt", "a.hlo", "--pipelines", "pipelines.toml", "-p", "y", *way.split()]) in (1, 2)
+    assert "would overwrite the input" in capfd.readouterr().err
+    assert _contents(folder) == before
 
 
 def test_the_files_of_standard_streams_are_inputs(folder: Path) -> None:
@@ -165,7 +176,7 @@ def _waiting(table: str) -> Iterator[subprocess.Popen[bytes]]:
         held.kill()
 
 
-@pytest.mark.parametrize("option", ["results", "junit", "sarif", "certificate", "outputs"])
+@pytest.mark.parametrize("option", ["results", "junit", "sarif", "certificate", "outputs", "output"])
 def test_a_file_of_results_is_written_by_one_command(
     option: str, folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

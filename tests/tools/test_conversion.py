@@ -103,3 +103,29 @@ def test_an_operation_without_a_stablehlo_form_is_shown_at_its_location(opcode: 
     assert "make-portable" in (error.hint or "")
     portable = relayout.optimize(module, "make-portable")
     assert parse_bytes(convert(portable, "stablehlo"), "made").dialect == "stablehlo"
+
+
+ALIASES = """HloModule m, input_output_alias={ {0}: (1, {0,1}, may-alias), {1,0}: (0, {}, must-alias) }
+
+ENTRY e {
+  a = f32[2] parameter(0)
+  t = ((f32[], f32[3]), s32[4]) parameter(1)
+  i = (f32[], f32[3]) get-tuple-element(t), index=0
+  x = f32[3] get-tuple-element(i), index=1
+  y = s32[4] get-tuple-element(t), index=1
+  u = (f32[2], s32[4]) tuple(a, y)
+  ROOT r = (f32[3], (f32[2], s32[4])) tuple(x, u)
+}
+"""
+
+
+def test_aliases_of_tuples_are_those_of_their_arrays() -> None:
+    made = parse_bytes(convert(parse_bytes(ALIASES.encode(), "aliases.hlo"), "stablehlo"), "made.mlir")
+    back = parse_bytes(convert(made, "hlo"), "back.hlo")
+    assert back.attributes["input_output_alias"] == "{ {0}: (2, {}, may-alias), {1}: (0, {}, must-alias) }"
+
+
+def test_an_alias_of_the_only_array_of_a_tuple_is_one_of_the_result() -> None:
+    text = "HloModule m, input_output_alias={ {0}: (0, {0}) }\nENTRY e { ROOT t = (f32[2]) parameter(0) }"
+    made = parse_bytes(convert(parse_bytes(text.encode(), "one.hlo"), "stablehlo"), "made.mlir")
+    assert [array.tolist() for array in relayout.run(made, [3.0, 5.0])] == [[3.0, 5.0]]

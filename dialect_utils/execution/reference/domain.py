@@ -15,6 +15,8 @@ from dialect_utils.execution.reference.conversions import convert, kind_of
 from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import BitcastConvert, ElementType, Step
 from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.layout.arrays.floats import without_subnormals
+from dialect_utils.ops import Trait, has
 from dialect_utils.ops.arrays import ArrayDomain
 from dialect_utils.ops.domain import Domain
 from dialect_utils.ops.positions import Positions, scatter_positions, window_positions
@@ -282,3 +284,21 @@ def _of_words(words: list[Array], kind: ElementType) -> Array:
     if kind.name == "c128":
         return from_bits(np.stack(words, -1), kind)
     return from_bits(words[0].astype(f"u{kind.storage_bytes}"), kind)
+
+
+class FlushedBits(Bits):
+    """The bits of an engine that counts subnormal numbers as zeros, as the choice `SUBNORMALS` allows."""
+
+    def each(self, opcode: str, element_type: ElementType, operands: Sequence[Array]) -> Array:
+        if not has(opcode, Trait.ROUNDS):
+            return super().each(opcode, element_type, operands)
+        return without_subnormals(super().each(opcode, element_type, [*map(without_subnormals, operands)]))
+
+    def compare(self, direction: str, left: Array, right: Array, *, is_total: bool) -> Array:
+        if is_total:
+            return super().compare(direction, left, right, is_total=True)
+        return super().compare(direction, without_subnormals(left), without_subnormals(right), is_total=False)
+
+    def contract(self, operation: Any, left: Array, right: Array, present: Present | None = None) -> Array:
+        operands = without_subnormals(left), without_subnormals(right)
+        return without_subnormals(super().contract(operation, *operands, present))

@@ -10,7 +10,7 @@ import numpy as np
 
 from dialect_utils.execution.arrays import Array
 from dialect_utils.execution.constants import as_array, contents
-from dialect_utils.execution.reference.domain import Bits
+from dialect_utils.execution.reference.domain import Bits, FlushedBits
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.ir.control_flow import BODY, CONDITION
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
@@ -30,15 +30,17 @@ class UnsupportedOperationError(DiagnosticError):
     """Raised at an operation whose value the definitions do not give."""
 
 
-def evaluate(module: Module, inputs: Sequence[Array]) -> list[Array]:
+def evaluate(module: Module, inputs: Sequence[Array], *, flushes: bool = False) -> list[Array]:
     """Returns the entry's results, tuples flattened, of inputs in parameter order, tuples flattened.
 
-    Raises UnsupportedOperationError for an operation without a definition and for shapes that are not static.
+    `flushes`: arithmetic counts subnormal numbers as zeros. Raises UnsupportedOperationError for an operation without
+    a definition and for shapes that are not static.
     """
     entry = module.entry
     rest = iter(inputs)
     arguments = [_nested(parameter.shape, rest) for parameter in entry.parameters]
-    found = Evaluator(has_captures=module.dialect == "stablehlo").call(entry, arguments)
+    evaluator = Evaluator(FlushedBits if flushes else Bits, has_captures=module.dialect == "stablehlo")
+    found = evaluator.call(entry, arguments)
     return [leaf for value in found for leaf in _leaves(value)]
 
 
@@ -92,10 +94,10 @@ class _Started:
 class Evaluator:
     """One evaluation of a module."""
 
-    def __init__(self, *, has_captures: bool) -> None:
+    def __init__(self, domain: type[Bits], *, has_captures: bool) -> None:
         # Is true where a region may use values of the function around it.
         self._has_captures = has_captures
-        self.domain = Bits(self.apply, self._call_flat)
+        self.domain = domain(self.apply, self._call_flat)
         self._bodies: dict[Function, _Body] = {}
         # Values of the functions around a region, which the region may use.
         self._scopes: list[dict[Value, Held]] = [{}]

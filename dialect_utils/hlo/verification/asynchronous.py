@@ -16,17 +16,24 @@ from dialect_utils.hlo.module import HloModule
 from dialect_utils.hlo.verification.attributes import Signatures
 from dialect_utils.hlo.verification.transfers import find_transfer_problems, is_host_transfer, is_trivial
 from dialect_utils.layout import BufferShape, Shape, TupleShape
-from dialect_utils.ops import DONE, START, UPDATE, Trait, has, split_asynchronous, with_trait
-from dialect_utils.ops.control import check_aliasing
+from dialect_utils.ops import DONE, START, UPDATE, Trait, has, named, split_asynchronous, with_trait
+from dialect_utils.ops.control import aliases_of, check_aliasing
 from dialect_utils.ops.inference import Instance, ShapeError, is_compatible, is_equally_ordered
 from dialect_utils.ops.table import STARTED
 from dialect_utils.text import Diagnostic
 
 _THREAD = "async_execution_thread"
+_MAIN = f'"{MAIN_THREAD}"'
 # A start with this frontend attribute wraps several collectives, sends and receives.
 _GROUPED = re.compile(r"[{,]\s*_collectives_group\s*=")
 # A loop may pass the state of a transfer from one iteration to the next.
 _PIPELINED = with_trait(Trait.TUPLES) | {"parameter", "opt-barrier"}
+# Users of an asynchronous value beside the updates and the done of its operation.
+_CARRIERS = with_trait(Trait.TUPLES) | named("call conditional copy domain opt-barrier while")
+# Custom calls that only say how a value is sharded, or what depends on it.
+_NOTES = re.compile(r'"(?:Sharding|control_dep|(?:LocalToGlobal|GlobalToLocal)Shape|xla[.]sdy[.]\w+)"')
+# An alias of an update joins elements of the context.
+_CONTEXT = 2
 # Loops and tuples through which an asynchronous value may pass; deeper nesting is not followed.
 _MAX_STEPS = 64
 
@@ -79,21 +86,44 @@ def _check(instruction: Instruction, users: dict[Instruction, list[Instruction]]
     elif base in STARTED:
         _check_pair(instruction, base, phase, users[instruction])
     elif phase == START:
+        _check_users(instruction, users[instruction])
         if base == "async" and len(instruction.called) != 1:
             raise ShapeError(f"{instruction.opcode} wraps 1 computation, found {len(instruction.called)}", "opcode")
         _check_start(instruction)
         if base == "async" and not is_lenient:
             _check_wrapper(instruction)
     else:
+        _check_users(instruction, users[instruction])
         _check_later(instruction, phase)
     is_returned = instruction.is_root and not instruction.computation.is_entry
     if base not in STARTED and phase != DONE and not users[instruction] and not is_returned:
         raise ShapeError(f"{instruction.opcode} has no matching async done: no done or update uses it", "opcode")
 
 
+def _check_users(instruction: Instruction, users: Sequence[Instruction]) -> None:
+    """Raises ShapeError where an instruction computes with the state of an asynchronous operation."""
+    if instruction.opcode.endswith(DONE):
+        return
+    for user in users:
+        is_next = split_asynchronous(user.opcode)[1] in (UPDATE, DONE)
+        is_carried = user.opcode in _CARRIERS or _is_note(user)
+        if not (user.operands.index(instruction) == 0 if is_next else is_carried):
+            message = f"{instruction.opcode} can only be used as the first operand of its update or done, by control "
+            raise ShapeError(f"{message}flow and by tuples, but %{user.name} uses it", "opcode")
+
+
+def _is_note(user: Instruction) -> bool:
+    return user.opcode == "custom-call" and bool(_NOTES.fullmatch(user.attribute("custom_call_target") or ""))
+
+
 def _check_wrapper(start: Instruction) -> None:
-    """Raises ShapeError where an `async-start` wraps several instructions, which no attribute calls a group."""
+    """Raises ShapeError where an `async-start` wraps several instructions, which no attribute calls a group.
+
+    Other threads, such as that of the SparseCore, run computations of any size.
+    """
     (body,) = start.called
+    if (start.attribute(_THREAD) or _MAIN) != _MAIN:
+        return
     if not is_trivial(body) and not _GROUPED.search(start.attribute("frontend_attributes") or ""):
         message = f"the asynchronous computation %{body.name} is expected to contain only the root and parameters"
         raise ShapeError(message, "calls")
@@ -101,28 +131,29 @@ def _check_wrapper(start: Instruction) -> None:
 
 def _check_pair(instruction: Instruction, base: str, phase: str, users: Sequence[Instruction]) -> None:
     """Raises ShapeError unless a start that wraps no computation has one done."""
-    if phase == START and base != "all-gather" and not instruction.is_root:
+    users = [each for each in users if not _is_note(each)]
+    if phase == START:
         if len(users) != 1:
             raise ShapeError(f"the {instruction.opcode} instruction requires one consumer, found {len(users)}")
         if users[0].opcode not in (f"{base}{DONE}", "tuple"):
             raise ShapeError(f"the consumer of a {instruction.opcode} needs to be {base}-done, found {users[0].opcode}")
     # A loop may pass the state from one iteration to the next.
-    if phase == DONE and instruction.operands[0].opcode not in (f"{base}{START}", "get-tuple-element", "parameter"):
-        found = instruction.operands[0].opcode
+    found = instruction.operands[0].opcode
+    if phase == DONE and found not in (f"{base}{START}", "get-tuple-element") and not _is_carried(instruction):
         raise ShapeError(f"the operand of a {instruction.opcode} instruction needs to be {base}-start, found {found}")
 
 
 def _check_transfer(instruction: Instruction, base: str, phase: str, users: Sequence[Instruction]) -> None:
     if phase == DONE:
         operand = instruction.operands[0].opcode if instruction.operands else ""
-        if operand != base and operand not in _PIPELINED:
+        if operand != base and (operand not in _PIPELINED or (operand == "parameter" and not _is_carried(instruction))):
             message = (
                 f"the operand of a {instruction.opcode} needs to be {base} or an element of a tuple, found {operand}"
             )
             raise ShapeError(message, "operands")
         return
     is_wrapped = any(caller.opcode.startswith("async") for caller in instruction.computation.callers)
-    if phase or instruction.is_root or is_wrapped:
+    if phase or (instruction.is_root and is_wrapped):
         return
     if len(users) != 1:
         raise ShapeError(f"the {base} instruction requires one consumer, found {len(users)}")
@@ -139,6 +170,12 @@ def _check_transfer(instruction: Instruction, base: str, phase: str, users: Sequ
         raise ShapeError(message, "channel_id")
     if is_host_transfer(instruction) != is_host_transfer(done):
         raise ShapeError(f"expected {base} and {done.opcode} to have the same is_host_transfer", "is_host_transfer")
+
+
+def _is_carried(done: Instruction) -> bool:
+    """Is true for the done of a parameter, to which a loop, a branch or a call passes the state."""
+    state = done.operands[0]
+    return state.opcode == "parameter" and not state.computation.is_entry
 
 
 # Starts, updates and dones that wrap a computation
@@ -181,6 +218,10 @@ def _check_aliases(instruction: Instruction, *, is_layout_sensitive: bool) -> No
     if base in STARTED or not phase:
         return
     operands, shape = [each.shape for each in instruction.operands], instruction.shape
+    for path, number, inside in aliases_of(Instance(instruction, operands)) if phase == UPDATE else ():
+        if number or path[:1] != (_CONTEXT,) or inside[:1] != (_CONTEXT,):
+            message = f"an alias of {instruction.opcode} joins its context, element {_CONTEXT}, with that of operand 0"
+            raise ShapeError(message, "output_to_operand_aliasing")
     if phase == START:
         operands += _parameters(instruction)[len(instruction.operands) :]
         is_wrapped = base != "async" and not any(isinstance(each, BufferShape) for each in operands)
@@ -245,7 +286,9 @@ def _resolved(value: Instruction, path: tuple[int, ...], steps: int) -> Instruct
         return _resolved(value.operands[path[0]], path[1:], steps - 1)
     if value.opcode == "parameter":
         passed = [each for caller in value.computation.callers for each in _passed(caller, value)]
-        return _resolved(passed[0], path, steps - 1) if passed else None
+        if not passed:
+            return value if value.computation.is_entry else None
+        return _resolved(passed[0], path, steps - 1)
     if (value.opcode == "while" or has(value.opcode, Trait.FORWARDS)) and value.operands:
         return _resolved(value.operands[0], path, steps - 1)
     is_call = has(value.opcode, Trait.CALLS) and not split_asynchronous(value.opcode)[1]
@@ -281,7 +324,7 @@ def _check_wrapped(instruction: Instruction, start: Instruction) -> None:
     bases = [split_asynchronous(each.opcode)[0] for each in (start, instruction)]
     if "async" not in bases and bases[0] != bases[1]:
         raise ShapeError(f"expected the async wrapped opcode to be {bases[0]}, found {bases[1]}", "opcode")
-    thread, wanted = instruction.attribute(_THREAD), start.attribute(_THREAD) or f'"{MAIN_THREAD}"'
+    thread, wanted = instruction.attribute(_THREAD), start.attribute(_THREAD) or _MAIN
     if thread is not None and thread.strip('"') != wanted.strip('"'):
         raise ShapeError(f"expected {_THREAD} to be {wanted}, found {thread}", _THREAD)
 

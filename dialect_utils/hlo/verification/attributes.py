@@ -66,6 +66,13 @@ _OF_WINDOW = rf"(?:pad={_PADS}|(?!pad=)\w+={_SIZES})"
 _PATH = r"\{[\d,\s]*\}"
 _ALIAS = rf"{_PATH}\s*:\s*(?:\(\s*\d{{1,18}}\s*,\s*{_PATH}\s*(?:,\s*(?:may|must)-alias\s*)?\)|\d{{1,18}})"
 _ALIASES = rf"\{{\s*(?:{_ALIAS}\s*,?\s*)*\}}"
+# Attributes for debugging of original arrays: `{ {"a" {0}}: ({log_mode=default,op_id=1}) }`.
+_OF_DEBUGGING = listed(
+    rf"(?:log_mode=\s*(?:default|fusion_debugger)|(?:callback_id|op_id)=\s*{_INTEGER}|partitioned=\s*{FLAG})"
+)
+_DEBUGGED = (
+    rf"\{{\s*(?:(?:{_STRING})\s*(?:{_PATH}\s*)?)?\}}\s*:\s*(?:{_OF_DEBUGGING}|\(\s*(?:{_OF_DEBUGGING}[\s,]*)*\))"
+)
 _DONORS = rf"\{{\s*(?:\(\s*\d{{1,18}}\s*,\s*{_PATH}\s*\)\s*,?\s*)*\}}"
 
 # A form: the pattern, and how a message names it. The names of attributes that have it are given between spaces.
@@ -109,8 +116,10 @@ _FORMS = (
         "replica_groups",
     ),
     (listed(_INTEGERS), "pairs of integers such as {{0,1},{1,0}}", "source_target_pairs"),
+    (rf"{_INTEGERS}|{listed(_INTEGERS)}", "sizes such as {1,2} or {{1,2},{3,4}}", "slice_sizes"),
     (_ALIASES, "integers in entries such as {1}: (0, {0})", "input_output_alias output_to_operand_aliasing"),
     (_DONORS, "integers in entries such as (0, {0})", "buffer_donor"),
+    (listed(_DEBUGGED), 'entries such as {"a"}:({log_mode=default})', "debug_attributes"),
 )
 # A string or a JSON object, of any depth.
 _CONFIGURATION = "backend_config"

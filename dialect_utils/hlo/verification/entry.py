@@ -17,7 +17,7 @@ from dialect_utils.hlo.text.header import parse_signature
 from dialect_utils.hlo.verification.attributes import value_problem
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
-from dialect_utils.ops import START, Trait, split_asynchronous, with_trait
+from dialect_utils.ops import START, Trait, named, split_asynchronous, with_trait
 from dialect_utils.ops.control import BUFFER_CALLS, aliases_of, subshape
 from dialect_utils.ops.devices import numbers_in
 from dialect_utils.ops.inference import Instance, ShapeError, integer, is_compatible
@@ -34,6 +34,7 @@ _HEADER_ATTRIBUTES = frozenset(
         "allow_spmd_sharding_propagation_to_output",
         "allow_spmd_sharding_propagation_to_parameters",
         "buffer_donor",
+        "debug_attributes",
         "entry_computation_layout",
         "frontend_attributes",
         "input_output_alias",
@@ -165,6 +166,8 @@ def _alias_problems(module: Module, parameters: Sequence[Shape], results: Sequen
         if parameter is None or result is None:
             message = f"an alias joins result {list(result_path)} and parameter {number}, which do not exist"
             yield Diagnostic(message, where)
+        elif isinstance(parameter, TupleShape) or isinstance(result, TupleShape):
+            yield Diagnostic(f"an alias joins arrays, found the result {result} and parameter {number}", where)
         elif not (is_compatible(parameter, result) or _has_same_size(parameter, result)):
             message = f"an alias joins result {result} and parameter {number}, which is {parameter}"
             yield Diagnostic(message, where)
@@ -184,27 +187,30 @@ def _donor_problems(module: HloModule, parameters: Sequence[Shape]) -> Iterator[
     aliased = {(number, path) for _, number, path in module.aliases}
     for found in _DONOR.finditer(module.attributes.get("buffer_donor", "")):
         number, path = integer(found[1]), tuple(numbers_in(found[2]))
-        if number >= len(parameters) or subshape(parameters[number], path) is None:
-            yield Diagnostic(f"buffer_donor names parameter {number} at {list(path)}, which does not exist", place)
+        donor = subshape(parameters[number] if number < len(parameters) else None, path)
+        if donor is None or isinstance(donor, TupleShape):
+            what = "which does not exist" if donor is None else "which is not an array"
+            yield Diagnostic(f"buffer_donor names parameter {number} at {list(path)}, {what}", place)
         elif (number, path) in aliased:
             message = f"parameter {number} at index {list(path)} is registered as a buffer donor, but is also aliased"
             yield Diagnostic(message, place)
 
 
 def _memory_problems(module: HloModule, parameters: Sequence[Shape], returned: Shape) -> Iterator[Diagnostic]:
-    """Yields aliases that the program relies on, of buffers in different memory spaces."""
+    """Yields aliases that the program relies on, of buffers of different shapes, layouts or memory spaces."""
     for found in _MUST_ALIAS.finditer(module.attributes.get("input_output_alias", "")):
         paths = [tuple(numbers_in(found[group])) for group in (1, 3)]
         number = integer(found[2])
         result = subshape(returned, paths[0])
         parameter = subshape(parameters[number] if number < len(parameters) else None, paths[1])
-        if parameter is not None and result is not None and _spaces(result) != _spaces(parameter):
+        if parameter is not None and result is not None and _written(result) != _written(parameter):
             message = f"shape and memory space of the result {result} must be those of parameter {number}, {parameter}"
             yield Diagnostic(message, Location(module.source, _span_of(module, "input_output_alias")))
 
 
-def _spaces(shape: Shape) -> list[int]:
-    return [array.effective_layout.memory_space for array in shape.arrays()]
+def _written(shape: Shape) -> Shape:
+    """Returns a shape whose arrays have their layouts; an absent one is the descending one."""
+    return shape.map_arrays(lambda array: array.with_layout(array.effective_layout))
 
 
 def _has_same_size(first: Shape, second: Shape) -> bool:
@@ -219,7 +225,9 @@ def _has_same_size(first: Shape, second: Shape) -> bool:
 _Place = tuple[int, tuple[int, ...]]
 # Opcodes that pass buffers on without writing them, and those that may have buffers.
 _FORWARDING = with_trait(Trait.TUPLES) | {"parameter"}
-_BUFFERED = _FORWARDING | {"custom-call", "while"}
+_BUFFERED = _FORWARDING | named("custom-call dynamic-update-slice while")
+# A call with this frontend attribute becomes an asynchronous operation.
+_STREAM = "_xla_stream_annotation"
 
 
 def find_buffer_problems(module: HloModule) -> Iterator[Diagnostic]:
@@ -232,6 +240,7 @@ def find_buffer_problems(module: HloModule) -> Iterator[Diagnostic]:
             if not taken and not any(True for _ in _buffers_in(instruction.shape)):
                 continue
             is_allowed = instruction.opcode in _BUFFERED or bool(split_asynchronous(instruction.opcode)[1])
+            is_allowed |= instruction.opcode == "call" and _STREAM in instruction.frontend_attributes
             try:
                 if not is_allowed or (instruction.opcode == "parameter" and computation.is_entry):
                     raise ShapeError(f"seen buffers while buffers aren't allowed in this context: {instruction.opcode}")

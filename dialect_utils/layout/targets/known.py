@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -11,7 +12,7 @@ from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.targets.gpu import GPUS, SUFFIX, described_gpu
 from dialect_utils.layout.targets.target import Target
-from dialect_utils.layout.targets.tpu import TPUS
+from dialect_utils.layout.targets.tpu import TPUS, Tpu
 from dialect_utils.text import Diagnostic, DiagnosticError, kind_of, nearest, read_input
 
 # The keys of TARGETS, as the types of options.
@@ -93,6 +94,14 @@ def allocation_bytes(shape: ArrayShape, target: str | Target) -> int:
     if shape.layout is None:
         shape = shape.with_layout(default_layout(shape.element_type, shape.dimensions, target))
     return chip.allocation_bytes(shape)
+
+
+def targets_like(name: str | None, *, is_gpu: bool = False) -> Sequence[Target]:
+    """Returns the targets whose compiler may have written a module: those that allocate as the TPU `name`, or GPUs."""
+    if is_gpu or name is None:
+        return GPUS if is_gpu else ()
+    like = parse_target(name)
+    return [each for each in TPUS if isinstance(like, Tpu) and each.granule == like.granule]
 
 
 def memory_space_name(space: int, *, is_gpu: bool = False) -> str:

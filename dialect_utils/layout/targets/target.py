@@ -18,13 +18,15 @@ class Target(ABC):
     """A chip of one generation.
 
     `peak_flops` are products and sums of bf16 matrices, `peak_bytes` bytes of main memory, both of one device in one
-    second; `peak_source` says where they come from. `platform` is XLA's name of the compiler, which `has_costs` if it
-    counts the bytes that a program accesses. `description` is the text about a chip that the compiler takes, if any.
+    second; `peak_source` says where they come from. `memory_bytes` of main memory are there for a program. `platform`
+    is XLA's name of the compiler, which `has_costs` if it counts the bytes that a program accesses. `description` is
+    the text about a chip that the compiler takes, if any.
     """
 
     name: str
     peak_flops: float
     peak_bytes: float
+    memory_bytes: int
     description: str = field(default="", repr=False, kw_only=True)
     platform: ClassVar[Platform]
     peak_source: ClassVar[str]

@@ -116,24 +116,26 @@ _TORUS_3D = ("2x2x1", "2x2x2", "2x2x4", "2x4x4", "4x4x4", "4x4x8", "4x8x8")
 
 
 # Teraflops and gigabytes per second are those of one chip in Google Cloud's pages of the versions (2026); the two
-# devices of a chip share them.
+# devices of a chip share them. The GiB of HBM that a program may take on a device are those that libtpu 0.0.51 names
+# where memory runs out.
 TPUS = tuple(
     Tpu(
         name,
         teraflops * 1e12 / devices,
         gigabytes * 1e9 / devices,
+        int(usable * (1 << 30)),
         packs_sub_bytes,
         granule,
         tuple((prod(map(int, size.split("x"))) * devices, f"{name.removeprefix('tpu-')}:{size}") for size in sizes),
     )
-    for name, packs_sub_bytes, granule, teraflops, gigabytes, devices, sizes in (
-        ("tpu-v2", False, 1024, 46, 700, 2, _TORUS_2D),
-        ("tpu-v3", False, 1024, 123, 900, 2, _TORUS_2D),
-        ("tpu-v4", True, 512, 275, 1228, 1, _TORUS_3D),
-        ("tpu-v5e", True, 512, 197, 819, 1, _TORUS_2D),
-        ("tpu-v5p", True, 512, 459, 2765, 1, _TORUS_3D),
-        ("tpu-v6e", True, 512, 918, 1640, 1, _TORUS_2D),
-        ("tpu7x", True, 512, 2307, 7380, 2, _TORUS_3D),
+    for name, packs_sub_bytes, granule, teraflops, gigabytes, usable, devices, sizes in (
+        ("tpu-v2", False, 1024, 46, 700, 7.48, 2, _TORUS_2D),
+        ("tpu-v3", False, 1024, 123, 900, 15.48, 2, _TORUS_2D),
+        ("tpu-v4", True, 512, 275, 1228, 15.25, 1, _TORUS_3D),
+        ("tpu-v5e", True, 512, 197, 819, 15.75, 1, _TORUS_2D),
+        ("tpu-v5p", True, 512, 459, 2765, 95.73, 1, _TORUS_3D),
+        ("tpu-v6e", True, 512, 918, 1640, 31.24, 1, _TORUS_2D),
+        ("tpu7x", True, 512, 2307, 7380, 94.74, 2, _TORUS_3D),
     )
 )
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import exp, isfinite, log, sqrt
 
 from dialect_utils.layout import ElementType
+from dialect_utils.layout.arrays.floats import ulps_of
 from dialect_utils.ops import by_opcode, named
 from dialect_utils.verdict.field import functions
 from dialect_utils.verdict.field.values import Real
 from dialect_utils.verdict.proof.terms import Term
-from dialect_utils.verdict.rounding.floats import ulps_of
 from dialect_utils.verdict.rules.formats import value_of
 
 # A constant by its type and bits, and an operation on such constants that it rounds.

@@ -15,11 +15,7 @@ import numpy as np
 from dialect_utils.execution import Array, ExecutionError
 from dialect_utils.ir import Module
 from dialect_utils.layout import ElementType
-from dialect_utils.verdict.comparator import Finding
-from dialect_utils.verdict.differences import Mask
-from dialect_utils.verdict.judge import Judge
-from dialect_utils.verdict.outcome import Closeness
-from dialect_utils.verdict.rounding.floats import (
+from dialect_utils.layout.arrays.floats import (
     Numbers,
     digits,
     epsilon,
@@ -31,6 +27,10 @@ from dialect_utils.verdict.rounding.floats import (
     wide,
     without_subnormals,
 )
+from dialect_utils.verdict.comparator import Finding
+from dialect_utils.verdict.differences import Mask
+from dialect_utils.verdict.judge import Judge
+from dialect_utils.verdict.outcome import Closeness
 from dialect_utils.verdict.runs import Results, Runs, Unrounded
 
 # Terms of a sum nearly overflow above this share of the largest number.

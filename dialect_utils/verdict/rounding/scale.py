@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from dialect_utils.execution import Array
 from dialect_utils.layout import ElementType
+from dialect_utils.layout.arrays.floats import Numbers, wide
 from dialect_utils.verdict.differences import Mask
-from dialect_utils.verdict.rounding.floats import Numbers, wide
 
 # A rewrite may be this many times farther off than the higher-precision runs are from their mean.
 _FACTOR = 6.0

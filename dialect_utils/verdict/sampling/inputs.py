@@ -16,11 +16,11 @@ import numpy as np
 from dialect_utils.execution import Array, from_bits, from_plain_all
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.layout.arrays.floats import complex_array, smallest_normal
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.structured import group_counts
 from dialect_utils.verdict.options import Options
-from dialect_utils.verdict.rounding.floats import complex_array, smallest_normal
 from dialect_utils.verdict.sampling import DataSet, array_demands, data_sets, unreached
 from dialect_utils.verdict.sampling.demands import index_operands
 

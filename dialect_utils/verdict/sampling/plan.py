@@ -13,7 +13,7 @@ import numpy as np
 from dialect_utils.execution import Array, bits_type, from_bits
 from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from dialect_utils.verdict.rounding.floats import complex_array, limits, smallest_normal
+from dialect_utils.layout.arrays.floats import complex_array, limits, smallest_normal
 from dialect_utils.verdict.sampling.data_set import DataSet
 from dialect_utils.verdict.sampling.demands import Demand, sets_that_fit
 from dialect_utils.verdict.sampling.structured import Scaling, paired, prime_above

@@ -15,7 +15,7 @@ import numpy as np
 
 from dialect_utils.execution import Array
 from dialect_utils.layout.arrays.dtypes import element_type_of
-from dialect_utils.verdict.rounding.floats import limits
+from dialect_utils.layout.arrays.floats import limits
 
 # Every fourth row, and every fourth array, is constant; half of these are zero.
 _CONSTANT_EVERY, _CONSTANT_ARRAY_EVERY = 4, 4

@@ -14,8 +14,8 @@ from dialect_utils.execution import Array, from_bits
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.layout.arrays.floats import complex_array, limits, smallest_normal
 from dialect_utils.verdict.dataflow import values_behind
-from dialect_utils.verdict.rounding.floats import complex_array, limits, smallest_normal
 from dialect_utils.verdict.sampling.demands import Demand, index_operands, leaf_spans
 
 Style = Literal["integers", "random", "special"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils.execution.constants import contents, contents_of_leaves, repeated_bits
-from dialect_utils.ir import Operation
+from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.ir.control_flow import BODY, CONDITION
 from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.ops import by_opcode, opcode_of
@@ -71,30 +72,41 @@ def _with_contexts(walker: Walker[V], operation: Operation, *parts: TreeOf[V]) -
 
 
 def _async_start(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
-    return _bound(walker, operation, operation, operands)
+    (called,) = operation.called
+    if len(operands) < len(called.parameters):
+        return _waiting(walker, operation)
+    (result,) = walker.call(called, operands)
+    return [_with_contexts(walker, operation, tuple(operands), result)]
 
 
-def _bound(
-    walker: Walker[V], operation: Operation, start: Operation, arguments: Sequence[TreeOf[V]]
-) -> Sequence[TreeOf[V]]:
-    """Returns the tuple of a start or an update, which has no result before all arguments are bound."""
-    (called,) = start.called
-    result: TreeOf[V] = walker.maker.unspecified()
-    if len(arguments) >= len(called.parameters):
-        (result,) = walker.call(called, arguments)
-    return [_with_contexts(walker, operation, tuple(arguments), result)]
+def _waiting(walker: Walker[V], operation: Operation) -> Sequence[TreeOf[V]]:
+    """Returns the state of a call that still lacks operands, which its updates add: the state holds no result."""
+    return walker.trees(operation, repeat(walker.maker.unspecified()))
 
 
-def _async_update(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
-    """Returns the tuple of an update, which may bind further arguments of the computation that was started."""
-    begun, *others = operands
-    start = operation.operands[0].operation
-    while start is not None and start.opcode == "async-update":
-        start = start.operands[0].operation
-    bound = begun[0] if isinstance(begun, tuple) else None
-    if not others or start is None or start.opcode != "async-start" or not isinstance(bound, tuple):
-        return _update(walker, operation, operands)
-    return _bound(walker, operation, start, (*bound, *others))
+def _late_call(operation: Operation) -> tuple[Function, Sequence[Value]] | None:
+    """Returns the function and all operands of a start whose updates add operands; None for other starts.
+
+    `operation` is an update, or the done.
+    """
+    late: list[Value] = []
+    while operation.opcode in ("async-update", "async-done"):
+        late[:0] = operation.operands[1:]
+        before = operation.operands[0].operation
+        if before is None:
+            return None
+        operation = before
+    is_late = operation.opcode == "async-start" and len(operation.operands) < len(operation.called[0].parameters)
+    return (operation.called[0], [*operation.operands, *late]) if is_late else None
+
+
+def _async_done(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
+    call = _late_call(operation)
+    if call is None:
+        return _done(walker, operation, operands)
+    called, given = call
+    is_complete = len(given) == len(called.parameters)
+    return walker.call(called, [walker.values[each] for each in given]) if is_complete else walker.opaque(operation)
 
 
 def _done(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
@@ -105,8 +117,12 @@ def _done(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]
 
 
 def _update(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
-    # An update with further operands may change the result.
-    return operands if len(operands) == 1 else walker.opaque(operation)
+    if len(operands) == 1:
+        return operands
+    if _late_call(operation) is not None:
+        return _waiting(walker, operation)
+    # Further operands of a start that has all may change the result.
+    return walker.opaque(operation)
 
 
 def _exchange(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
@@ -200,9 +216,9 @@ HANDLERS: Mapping[str, Handler] = by_opcode(
     {
         **by_phase(_exchange, _done, _update),
         "add-dependency": lambda _, __, operands: operands[:1],
-        "async-done": _done,
+        "async-done": _async_done,
         "async-start": _async_start,
-        "async-update": _async_update,
+        "async-update": _update,
         "bitcast": _bitcast,
         "conditional": _conditional,
         "constant": _constant,

@@ -143,3 +143,18 @@ def rounds(function: Function) -> bool:
         and each.opcode not in _UNROUNDED
         for each in function.operations
     )
+
+
+def combines_in_any_order(function: Function) -> bool:
+    """Is true for a function of a scatter or reduction whose results are the same in each order of the calls.
+
+    Each result is then a commutative operation on its own accumulator and element, without a rounding.
+    """
+    count = len(function.results)
+    pairs = zip(function.results, function.parameters[:count], function.parameters[count:], strict=False)
+    return not rounds(function) and all(_commutes(*each) for each in pairs)
+
+
+def _commutes(result: Value, *pair: Value) -> bool:
+    maker = result.operation
+    return maker is not None and has(maker.opcode, Trait.COMMUTATIVE) and {*maker.operands} == {*pair}

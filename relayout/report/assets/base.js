@@ -44,7 +44,7 @@ function showTotals() {
   byId("module").textContent = data.module;
   byId("subtitle").textContent = [data.target, data.totals.peak_is_bound ? "no schedule: the peak is a bound" : ""]
     .filter(Boolean).join(", ");
-  const cards = [["peak", data.totals.peak_bytes], ["arguments", data.totals.argument_bytes],
+  const cards = [["peak", data.totals.main_memory_peak_bytes], ["arguments", data.totals.argument_bytes],
     ["outputs", data.totals.output_bytes], ["outputs that alias arguments", data.totals.alias_bytes],
     ...(data.totals.host_bytes ? [["on the host", data.totals.host_bytes]] : []),
     ...Object.entries(data.totals.temporary_bytes_by_memory_space).map(([s, b]) => [`temporaries, ${spaceName(s)}`, b]),

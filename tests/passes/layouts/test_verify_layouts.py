@@ -40,7 +40,6 @@ PAIRS = [
     ("f32[3,5] map(%x, %x), dimensions={0,1}, to_apply=%add", "f32[3,5] map(%x, %x), dimensions={0,1}"),
     ("f32[3,5] call(%x), to_apply=%id", "f32[3,5] call(%x)"),
     ("f32[3,5] conditional(%n, %x), branch_computations={%id}", "f32[3,5] conditional(%n)"),
-    ("(f32[3,5], f32[3,5], u32[]) copy-start(%x)", "(f32[5,3], f32[3,5], u32[]) copy-start(%x)"),
     # More digits than int() takes.
     ("f32[2,5] slice(%x), slice={[0:2], [0:5]}", f"f32[2,5] slice(%x), slice={{[0:{'9' * 5000}], [0:5]}}"),
     ("f32[4,5] pad(%x, %z), padding=0_1x0_0", f"f32[4,5] pad(%x, %z), padding=0_1x0_{'9' * 5000}"),

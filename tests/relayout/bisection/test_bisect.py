@@ -66,6 +66,27 @@ ENTRY e {
   ROOT r = (f32[40], f32[40], f32[], bf16[40], s32[40]) tuple(e, l, s, m, c)
 }
 """
+UPDATED = """HloModule m
+f {{
+  a = {type}[] parameter(0)
+  b = {type}[] parameter(1)
+  ROOT r = {type}[] {opcode}(a, b)
+}}
+ENTRY e {{
+  x = {type}[9] parameter(0)
+  i = s32[5,1] constant({{{{0}},{{3}},{{2}},{{7}},{{1}}}})
+  u = {type}[5] parameter(1)
+  ROOT s = {type}[9] scatter(x, i, u), update_window_dims={{}}, inserted_window_dims={{0}},
+      scatter_dims_to_operand_dims={{0}}, index_vector_dim=1{unique}, to_apply=f
+}}
+"""
+PRODUCTS = """func.func @main(%a: tensor<f32>, %b: tensor<f32>, %x: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.multiply %a, %x : tensor<f32>
+  %1 = stablehlo.multiply %b, %x : tensor<f32>
+  %2 = stablehlo.add %0, %1 : tensor<f32>
+  return %2 : tensor<f32>
+}
+"""
 _RUN, _DUMP = Worker.run, Worker.dump_passes
 _DISABLED = "xla_disable_hlo_passes"
 
@@ -231,6 +252,52 @@ def test_a_difference_that_the_definition_leaves_open_is_unknown(
     plant(monkeypatch, lambda text, disabled: True)
     found = row(capsys, "a.hlo", "--no-reduce", status=3 if place == "unknown" else 1)
     assert (found["place"], found["choices"]) == (place, ["equal_keys"] if place == "unknown" else [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "opcode", "unique", "place"),
+    [
+        ("s32", "add", "", "code generation"),
+        ("pred", "xor", "", "code generation"),
+        ("f32", "maximum", "", "code generation"),
+        ("f32", "subtract", ", unique_indices=true", "code generation"),
+        ("s32", "subtract", "", "unknown"),
+        ("f32", "add", "", "unknown"),
+    ],
+)
+def test_the_order_of_updates_is_open_where_it_may_change_the_result(
+    kind: str,
+    opcode: str,
+    unique: str,
+    place: str,
+    file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file.write_text(UPDATED.format(type=kind, opcode=opcode, unique=unique))
+    plant(monkeypatch, lambda text, disabled: True)
+    found = row(capsys, "a.hlo", "--no-reduce", status=3 if place == "unknown" else 1)
+    assert (found["place"], found["choices"]) == (place, ["update_order"] if place == "unknown" else [])
+
+
+def test_a_difference_that_fused_products_make_is_said(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if "fma" not in Path("/proc/cpuinfo").read_text().split():
+        pytest.skip("this processor has no fused multiply-add")
+    Path("products.mlir").write_text(PRODUCTS)
+    np.savez("in.npz", in0=np.float32(1e20), in1=np.float32(-1e20), in2=np.float32(1e10))
+    found = row(capsys, "products.mlir", "--inputs", "in.npz", status=0)
+    assert (found["place"], found["fused"][:15]) == ("nowhere", "output 0 at []:")
+    assert main(["bisect", "products.mlir", "--inputs", "in.npz"]) == 0
+    assert "XLA_FLAGS=--xla_cpu_max_isa=AVX" in capsys.readouterr().out
+    np.savez("in.npz", in0=np.float32(2), in1=np.float32(-3), in2=np.float32(10))
+    assert not row(capsys, "products.mlir", "--inputs", "in.npz", status=0)["fused"]
+
+
+def test_products_that_are_counted_as_zeros_are_no_mistake(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """XLA:CPU adds 0 to the last sum in place of a subnormal product."""
+    Path("products.mlir").write_text(PRODUCTS)
+    np.savez("in.npz", in0=np.float32(4e-39) * 2**20, in1=np.float32(2e-38) * 2**20, in2=np.float32(2**-20))
+    assert row(capsys, "products.mlir", "--inputs", "in.npz", status=0)["place"] == "nowhere"
 
 
 def test_a_value_that_the_module_checks_itself_is_compared(

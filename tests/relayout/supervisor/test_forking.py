@@ -29,7 +29,7 @@ def serve(parent, memory, devices):
     DEED
 
 worker.serve = serve
-started = CopiedWorker(["1000", "2"])
+started = CopiedWorker(["1000", "2", "0"])
 print(json.dumps([os.read(end, 1 << 16).decode() for end in (started.stdout, started.stderr)]))
 print(started.wait(20), os.getpid())
 started.kill()
@@ -91,7 +91,7 @@ def test_the_words_of_a_worker_that_fails_reach_its_parent(deed: str, words: str
 _KILLED = """
 import os, signal
 from relayout.supervisor.programs import CopiedWorker
-started = CopiedWorker([str(10**9), "1"])
+started = CopiedWorker([str(10**9), "1", "0"])
 os.read(started.stdout, 1)
 print(started.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)

@@ -73,7 +73,13 @@ def test_a_malformed_frame_or_an_impossible_request_is_noticed(
 
 
 @pytest.mark.parametrize(
-    ("data", "seconds"), [(b'{"tell": "goes on"}', 1.5), (b'{"tell": "waits", "seconds": 5}', 5.5)]
+    ("data", "seconds"),
+    [
+        (b'{"tell": "goes on"}', 1.5),
+        (b'{"tell": "waits", "seconds": 5}', 5.5),
+        # A child that a file has taken over promises to be long.
+        (b'{"tell": "waits", "seconds": 1e9}', 120.5),
+    ],
 )
 def test_a_notice_sets_the_clock(data: bytes, seconds: float, children: list[Child]) -> None:
     child = forked(children, hostile.sends(b"N", data, then=hostile.result()))

@@ -124,27 +124,3 @@ def test_an_operation_of_mixed_precision_converts_its_operands(mixed: str, writt
     definitions = "\n  ".join([*lines, f"ROOT r = {result}"])
     other = MIXED.replace("ROOT r = OPERATION", definitions)
     assert prove([parse_module(MIXED.replace("OPERATION", mixed)), parse_module(other)]).answer == "equal"
-
-
-LATE = """HloModule m
-body {
-  p = f32[8] parameter(0)
-  q = f32[8] parameter(1)
-  ROOT s = f32[8] subtract(p, q)
-}
-ENTRY e {
-  a = f32[8] parameter(0)
-  b = f32[8] parameter(1)
-  s = ((f32[8]), f32[8], s32[]) async-start(a), calls=body
-  u = ((f32[8], f32[8]), f32[8], s32[]) async-update(s, b)
-  ROOT d = f32[8] async-done(u)
-}
-"""
-
-
-def test_an_update_binds_the_arguments_that_a_start_lacks() -> None:
-    begin = "HloModule m\nENTRY e {\n  a = f32[8] parameter(0)\n  b = f32[8] parameter(1)\n"
-    late, right, wrong = map(
-        parse_module, (LATE, *(f"{begin}  ROOT d = f32[8] subtract({o})\n}}" for o in ("a, b", "b, a")))
-    )
-    assert [prove([late, each]).answer for each in (late, right, wrong)] == ["equal", "equal", "unknown"]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
+from dialect_utils.layout.element_type import ElementType
 
 Numbers = NDArray[Any]
 _MOST_ULPS = 32.0
