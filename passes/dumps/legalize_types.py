@@ -64,7 +64,7 @@ def _rule_of(opcode: str) -> Callable[[Instruction], None] | None:
         return None
     if opcode == "copy":
         return _legalize_copy
-    if opcode_of(opcode).typed and has(opcode, Trait.MOVES_DATA | Trait.ELEMENTWISE):
+    if opcode_of(opcode).typed and (has(opcode, Trait.MOVES_DATA) or has(opcode, Trait.ELEMENTWISE)):
         return _legalize_typed
     if opcode == "compare":
         return _legalize_compare
