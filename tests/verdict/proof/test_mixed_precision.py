@@ -93,9 +93,9 @@ def test_other_roundings_and_mistakes_are_not_explained(first: str, last: str) -
 
 
 def test_highest_precision_rounds_no_operand(worker: Worker) -> None:
-    modules = [parse_module(text) for text in (PLAIN.replace("PRECISION", ""), NARROW)]
-    assert compare_modules(*modules, Options(power=0), worker).methods == ("proof",)
-    assert compare_modules(*modules, Options(power=0, precision="highest"), worker).verdict == "different"
+    first, last = parse_module(PLAIN.replace("PRECISION", "")), parse_module(NARROW)
+    assert compare_modules(first, last, Options(power=0), worker).methods == ("proof",)
+    assert compare_modules(first, last, Options(power=0, precision="highest"), worker).verdict == "different"
 
 
 MIXED = """HloModule m, is_scheduled=true
