@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Layout, Shape, TokenShape, TupleShape
+from dialect_utils.layout import ArrayShape, ElementType, Layout, Shape, TokenShape, TupleShape
 from dialect_utils.layout.shape import UNBOUNDED
-from dialect_utils.ops.declaration import Opcode, Trait
+from dialect_utils.ops.declaration import Opcode
 
 _MOST_DIGITS = 20
-_CHOICES = ("clamp", "select")
 
 
 class ShapeError(ValueError):
@@ -161,27 +160,6 @@ def integer(text: str) -> int:
 def is_same_kind(first: ElementType, second: ElementType) -> bool:
     """Is true for equal element types and for two floats, whatever their precisions."""
     return first == second or (first.is_floating and second.is_floating)
-
-
-def widest(types: Sequence[ElementType]) -> ElementType:
-    """Returns the type of the widest values: complex before floating-point before integers, then by width.
-
-    Two different floating-point types of one width, such as bf16 and f16, give f32.
-    """
-    found = [t for t in types if t.is_complex] or [t for t in types if t.is_floating]
-    found = found or [t for t in types if t.is_integral] or list(types)
-    best = max(found, key=lambda t: t.bits)
-    rivals = {t for t in found if t.bits == best.bits}
-    return ELEMENT_TYPES["f32"] if len(rivals) > 1 and best.is_floating else best
-
-
-def computing_type(opcode: Opcode, result: ElementType, operands: Sequence[ElementType]) -> ElementType:
-    """Returns the type to which a typed operation of mixed precision converts its operands, as XLA's fusions do.
-
-    An operation that moves or chooses elements takes the type of its result; another one the widest type of all.
-    """
-    is_move = opcode.has(Trait.MOVES_DATA) or opcode.name in _CHOICES
-    return result if is_move else widest([result, *operands])
 
 
 def same_sizes(first: Sequence[int], second: Sequence[int]) -> bool:

@@ -10,7 +10,7 @@ from dialect_utils.hlo.ops import PRED, S32, Ops, add_computation, instructions,
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.ops import ALL_OPERANDS, Trait, has, opcode_of, split_asynchronous, with_trait
-from dialect_utils.ops.inference import computing_type, widest
+from dialect_utils.ops.elementwise import computing_type, widest
 from passes.framework.base import Report, module_pass
 
 _F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]
