@@ -2,6 +2,8 @@
 
 The TPU compiler writes every dot as a convolution; one without proper windows is a dot again: the spatial dimensions of
 a convolution that only pair indices become dimensions of a dot.
+
+Longer than others: each operation is declared, checked and defined in one file.
 """
 
 from __future__ import annotations
