@@ -108,7 +108,8 @@ def _diagnostics(error: Exception) -> Sequence[Diagnostic]:
         name = "standard output" if error.errno in _FULL and not error.filename else error.filename
         return (Diagnostic(f"{os.fsdecode(name)}: {reason}" if name else reason),)
     if isinstance(error, MemoryError):
-        return (Diagnostic(f"not enough memory: {str(error)[:1].lower()}{str(error)[1:]}"),)
+        said = str(error)
+        return (Diagnostic(f"not enough memory{f': {said[:1].lower()}{said[1:]}' if said else ''}"),)
     if isinstance(error, RecursionError):
         return (Diagnostic("calls or regions nest too deep here", hint="inline some of them"),)
     message = f"internal error: {type(error).__name__}: {error}"

@@ -134,7 +134,7 @@ def output_files(
         return {each.path: output for each in inputs}
     if any(each.path == STANDARD_INPUT for each in inputs):
         raise usage_error(f"-o {output} is a directory, and standard input has no name for a file in it")
-    if Path(output).is_file() or (Path(output).suffix in _SUFFIXES and not Path(output).is_dir()):
+    if not Path(output).is_dir() and (Path(output).exists() or Path(output).suffix in _SUFFIXES):
         raise usage_error(f"{len(inputs)} modules need a directory, but -o {output} is not one", "-o NAME/ makes one")
     names = [name_of(each.relative) for each in inputs]
     check_unique(names, output)

@@ -10,7 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.machinery import ExtensionFileLoader
@@ -101,7 +101,9 @@ def _loads_library(frame: FrameType | None) -> bool:
 def _send_again(number: int) -> None:
     again = threading.Timer(_AGAIN_SECONDS, os.kill, (os.getpid(), number))
     again.daemon = True
-    again.start()
+    # OpenBLAS sends one, too, where the system has no more threads; then there is none here, either.
+    with suppress(RuntimeError):
+        again.start()
 
 
 def _unraisable(hook: Callable[[UnraisableHookArgs], object], lost: UnraisableHookArgs) -> None:

@@ -14,7 +14,7 @@ from math import prod
 from typing import NamedTuple
 
 # More devices than any module here has.
-_MOST_DEVICES = 1 << 16
+MOST_DEVICES = 1 << 16
 _TILES = re.compile(r"devices=\[([\d,]+)\](?:<=\[([\d,]+)\](?:T\(([\d,]+)\))?|([\d,]+))?")
 _SYMBOL = re.compile(r'@(?:([\w.$-]+)|"([^"]*)")')
 _SIZE = re.compile(r"""["']([^"']*)["']\s*=\s*(\d+)""")
@@ -129,7 +129,7 @@ def try_sharding(
     (`maximal`), for `unreduced`, `manual` and `unknown`, and for another number of devices or dimensions.
     """
     is_unclear = not makes_parts_of_arrays(text) or "unknown" in text or text.strip() in ("{manual}", "")
-    if is_unclear or devices > _MOST_DEVICES:
+    if is_unclear or devices > MOST_DEVICES:
         return None
     tiles, axes = _TILES.search(text), _DIMENSIONS.search(text)
     if tiles is not None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, islice, product
+from itertools import chain, combinations, islice, product
 from math import prod
 
 from dialect_utils.execution import Array
@@ -16,6 +17,7 @@ from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.manual import is_boundary
 from dialect_utils.ops.sharding import (
+    MOST_DEVICES,
     Partition,
     Sharding,
     by_axes,
@@ -223,17 +225,26 @@ def read_partition(text: str, name: str) -> Partition:
     """
     try:
         found = json.loads(text)
-        axes = {str(axis): int(size) for axis, size in found["mesh"].items()}
+        axes = {axis: size for axis, size in found["mesh"].items() if type(size) is int and size > 0}
+        if len(axes) < len(found["mesh"]) or prod(axes.values()) > MOST_DEVICES:
+            raise ValueError(f"its mesh has not 1 to {MOST_DEVICES} devices")
         parameters, results = (
-            tuple(by_axes(axes, [*map(_axes, dimensions)]) for dimensions in found[side])
+            tuple(_placed(axes, [*map(_axes, dimensions)]) for dimensions in found[side])
             for side in ("parameters", "results")
         )
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        reason = str(error) if isinstance(error, ValueError) else f"{error} is missing or wrong"
-        message = f"{name} is no placement: {reason}"
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        reason = f"it has no {error}" if isinstance(error, KeyError) else "it has another form"
+        message = f"{name} is no placement: {error if isinstance(error, ValueError) else reason}"
         hint = '{"mesh": {"x": 2}, "parameters": [["x", null]], "results": [[null, "x"]]}'
         raise DiagnosticError(Diagnostic(message, hint=hint)) from None
     return Partition(parameters, results)
+
+
+def _placed(axes: Mapping[str, int], dimensions: Sequence[Sequence[str]]) -> Sharding:
+    twice = next((axis for axis, count in Counter(chain(*dimensions)).items() if count > 1), None)
+    if twice is not None:
+        raise ValueError(f"an array has the axis {twice} twice")
+    return by_axes(axes, dimensions)
 
 
 def _axes(written: str | Sequence[str] | None) -> Sequence[str]:

@@ -154,7 +154,7 @@ def _check_folders(command: Command) -> None:
         if folder and not os.path.isdir(folder):
             raise usage_error(f"{path}: there is no directory {folder}", f"mkdir -p {quote(folder)}")
     directory = values.get("dump_dir")
-    if directory is not None and directory.is_file():
+    if directory is not None and directory.exists() and not directory.is_dir():
         raise usage_error(f"--dump-dir {directory} is a file, not a directory")
 
 

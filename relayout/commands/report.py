@@ -220,6 +220,8 @@ class Report(Command):
         return [each for each in found if each is not None]
 
     def _report_one(self, new: Input, old: Input | None, unit: Unit, heading: str, console: Console) -> int:
+        # Standard input is read once.
+        new = replace(new, content=new.data())
         if (text := _message_of(new)) is not None:
             return self._report_message(new, text, heading)
         if self.trial:

@@ -42,7 +42,7 @@ def cpu_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, handler)
 
 
-def violation(check: Callable[[bytes], None], data: bytes, seconds: float) -> BaseException | None:
+def violation(check: Callable[[bytes], object], data: bytes, seconds: float) -> BaseException | None:
     """Returns how a reader violates its property, or None where it reads the input or rejects it with a diagnostic."""
     try:
         with cpu_limit(seconds):

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dialect_utils.execution.archives import read_arrays
+from dialect_utils.execution.archives import read_arrays, read_msgpack, read_orbax
 from dialect_utils.execution.messages import MalformedMessageError, decode_message, decode_results
 from dialect_utils.execution.recorded import read_recorded
 from dialect_utils.hlo import parse_module
@@ -31,22 +31,28 @@ from dialect_utils.io.files import decode, find_kind, kind_of_module, parse_byte
 from dialect_utils.io.protos import MalformedProtoError, find_proto, is_proto_of_module
 from dialect_utils.ir import Module
 from dialect_utils.layout import ELEMENT_TYPES, parse_layout, parse_shape
+from dialect_utils.layout.targets.gpu import described_gpu
 from dialect_utils.layout.text.foreign import read_shape
 from dialect_utils.ops.window import format_window, parse_labels, parse_window
 from dialect_utils.text import DiagnosticError, Source
 from dialect_utils.verdict import Options, compare_modules
 from dialect_utils.verdict.certificate import certificate_text, read_certificate
+from dialect_utils.verdict.partition import read_partition
 from dialect_utils.verdict.replay import replay
 from passes.dumps.expand_custom_calls import EXPANSIONS
 from passes.framework.pipeline import PassError, Pipeline, read_pipelines, verify
 from passes.layouts.annotate_layouts import read_layout_rules
 from relayout.api import memory_report
-from relayout.batch.results import from_lines
+from relayout.batch.results import from_lines, from_parquet
 from relayout.commands.check import parse_pairs
 from relayout.comments import expectations, split_input, strip_comments, unmet
 from relayout.report.export import format_graphviz, format_model_explorer
 from relayout.report.html import html_page
 from relayout.report.terminal import terminal_page
+from relayout.supervisor.child import parse_plan
+from relayout.supervisor.host import DONE, PLAN, MalformedFrameError, parse_named_file
+from relayout.supervisor.pool import _fields, _planned
+from relayout.tuning.trials import read_trials
 from tests.paths import OWN_CORPUS, ROOT
 
 # Each kept input, by target: minimized by coverage, and every input that once showed a mistake.
@@ -54,13 +60,15 @@ KEPT = ROOT / "tests" / "fuzzing" / "corpus"
 # A whole module of the tree is a seed where it is shorter: short inputs are executed more often.
 _LARGEST_SEED = 3000
 _START = 100
+# A disk would take longer than the reader.
+_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """One reader: its check, which raises for a violated property, and files of the tree as its first inputs."""
 
-    check: Callable[[bytes], None]
+    check: Callable[[bytes], object]
     suffix: str | None = None
 
     def seeds(self) -> Iterator[bytes]:
@@ -73,9 +81,7 @@ class Target:
 
 @contextmanager
 def _file(data: bytes) -> Iterator[Path]:
-    # In memory: a disk would take longer than the reader.
-    folder = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.NamedTemporaryFile(dir=folder) as file:
+    with tempfile.NamedTemporaryFile(dir=_MEMORY) as file:
         file.write(data)
         file.flush()
         yield Path(file.name)
@@ -248,6 +254,40 @@ def _check_npz(data: bytes) -> None:
                 assert np.asarray(array).shape == array.shape
 
 
+def _check_msgpack(data: bytes) -> None:
+    with _file(data) as path:
+        for name, array in read_msgpack(str(path)).items():
+            assert np.asarray(array).shape == array.shape, name
+
+
+def _check_checkpoint(data: bytes) -> None:
+    """Reads a checkpoint: its list of arrays, the description of one, and the data of that, with zero bytes between."""
+    listed, described, part = (*data.split(b"\0", 2), b"", b"")[:3]
+    with tempfile.TemporaryDirectory(dir=_MEMORY) as folder:
+        Path(folder, "_METADATA").write_bytes(listed)
+        Path(folder, "a").mkdir()
+        Path(folder, "a", ".zarray").write_bytes(described)
+        Path(folder, "a", "0").write_bytes(part)
+        for array in read_orbax(folder).values():
+            if np.prod(array.shape, dtype=float) * array.dtype.itemsize < 1e8:
+                assert np.asarray(array).shape == array.shape
+
+
+def _check_frame(data: bytes) -> None:
+    """Reads a frame that a child has taken over: a plan, a file to write, or the fields of a result."""
+    for read in (parse_plan, parse_named_file, partial(_fields, DONE), partial(_planned, PLAN)):
+        try:
+            read(bytearray(data))
+        except MalformedFrameError:
+            continue
+
+
+def _check_parts(data: bytes) -> None:
+    """Reads what says how arrays are placed on devices, figures of compilations, and the description of a GPU."""
+    for read in (read_partition, read_trials, lambda text, name: described_gpu(name, text)):
+        _accept(partial(read, decode(data), "f"))
+
+
 def _check_pipeline(data: bytes) -> None:
     pipeline = Pipeline.parse(decode(data))
     assert Pipeline.parse(str(pipeline)) == pipeline, f"{pipeline} is read as another pipeline"
@@ -411,11 +451,16 @@ TARGETS: dict[str, Target] = {
     "recompressed": Target(_check_recompressed),
     "protos": Target(_check_proto),
     "npz": Target(_check_npz),
+    "msgpack": Target(_check_msgpack),
+    "checkpoints": Target(_check_checkpoint),
+    "frames": Target(_check_frame),
+    "parts": Target(_check_parts),
     "pipelines": Target(_check_pipeline),
     "tables": Target(_check_tables, ".toml"),
     "certificates": Target(_check_certificate),
     "pairs": Target(_check_pairs),
     "rows": Target(_check_rows),
+    "parquet": Target(from_parquet),
     "messages": Target(_check_message),
     "dump_names": Target(_check_dump_name),
     "comments": Target(_check_comments, ".hlo"),

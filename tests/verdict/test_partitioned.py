@@ -228,6 +228,10 @@ def test_the_placement_may_be_given() -> None:
     assert found.parameters[0] == by_axes({"x": 4}, [[], ["x"]])
     first, last = parse_module(WHOLE, "whole.hlo"), parse_module(SUMMED, "parts.hlo")
     assert prove([first, last], partition=found).answer == "equal"
-    for wrong in ("{}", "[]", "{", '{"mesh": {"x": 4}, "parameters": [["y"]], "results": []}'):
+    meshes = ('{"x": 1e400}', '{"x": 0}', '{"x": -1}', '{"x": 1.5}', '{"x": true}', '{"x": 1000000000}')
+    placed = ('[["y"]]', '[["x", "x"]]', '[[["x", "x"]]]', "[null]", "5", "[[7]]")
+    wrong_meshes = [f'{{"mesh": {mesh}, "parameters": [["x"]], "results": []}}' for mesh in meshes]
+    wrong_places = [f'{{"mesh": {{"x": 4}}, "parameters": {each}, "results": []}}' for each in placed]
+    for wrong in ("{}", "[]", "{", "[" * 100_000, *wrong_meshes, *wrong_places):
         with pytest.raises(DiagnosticError, match="is no placement"):
             read_partition(wrong, "placement.json")

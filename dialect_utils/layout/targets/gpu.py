@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 from dialect_utils.layout.element_type import ElementType
@@ -51,17 +52,18 @@ def described_gpu(name: str, text: str) -> Gpu:
     capability = re.search(r"cuda_compute_capability\s*\{[^}]*", text)
     inside = capability[0] if capability is not None else ""
     major, minor = _fact(name, inside, "major"), _fact(name, inside, "minor", "0")
-    cores, clock, bandwidth, memory = (
-        float(_fact(name, text, each))
-        for each in ("core_count", "clock_rate_ghz", "memory_bandwidth", "device_memory_size")
-    )
+    names = ("core_count", "clock_rate_ghz", "memory_bandwidth", "device_memory_size")
+    cores, clock, bandwidth, memory = facts = [float(_fact(name, text, each)) for each in names]
+    wrong = next((each for each, fact in zip(names, facts, strict=True) if not 0 < fact < inf), None)
+    if wrong is not None:
+        raise DiagnosticError(Diagnostic(f"{name}: its {wrong} is no finite positive number"))
     per_clock = _FLOPS_PER_CLOCK.get(f"{major}.{minor}") or _FLOPS_PER_CLOCK.get(major, 0)
     return Gpu(name, cores * clock * 1e9 * per_clock, bandwidth, int(memory), description=text)
 
 
 def _fact(name: str, text: str, field_name: str, default: str | None = None) -> str:
     """Returns the number that a field has where it occurs first."""
-    found = re.search(rf"^[^#\n]*\b{field_name}:\s*([\d.]+(?:e[+-]?\d+)?)", text, re.MULTILINE)
+    found = re.search(rf"^[^#\n]*\b{field_name}:\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?)(?![\w.])", text, re.MULTILINE)
     if found is None and default is None:
         hint = "it is the text form of XLA's GpuTargetConfigProto"
         raise DiagnosticError(Diagnostic(f"{name} is no description of a GPU: it has no {field_name}", hint=hint))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,11 @@ def test_a_description_without_a_fact_is_refused(lacking: str) -> None:
 
 def test_an_unknown_architecture_has_no_peak() -> None:
     assert described_gpu("my", GPUS[0].description.replace("major: 8", "major: 99")).peak_flops == 0
+
+
+@pytest.mark.parametrize("number", ["0", "1.2.3", "...", "1e400", "1" * 400])
+def test_a_description_has_finite_positive_numbers(number: str) -> None:
+    for field_name in ("core_count", "clock_rate_ghz", "memory_bandwidth", "device_memory_size"):
+        text = re.sub(rf"\b{field_name}: .*", f"{field_name}: {number}", GPUS[0].description)
+        with pytest.raises(DiagnosticError, match=f"f.txtpb.* {field_name}"):
+            described_gpu("f.txtpb", text)

@@ -150,6 +150,13 @@ def child_of(process: subprocess.Popen[str]) -> int:
         (f"trap '' HUP INT TERM; {_OPT} -o out.hlo", 0, ""),
         (f"{_OPT} -o out.hlo | true", 0, ""),
         ("python -m relayout explain - <&-", None, None),
+        ("cat a.hlo | python -m relayout report -", 0, ""),
+        (
+            f"{_OPT} b.hlo -o /dev/full 2>&1 | grep -v hint >&2",
+            0,
+            "error: 2 modules need a directory, but -o /dev/full",
+        ),
+        (f"{_OPT} -p strip-layouts --dump-dir /dev/full", 2, "error: --dump-dir /dev/full is a file, not a directory"),
     ],
 )
 def test_a_stream_or_a_file_that_fails_is_one_line(
