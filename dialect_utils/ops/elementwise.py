@@ -123,7 +123,7 @@ def check_copied(instance: Instance) -> None:
     """Raises ShapeError where a copy-start reorders dimensions, which a transfer between memories cannot."""
     parts = instance.shape.elements[:2] if isinstance(instance.shape, TupleShape) else ()
     orders = [[array.layout for array in part.arrays() if array.layout is not None] for part in parts]
-    for one, other in zip(*orders, strict=False) if len(orders) > 1 else ():
+    for one, other in zip(*orders, strict=False) if instance.is_layout_sensitive and len(orders) > 1 else ():
         if one.minor_to_major != other.minor_to_major:
             message = f"copy-start gives its operand, but the shape {instance.shape} has it in another layout"
             raise ShapeError(message, "shape")
@@ -132,7 +132,7 @@ def check_copied(instance: Instance) -> None:
 def check_copy(instance: Instance) -> None:
     """Raises ShapeError where a copy between host and device converts, or from the host reorders dimensions."""
     source, result = instance.operands[0], instance.shape
-    if not isinstance(source, ArrayShape) or not isinstance(result, ArrayShape):
+    if not (instance.is_layout_sensitive and isinstance(source, ArrayShape) and isinstance(result, ArrayShape)):
         return
     if source.layout is None or result.layout is None:
         return
