@@ -213,7 +213,9 @@ class _Parser:
         if not scanner.at("}"):
             scanner.fail(f"expected an instruction or '}}', found {scanner.found()}")
         scanner.next()
-        grammar.scan_attributes(scanner, atoms=True)
+        for name, span, _ in grammar.scan_attributes(scanner, atoms=True):
+            if name != "execution_thread":
+                scanner.fail(f"a computation has no attribute {name}", span)
         return scanner.last_end
 
     def _fast_header(self, module: HloModule, begin: int, match: re.Match[str]) -> Computation:

@@ -343,7 +343,8 @@ def _check_computations(instruction: Instruction, opcode: Opcode) -> None:
 
 @cache
 def _allowed(opcode: str) -> frozenset[str]:
-    return frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *opcode_of(opcode).attributes))
+    of_chain = opcode_of("async").attributes if split_asynchronous(opcode)[1] else ()
+    return frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *opcode_of(opcode).attributes, *of_chain))
 
 
 def unknown_attributes(instruction: Instruction, opcode: str) -> list[str]:

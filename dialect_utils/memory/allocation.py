@@ -12,7 +12,8 @@ from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.index.index_map import byte_size, byte_size_of
 from dialect_utils.layout.layout import COMBINE, MATCH
 from dialect_utils.layout.shape import UNBOUNDED
-from dialect_utils.layout.targets.known import HOST_MEMORY_SPACE, allocation_bytes, default_layout
+from dialect_utils.layout.targets.known import HOST_MEMORY_SPACE, allocation_bytes, default_layout, parse_target
+from dialect_utils.layout.targets.tpu import Tpu
 from dialect_utils.ops.control import calls_gpu_library
 
 _GPU_FINGERPRINT = "fingerprint_before_lhs="
@@ -87,6 +88,12 @@ class Allocation:
     def __init__(self, target: str | None) -> None:
         self.target = target
         self._known: dict[int, tuple[ArrayShape, ArrayShape, int, int]] = {}
+
+    @property
+    def granule(self) -> int:
+        """Returns the bytes of the smallest buffer on a TPU, such as the table of a tuple's addresses, 0 elsewhere."""
+        target = None if self.target is None else parse_target(self.target)
+        return target.granule if isinstance(target, Tpu) else 0
 
     def held(self, shape: ArrayShape) -> int:
         """Returns the bytes of an array's buffer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape
@@ -177,7 +178,26 @@ def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation, l
                 each.value, laid_out, each.held, payload, spaces, min(spaces), spans, *roles, is_constant, overwritten
             )
         )
+    made += _embedded_constants(schedule, allocation, last)
     return tuple(sorted(made, key=lambda buffer: buffer.start))
+
+
+def _embedded_constants(schedule: Schedule, allocation: Allocation, last: int) -> Iterator[Buffer]:
+    """Yields the constants in main memory of functions that are applied to elements, such as the comparator of a sort.
+
+    The constants in a fusion have no buffers.
+    """
+    operations = (each for function in schedule.spans for each in function.operations)
+    applied = (each.called for each in operations if each.opcode != "fusion" and not runs_called(each))
+    for function in dict.fromkeys(chain.from_iterable(applied)):
+        for operation in function.operations:
+            value, shape = operation.results[0], operation.results[0].shape
+            if operation.opcode != _CONSTANT or not isinstance(shape, ArrayShape):
+                continue
+            if shape.effective_layout.memory_space:
+                continue
+            laid_out, held, payload = allocation.laid_out(shape), allocation.held(shape), allocation.payload(shape)
+            yield Buffer(value, laid_out, held, payload, frozenset({0}), 0, ((0, last),), False, False, True)
 
 
 def _calls(operation: Operation, *targets: str) -> bool:

@@ -19,8 +19,6 @@ from dialect_utils.memory.sharing import share_buffers
 
 # Bytes that are held between two times, both included.
 _Held = tuple[int, int, int]
-# A tuple in the results takes a table of addresses: one granule of the allocator.
-_TABLE_BYTES = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +114,7 @@ def measure_memory(module: Module, target: str | None = None) -> MemoryUsage:
         schedule,
         buffers,
         argument_bytes=_total(parameters, allocation),
-        output_bytes=_total(results, allocation)
-        + (sum(tables) if is_gpu else len(tables) * _TABLE_BYTES if target else 0),
+        output_bytes=_total(results, allocation) + (sum(tables) if is_gpu else len(tables) * allocation.granule),
         alias_bytes=_total(aliased, allocation),
         temporary_bytes=peaks[0][0],
         peak_time=peaks[0][1],

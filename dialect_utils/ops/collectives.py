@@ -46,7 +46,6 @@ from dialect_utils.ops.inference import (
     made,
     one_or_tuple,
     second_array,
-    token,
     written_only,
 )
 from dialect_utils.ops.structured import integers
@@ -199,7 +198,8 @@ def _check_offset(instance: Instance, buffer: Shape, offset: Shape) -> None:
 def collective_permute_start(instance: Instance) -> Shape:
     """Returns the operands, the results, and the contexts that are written."""
     contexts = _elements(instance.shape)[2:] if instance.shape is not None else (_NUMBER, _NUMBER)
-    result = collective_permute(instance)
+    is_moved = instance.attribute("slice_sizes") is None and len(instance.operands) > 1
+    result = TupleShape(tuple(instance.operands)) if is_moved else collective_permute(instance)
     given = instance.operands[0] if instance.attribute("slice_sizes") is not None else result
     return TupleShape((given, result, *contexts))
 
@@ -212,25 +212,18 @@ def second_element(instance: Instance) -> Shape:
     return parts[1]
 
 
-def sent(instance: Instance) -> Shape:
-    """Returns the data, a context and a token, which XLA's parser makes whatever shape is written."""
-    made = TupleShape((instance.operands[0], _NUMBER, TokenShape()))
-    return instance.shape if isinstance(instance.shape, TupleShape) else made
-
-
 def received(instance: Instance) -> Shape:
-    """Returns the written data, a context and a token."""
-    if instance.shape is not None and not _elements(instance.shape):
+    """Returns the written shape, of which XLA's parser reads the data alone."""
+    if not _elements(written_only(instance)):
         raise ShapeError(f"recv gives data, a context and a token, but the shape is {instance.shape}", "shape")
-    return TupleShape((_elements(written_only(instance))[0], _NUMBER, TokenShape()))
+    return written_only(instance)
 
 
 def finished_receive(instance: Instance) -> Shape:
-    """Returns the received data and a token."""
-    parts = _elements(instance.operands[0])
-    if not parts:
+    """Returns the written shape, which XLA's parser skips."""
+    if not _elements(instance.operands[0]):
         raise ShapeError(f"{instance.opcode} of {instance.operands[0]}, which no recv gives", "operand 0")
-    return TupleShape((parts[0], TokenShape()))
+    return written_only(instance)
 
 
 def infed(instance: Instance) -> Shape:
@@ -377,7 +370,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         "all-gather",
         ANY,
         _MOVED,
-        dims("dimensions", 0, "all_gather_dim"),
+        dims("dimensions", 0, "all_gather_dim", needed=True),
         *_GROUPS,
         _CONSTRAINED,
         *flags("use_global_device_ids"),
@@ -476,7 +469,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         "reduce-scatter",
         ANY,
         EXCHANGED | COMBINED,
-        dims("dimensions", 0, "scatter_dimension"),
+        dims("dimensions", 0, "scatter_dimension", needed=True),
         *_REDUCE_GROUPS,
         *TO_APPLY,
         result=partial(_resharded, is_gather=False),
@@ -507,7 +500,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         Trait.COMMUNICATES,
         _OUTFEED,
         *texts("outfeed_shape"),
-        result=token,
+        result=written_only,
         check=check_outfeed,
     ),
     op(
@@ -520,5 +513,5 @@ OPERATIONS: tuple[Opcode, ...] = (
         check=check_tokens,
         on_done=finished_receive,
     ),
-    op("send", 2, _CHANNELED, *_HOST, only_mlir=_ENDS, result=sent),
+    op("send", 2, _CHANNELED, *_HOST, only_mlir=_ENDS, result=written_only),
 )

@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 
 
 def widened(instance: Instance, kind: ElementType) -> ElementType:
-    """Returns the element type of a sum of products: the written one where XLA lets it differ (MaybeUpcast)."""
+    """Returns the element type of a sum of products: the written one where XLA lets it differ."""
     if not isinstance(instance.shape, ArrayShape):
         return kind
     given = instance.shape.element_type
-    is_narrower = not kind.is_floating and given.bits < kind.bits
-    return kind if is_narrower or given.is_complex != kind.is_complex else given
+    return kind if given.is_complex != kind.is_complex else given
 
 
 def summed_in(result: ElementType, *operands: ElementType) -> ElementType | None:

@@ -123,7 +123,7 @@ def check_copied(instance: Instance) -> None:
     """Raises ShapeError where a copy-start reorders dimensions, which a transfer between memories cannot."""
     parts = instance.shape.elements[:2] if isinstance(instance.shape, TupleShape) else ()
     orders = [[array.layout for array in part.arrays() if array.layout is not None] for part in parts]
-    for one, other in zip(*orders, strict=False) if len(orders) > 1 else ():
+    for one, other in zip(*orders, strict=False) if instance.is_layout_sensitive and len(orders) > 1 else ():
         if one.minor_to_major != other.minor_to_major:
             message = f"copy-start gives its operand, but the shape {instance.shape} has it in another layout"
             raise ShapeError(message, "shape")
@@ -132,7 +132,7 @@ def check_copied(instance: Instance) -> None:
 def check_copy(instance: Instance) -> None:
     """Raises ShapeError where a copy between host and device converts, or from the host reorders dimensions."""
     source, result = instance.operands[0], instance.shape
-    if not isinstance(source, ArrayShape) or not isinstance(result, ArrayShape):
+    if not (instance.is_layout_sensitive and isinstance(source, ArrayShape) and isinstance(result, ArrayShape)):
         return
     if source.layout is None or result.layout is None:
         return
@@ -346,3 +346,27 @@ CHLO_ROUNDED = "bessel_i1e cosh digamma erf erf_inv erfc lgamma sinh square tan"
 CHLO_CUT = "acos acosh asin asinh atan atanh"
 # NaN where an operand is not a whole number, or a number below 0 is none.
 CHLO_PARTIAL = "polygamma zeta"
+
+
+_CHOICES = ("clamp", "select")
+
+
+def widest(types: Sequence[ElementType]) -> ElementType:
+    """Returns the type of the widest values: complex before floating-point before integers, then by width.
+
+    Two different floating-point types of one width, such as bf16 and f16, give f32.
+    """
+    found = [t for t in types if t.is_complex] or [t for t in types if t.is_floating]
+    found = found or [t for t in types if t.is_integral] or list(types)
+    best = max(found, key=lambda t: t.bits)
+    rivals = {t for t in found if t.bits == best.bits}
+    return ELEMENT_TYPES["f32"] if len(rivals) > 1 and best.is_floating else best
+
+
+def computing_type(opcode: Opcode, result: ElementType, operands: Sequence[ElementType]) -> ElementType:
+    """Returns the type to which a typed operation of mixed precision converts its operands, as XLA's fusions do.
+
+    An operation that moves or chooses elements takes the type of its result; another one the widest type of all.
+    """
+    is_move = opcode.has(Trait.MOVES_DATA) or opcode.name in _CHOICES
+    return result if is_move else widest([result, *operands])

@@ -77,7 +77,7 @@ def _check_starts(instance: Instance, first: int, operand: ArrayShape) -> None:
 def check_memory(instance: Instance) -> None:
     """Raises ShapeError where a slice leaves the device, or an update comes from the host (HostOffload...)."""
     array, result = instance.operands[0], instance.shape
-    if not isinstance(array, ArrayShape) or not isinstance(result, ArrayShape):
+    if not (instance.is_layout_sensitive and isinstance(array, ArrayShape) and isinstance(result, ArrayShape)):
         return
     if array.layout is None or result.layout is None:
         return

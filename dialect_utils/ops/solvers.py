@@ -60,9 +60,6 @@ def fft(instance: Instance) -> Shape:
             raise ShapeError(message, "fft_length")
         _check_lengths(instance, _with_last(operand, lengths[-1]), lengths)
         return _with_last(part(instance), lengths[-1])
-    # A length of 0 transforms nothing.
-    if all(lengths) and operand.element_count:
-        _check_lengths(instance, operand, lengths)
     return operand
 
 
@@ -213,8 +210,10 @@ def define_batch_norm_grad(domain: Domain[V], operation: Operation, operands: Se
 
 def define_fft(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns a Fourier transform of the last dimensions; source: StableHLO's specification of fft."""
-    kind = last_word(operation.attribute("fft_type"))
-    return [domain.fourier(operation, operands[0], kind, required_ints(operation, "fft_length"))]
+    kind, lengths = last_word(operation.attribute("fft_type")), required_ints(operation, "fft_length")
+    if all(lengths) and kind in ("FFT", "IFFT") and domain.dimensions(operands[0])[-len(lengths) :] != tuple(lengths):
+        raise UndefinedError(f"a transform of other lengths than {list(lengths)}")
+    return [domain.fourier(operation, operands[0], kind, lengths)]
 
 
 def define_cholesky(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:

@@ -2,10 +2,13 @@
 
 The TPU compiler writes every dot as a convolution; one without proper windows is a dot again: the spatial dimensions of
 a convolution that only pair indices become dimensions of a dot.
+
+Longer than others: each operation is declared, checked and defined in one file.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic
@@ -165,7 +168,10 @@ def written_window(instance: Instance, rank: int) -> tuple[WindowDimension, ...]
 
 def convolution(instance: Instance) -> Shape:
     """Returns batch, features and the windows that fit, where `dim_labels` says."""
-    lhs, rhs = instance.arrays()
+    lhs, rhs, *others = instance.arrays()
+    for side, index in _SPARSE.findall(instance.attribute("sparsity_config") or ""):
+        if not 0 <= int(index) - 2 < len(others):  # after the two operands that are multiplied
+            raise ShapeError(f"the sparsity of {side} names operand {index}, which is none", "sparsity_config")
     numbers = _written_labels(instance, lhs, rhs)
     window = written_window(instance, lhs.rank - 2)
     batches = _batch_groups(instance, lhs, rhs, numbers)
@@ -202,7 +208,8 @@ def _batch_groups(instance: Instance, lhs: ArrayShape, rhs: ArrayShape, numbers:
         message = f"convolution in {features} groups of features and {batches} of batches"
         raise ShapeError(message, "feature_group_count" if features < 1 or batches >= 1 else "batch_group_count")
     given, kernel = lhs.dimensions[numbers.lhs_feature], rhs.dimensions[numbers.rhs_input]
-    if given != kernel * features:
+    block = _BLOCKS.search(instance.attribute("sparsity_config") or "")
+    if given != kernel * features * (int(block[1]) if block else 1):
         message = f"convolution of {given} features in {features} groups by a kernel of {kernel}"
         raise ShapeError(message, "operands")
     outputs, batch = rhs.dimensions[numbers.rhs_output], lhs.dimensions[numbers.lhs_batch]
@@ -235,12 +242,15 @@ def check_select_and_scatter(instance: Instance) -> None:
 
 
 _LABEL_ENDS = ("bf", "io", "bf")
+# Fields of `sparsity_config={rhs={sparsity=1x4 dimension=0 stride=1 idx=2}}`: a kernel holds one number of each block.
+_SPARSE = re.compile(r"\b(lhs|rhs)=\{[^{}]*\bidx=(-?\d{1,9})")
+_BLOCKS = re.compile(r"\brhs=\{[^{}]*\bsparsity=1x(\d{1,9})")
 
 
 def define_convolution(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns the sums of products of windows and kernels; a gradient's operands have other roles."""
-    if operation.attribute("convolution_kind") in ("dgrad", "wgrad"):
-        raise UndefinedError("a convolution that is the gradient of another")
+    if operation.attribute("convolution_kind") in ("dgrad", "wgrad") or operation.attribute("sparsity_config"):
+        raise UndefinedError("a convolution that is the gradient of another, or of sparse arrays")
     return convolved(domain, operation, operands, lambda _, dimension: dimension)
 
 
@@ -359,7 +369,7 @@ _WINDOW = Attribute("window", "window", _FIELDS)
 OPERATIONS: tuple[Opcode, ...] = (
     op(
         "convolution",
-        2,
+        (2, None),
         CONTRACTED,
         *(replace(each, is_needed=each is DIM_LABELS) for each in CONVOLUTION),
         Attribute("convolution_kind", values=("fprop", "wgrad", "dgrad", "unset")),

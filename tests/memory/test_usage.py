@@ -83,6 +83,40 @@ def test_constants_count_beside_the_temporaries_of_another_memory() -> None:
     assert usage.main_memory_peak_bytes == (4 + 4 + 4) * KIB
 
 
+def test_constants_of_a_comparator_count_and_those_of_a_fusion_do_not() -> None:
+    """Figures of libtpu 0.0.52: 4 KiB + 512 bytes for each constant of a comparator in main memory."""
+    called = """before {
+  a = f32[]{:T(128)} parameter(0)
+  b = f32[]{:T(128)} parameter(1)
+  zero = f32[]{:T(128)} constant(0)
+  one = f32[]{:T(128)S(6)} constant(1)
+  c = f32[]{:T(128)S(6)} multiply(a, one)
+  d = f32[]{:T(128)S(6)} add(b, zero)
+  ROOT r = pred[]{:T(512)} compare(c, d), direction=LT
+}
+
+inside {
+  x = f32[1024]{0:T(1024)} parameter(0)
+  zero = f32[]{:T(128)} constant(0)
+  z = f32[1024]{0:T(1024)} broadcast(zero), dimensions={}
+  ROOT y = f32[1024]{0:T(1024)} add(x, z)
+}
+"""
+    body = f"p = {F} parameter(0)\nf = {F} fusion(p), kind=kLoop, calls=inside\n"
+    assert (
+        peak_of(f"{body}ROOT s = {F} sort(f), dimensions={{0}}, to_apply=before", computations=called) == 4 * KIB + 512
+    )
+
+
+@pytest.mark.parametrize(("scalar", "granule"), [("{:T(256)}", 1024), ("{:T(128)}", 512)])
+def test_the_table_of_the_results_takes_a_granule_of_the_target(scalar: str, granule: int) -> None:
+    body = f"p = f32[]{scalar} parameter(0)\nn = f32[]{scalar} negate(p)\n"
+    text = (
+        f"HloModule m, is_scheduled=true\nENTRY e {{\n{body}ROOT t = (f32[]{scalar}, f32[]{scalar}) tuple(p, n)\n}}\n"
+    )
+    assert measure_memory(parse_module(text, "m.hlo")).output_bytes == 3 * granule
+
+
 @pytest.mark.shared(SMALL)
 @pytest.mark.parametrize("path", sorted(SMALL.glob("*.tar.xz")), ids=lambda path: path.stem)
 def test_peaks_of_small_programs_are_those_of_the_compiler(path: Path) -> None:

@@ -32,6 +32,8 @@ _PIPELINED = with_trait(Trait.TUPLES) | {"parameter", "opt-barrier"}
 _CARRIERS = with_trait(Trait.TUPLES) | named("call conditional copy domain opt-barrier while")
 # Custom calls that only say how a value is sharded, or what depends on it.
 _NOTES = re.compile(r'"(?:Sharding|control_dep|(?:LocalToGlobal|GlobalToLocal)Shape|xla[.]sdy[.]\w+)"')
+# Operations with aliases of their own.
+_ALIASING = named("custom-call fusion")
 # An alias of an update joins elements of the context.
 _CONTEXT = 2
 # Loops and tuples through which an asynchronous value may pass; deeper nesting is not followed.
@@ -224,10 +226,18 @@ def _check_aliases(instruction: Instruction, *, is_layout_sensitive: bool) -> No
             raise ShapeError(message, "output_to_operand_aliasing")
     if phase == START:
         operands += _parameters(instruction)[len(instruction.operands) :]
-        is_wrapped = base != "async" and not any(isinstance(each, BufferShape) for each in operands)
-        # In the short form `fusion-start` the aliases are those of the fusion.
-        shape = _parts(instruction)[1] if is_wrapped else shape
+        is_wrapped = base in _ALIASING and not any(isinstance(each, BufferShape) for each in operands)
+        # In the short form `fusion-start` the aliases are those of the fusion; others may name what is bound later.
+        shape = _parts(instruction)[1] if is_wrapped else _bound_state(instruction)
     check_aliasing(Instance(instruction, operands, shape=shape, is_layout_sensitive=is_layout_sensitive))
+
+
+def _bound_state(start: Instruction) -> Shape:
+    """Returns the state of a start after all operands and outputs are bound."""
+    body = _body(start)
+    if body is None or not isinstance(start.shape, TupleShape):
+        return start.shape
+    return TupleShape((TupleShape(tuple(_parameters(start))), body.root.shape, *start.shape.elements[2:]))
 
 
 def _parameters(start: Instruction) -> list[Shape]:

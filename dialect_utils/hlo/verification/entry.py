@@ -49,7 +49,8 @@ _HEADER_ATTRIBUTES = frozenset(
 def find_header_problems(module: HloModule, *, is_lenient: bool) -> Iterator[Diagnostic]:
     """Yields the differences between the header of a computation and its parameters or its ROOT, and malformed headers.
 
-    `is_lenient` warns of an unknown attribute: a newer compiler may write it.
+    Parameters are warnings, because XLA's parser skips them. `is_lenient` warns of an unknown attribute, too: a newer
+    compiler may write it.
     """
     severity: Severity = "warning" if is_lenient else "error"
     for name, location in unknown_header_attributes(module).items():
@@ -119,12 +120,12 @@ def _signature_problems(computation: Computation, texts: _Texts) -> Iterator[Dia
         message = (
             f"the header of %{computation.name} has {len(found.parameters)} parameters instead of {len(parameters)}"
         )
-        yield Diagnostic(message, place)
+        yield Diagnostic(message, place, "warning")
         return
     for number, (shape, parameter) in enumerate(zip(found.parameters, parameters, strict=True)):
         if not is_compatible(shape, parameter):
             message = f"parameter {number} in the header of %{computation.name} is {shape} instead of {parameter}"
-            yield Diagnostic(message, place)
+            yield Diagnostic(message, place, "warning")
 
 
 def find_entry_problems(module: Module, *, is_layout_sensitive: bool = False) -> Iterator[Diagnostic]:
@@ -152,10 +153,13 @@ def find_entry_problems(module: Module, *, is_layout_sensitive: bool = False) ->
             yield Diagnostic(f"{name} is {value.shape}, but the entry layout is {shape}", value.location)
         elif not all(map(is_in_place, value.shape.arrays(), shape.arrays())):
             yield Diagnostic(f"{name} is laid out as {value.shape}, but the entry layout as {shape}", value.location)
-    yield from _alias_problems(module, parameters, results)
+    is_sized = is_layout_sensitive or module.dialect != "hlo"
+    yield from _alias_problems(module, parameters, results, is_sized=is_sized)
 
 
-def _alias_problems(module: Module, parameters: Sequence[Shape], results: Sequence[Shape]) -> Iterator[Diagnostic]:
+def _alias_problems(
+    module: Module, parameters: Sequence[Shape], results: Sequence[Shape], *, is_sized: bool
+) -> Iterator[Diagnostic]:
     returned = results[0] if module.dialect == "hlo" and results else TupleShape(tuple(results))
     seen: set[object] = set()
     header = Location(module.source, _span_of(module, "input_output_alias")) if isinstance(module, HloModule) else None
@@ -168,7 +172,7 @@ def _alias_problems(module: Module, parameters: Sequence[Shape], results: Sequen
             yield Diagnostic(message, where)
         elif isinstance(parameter, TupleShape) or isinstance(result, TupleShape):
             yield Diagnostic(f"an alias joins arrays, found the result {result} and parameter {number}", where)
-        elif not (is_compatible(parameter, result) or _has_same_size(parameter, result)):
+        elif is_sized and not (is_compatible(parameter, result) or _has_same_size(parameter, result)):
             message = f"an alias joins result {result} and parameter {number}, which is {parameter}"
             yield Diagnostic(message, where)
         for place in (("result", result_path), (number, parameter_path)):
@@ -257,7 +261,7 @@ def _buffers_in(shape: Shape) -> Iterator[tuple[int, ...]]:
 def _check_returned(instruction: Instruction, taken: list[_Place]) -> None:
     """Raises ShapeError unless a call returns each buffer that it takes once, and no other one."""
     is_call = instruction.opcode == "custom-call" and instruction.callee not in BUFFER_CALLS
-    if not is_call and not instruction.opcode.endswith(START):
+    if not is_call and instruction.opcode != f"custom-call{START}":
         return
     instance = Instance(instruction, [each.shape for each in instruction.operands], shape=instruction.shape)
     aliases = list(aliases_of(instance))

@@ -45,7 +45,9 @@ def _problem(text: str, shape: Shape) -> str | None:
 
 
 def _tuple_problem(text: str, shape: TupleShape) -> str | None:
-    parts = _parts(text[1:-1]) if text.startswith("(") and text.endswith(")") else []
+    if not (text.startswith("(") and text.endswith(")")):
+        return f"the literal of {shape.without_layout} is not in parentheses"
+    parts = _parts(text[1:-1])
     if len(parts) != len(shape.elements):
         return f"the literal has {len(parts)} parts, but {shape.without_layout} has {len(shape.elements)}"
     found = (_problem(part.strip(), element) for part, element in zip(parts, shape.elements, strict=True))

@@ -15,7 +15,7 @@ from re import Match
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.text.tokens import QUOTED, STRING
 from dialect_utils.hlo.verification.attributes import FLAG, LEVELS, braces, listed
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, Shape, TokenShape, TupleShape
 from dialect_utils.ops.devices import check_iota, numbers_in
 from dialect_utils.ops.inference import ShapeError
 from dialect_utils.ops.sharding import sharding_elements
@@ -93,7 +93,7 @@ def check_sharding(instruction: Instruction, partitions: int) -> None:
     Sources: HloParserImpl::ParseSingleSharding, HloSharding::Validate.
     """
     text, shape = instruction.attribute(_ATTRIBUTE), instruction.shape
-    if text is None:
+    if text is None or isinstance(shape, TokenShape):
         return
     parts = _of_leaves(text, shape)
     leaves = [*shape.leaves()] if isinstance(shape, TupleShape) and parts[0] != text else [shape]

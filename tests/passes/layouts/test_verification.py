@@ -107,7 +107,7 @@ MISTAKES = [
     ("conditional by number", "(i, n, n, n)", "(q, n, n, n)", "chooses by s32[], found pred[]"),
     ("constant tuple", "{3,4}", "{3,4,5}", "a row of the literal has 3 elements"),
     ("constant tuple", "(1, {3,4})", "(1)", "the literal has 1 parts"),
-    ("constant tuple", "(1, {3,4})", "{1, {3,4}}", "the literal has 0 parts"),
+    ("constant tuple", "(1, {3,4})", "{1, {3,4}}", "is not in parentheses"),
     ("constant", "f32[2,2] constant({{1,2},{3,4}})", "c64[2] constant({(1,2), 3})", "3 is not a c64: write (real, imaginary)"),
     ("constant", "f32[2,2] constant({{1,2},{3,4}})", "c64[] constant((1))", "is not a c64"),
     ("constant", "f32[2,2] constant({{1,2},{3,4}})", "bf16[] constant(nan(0x400001))", "more than the 7 bits of bf16"),

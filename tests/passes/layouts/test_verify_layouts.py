@@ -113,7 +113,9 @@ def test_what_xla_takes_is_taken(right: str, wrong: str) -> None:
 def test_one_buffer_may_be_two_arrays_of_one_size(shape: str, count: int) -> None:
     header = "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }\n\nENTRY e {\n  p = f32[3,5] parameter(0)\n"
     text = f"{header}  z = {shape.split('[')[0]}[] constant(0)\n  ROOT b = {shape} broadcast(z), dimensions={{}}\n}}\n"
-    assert len(list(find_problems(parse_bytes(text.encode(), "m.hlo")))) == count
+    module = parse_bytes(text.encode(), "m.hlo")
+    assert list(find_problems(module)) == []
+    assert len(list(find_problems(module, layout_sensitive=True))) == count
 
 
 def test_nobody_else_mixes_element_types() -> None:
