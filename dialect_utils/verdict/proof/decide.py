@@ -91,6 +91,7 @@ def try_prove(
     field_seed: int | None = None,
     keeps_bits: bool = False,
     partition: Partition | None = None,
+    rounds_operands: bool = False,
 ) -> ProofResult:
     """Decides whether the first and the last of several forms of a module are equal, without executing any.
 
@@ -98,12 +99,16 @@ def try_prove(
     `field_seed` (None: a new one). Only the padding of packed entry arrays is unspecified. The answer is `different`
     only where results differ for some inputs. With `keeps_bits` no rule about floats is applied, so that the proof
     holds for the bits of NaN, too. With a partition the last module computes on the parts of several devices.
+    With `rounds_operands` the only proofs are those in which a TPU rounds operands of products.
     Raises DiagnosticError where the entries of the modules do not fit.
     """
     started = time.perf_counter()
     interface = entry_interface(stages, partition)
     try:
-        found = _decided(stages, interface, over_reals, field_seed, keeps_bits)
+        if rounds_operands:
+            found = _rounded(stages, interface)
+        else:
+            found = _decided(stages, interface, over_reals, field_seed, keeps_bits)
     except (GaveUpError, UndefinedError) as reason:
         found = ProofResult("unknown", str(reason))
     except DiagnosticError as error:
@@ -190,6 +195,16 @@ def _decided(
     return _of_chlo(other_result) if is_more else found
 
 
+def _rounded(stages: Sequence[Module], interface: EntryInterface) -> ProofResult:
+    """Returns a proof that modules with products of other types are equal if a TPU may round operands to bf16."""
+    if _types_of_dots(stages[0]) != _types_of_dots(stages[-1]):
+        strategies = Strategy(rounds_operands=True).choosing(could_choose=True, has_reductions=True)
+        for found in _by_other_strategies(stages, interface, strategies):
+            if found.is_equal_as_arrays():
+                return found.result(over_reals=False)
+    return ProofResult("unknown")
+
+
 def _by_choices(stages: Sequence[Module], interface: EntryInterface, comparison: _Comparison) -> _Comparison:
     """Returns a comparison that finds the modules equal up to choices of the engine, else the given one."""
     terms = comparison.terms
@@ -236,7 +251,7 @@ class _Comparison:
         self.strategy, self.terms = strategy, Terms()
         self.terms.keeps_bits, self.terms.chooses = strategy.keeps_bits, strategy.chooses
         self.terms.excluded = strategy.excluded
-        self.terms.cuts = strategy.cuts
+        self.terms.cuts, self.terms.rounds_operands = strategy.cuts, strategy.rounds_operands
         self.terms.combining = Combining(self.terms) if strategy.regroups else None
         self.same: dict[tuple[Term, Term], bool] = {}
         self.elements: ElementProof | None = None
