@@ -139,6 +139,11 @@ campaign-gpu: $(STAMP) ## compile 316 programs for three GPUs with and without T
 sharded-pairs: $(STAMP) ## make 320 pairs of a program for one device and the same for several in build/sharded (five minutes)
 	python -m tests.corpus.make_sharded
 
+.PHONY: campaign-notations
+campaign-notations: $(STAMP) ## ask Triton and CUTLASS about 10,000 layouts in their notations (minutes; installs both)
+	python -m pip install --quiet triton nvidia-cutlass-dsl
+	python -m tests.campaign_notations
+
 .PHONY: campaign-sharded
 campaign-sharded: $(STAMP) ## plant 440 mistakes in the pairs of make sharded-pairs, and judge both by check --sharded (an hour)
 	python -m tests.campaign_sharded.planting build/sharded -o build/sharded_bad --count 440

@@ -18,6 +18,7 @@ from relayout.shadowing import find_own_packages
 if TYPE_CHECKING:
     from dialect_utils.ir import Module
     from dialect_utils.layout import Layout, Shape
+    from dialect_utils.layout.notation.strided import Strided, complement, compose, divide, inverse
     from dialect_utils.text import DiagnosticError
     from dialect_utils.verdict import Verdict
     from passes.framework.base import Pass, Report, module_pass
@@ -61,6 +62,11 @@ __all__ = [  # noqa: RUF022  # modules, then shapes, then the names that passes 
     "linear_index",
     "explain",
     "draw",
+    "Strided",
+    "compose",
+    "inverse",
+    "complement",
+    "divide",
     "Pipeline",
     "Pass",
     "module_pass",

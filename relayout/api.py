@@ -398,6 +398,8 @@ def explain(shape: ShapeLike, target: str | Target | None = None) -> Explanation
 
     >>> relayout.explain("bf16[100,200]", target="tpu-v5e").padding_fraction
     0.21875
+    >>> print(relayout.explain("f32[4,6]{1,0:T(2,2)}").written("cute"))
+    f32 ((2,2),(2,3)):((2,12),(1,4))
     """
     from dialect_utils.layout.text.explain import explain_shape
 

@@ -33,6 +33,7 @@ PUBLIC = (
         "memory_report",
     ),
     *("parse_shape", "Shape", "Layout", "linear_index", "explain", "draw"),
+    *("Strided", "compose", "inverse", "complement", "divide"),
     *("Pipeline", "Pass", "module_pass", "Report", "DiagnosticError"),
 )
 # A union of classes has no docstring.

@@ -9,6 +9,7 @@ Longer than others: the rules that pair the instructions of two modules belong t
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from dialect_utils.history.flat import FlatGraph, firmness, first_known, opcode_of
@@ -18,6 +19,7 @@ from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Layout, Shape
 from dialect_utils.memory.collectives import collective_kind
 from dialect_utils.ops import Trait, has
+from dialect_utils.text import DiagnosticError
 
 # Attributes that passes add or change while the instruction stays the same one.
 _UNSTABLE = frozenset({"metadata", "backend_config", "sharding", "frontend_attributes", "origin"}) | frozenset(
@@ -318,14 +320,18 @@ class Introduced:
 
 
 class History:
-    """The modules of a compilation, from its input to the final program. A module is read when it is needed.
+    """The modules of a compilation, from its input to the final program. A module is parsed when it is needed.
 
     `unread` has the numbers of modules that were needed and could not be read: they are skipped.
     """
 
-    def __init__(self, loads: Sequence[Load]) -> None:
-        """Stores the loaders of the modules, in the order of compilation."""
+    def __init__(self, loads: Sequence[Load], files: Sequence[Callable[[], bytes]] = ()) -> None:
+        """Stores the loaders of the modules, in the order of compilation, and of their files.
+
+        A module whose file has the lines of all wanted instructions unchanged need not be parsed.
+        """
         self._loads = loads
+        self._files = files
         self._graphs: dict[int, FlatGraph | None] = {}
         self._pairs: dict[tuple[int, int], Counterparts] = {}
         self.unread: list[int] = []
@@ -365,20 +371,45 @@ class History:
         found: dict[Value, Introduced] = {}
         waiting: dict[Value, Value] = {}
         after: tuple[int, FlatGraph] | None = None
-        for number in self._downwards():
-            graph = self.graph(number) if start is None or number <= start else None
+        same = None
+        for number in self._downwards() if start is None else range(start, -1, -1):
+            if after is not None and self._has_lines(number, waiting.values()):
+                same = number
+                continue
+            graph = self.graph(number)
             if graph is None:
                 continue
             if after is None:
                 waiting = {node: node for node in nodes}
             elif graph is not after[1]:
+                after, waiting = self._moved_to(same, after, waiting)
                 waiting = self._step_back(number, graph, after, waiting, nodes, found)
-            after = number, graph
+            after, same = (number, graph), None
             if not waiting:
                 return found
         assert after is not None, "no module can be read"
+        after, waiting = self._moved_to(same, after, waiting)
         found.update({node: Introduced(*after, place) for node, place in waiting.items()})
         return found
+
+    def _has_lines(self, number: int, nodes: Iterable[Value]) -> bool:
+        """Is true for a module whose file holds the lines of all these instructions of a later module."""
+        if not self._files:
+            return False
+        with suppress(DiagnosticError):
+            data = self._files[number]()
+            return all(line is not None and line in data for line in map(_line, nodes))
+        return False
+
+    def _moved_to(
+        self, number: int | None, after: tuple[int, FlatGraph], waiting: dict[Value, Value]
+    ) -> tuple[tuple[int, FlatGraph], dict[Value, Value]]:
+        """Returns the module of a number, which has the lines of the instructions, with their nodes there."""
+        graph = None if number is None else self.graph(number)
+        if number is None or graph is None:
+            return after, waiting
+        named = {value.name: value for function in graph.module.functions for value in function.values()}
+        return (number, graph), {node: named[place.name] for node, place in waiting.items()}
 
     def _step_back(
         self,
@@ -401,6 +432,15 @@ class History:
             else:
                 left[node] = earlier
         return left
+
+
+def _line(node: Value) -> bytes | None:
+    """Returns the line of an instruction in the text that was read, with both of its ends; None where it has none."""
+    if node.location is None:
+        return None
+    text, position = node.location.source.text, node.location.span.start
+    start, end = text.rfind("\n", 0, position), text.find("\n", position)
+    return None if start < 0 or end < 0 else text[start : end + 1].encode("utf-8", "replace")
 
 
 def _has(node: Value, layout: Layout | None) -> bool:

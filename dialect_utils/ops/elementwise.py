@@ -346,3 +346,27 @@ CHLO_ROUNDED = "bessel_i1e cosh digamma erf erf_inv erfc lgamma sinh square tan"
 CHLO_CUT = "acos acosh asin asinh atan atanh"
 # NaN where an operand is not a whole number, or a number below 0 is none.
 CHLO_PARTIAL = "polygamma zeta"
+
+
+_CHOICES = ("clamp", "select")
+
+
+def widest(types: Sequence[ElementType]) -> ElementType:
+    """Returns the type of the widest values: complex before floating-point before integers, then by width.
+
+    Two different floating-point types of one width, such as bf16 and f16, give f32.
+    """
+    found = [t for t in types if t.is_complex] or [t for t in types if t.is_floating]
+    found = found or [t for t in types if t.is_integral] or list(types)
+    best = max(found, key=lambda t: t.bits)
+    rivals = {t for t in found if t.bits == best.bits}
+    return ELEMENT_TYPES["f32"] if len(rivals) > 1 and best.is_floating else best
+
+
+def computing_type(opcode: Opcode, result: ElementType, operands: Sequence[ElementType]) -> ElementType:
+    """Returns the type to which a typed operation of mixed precision converts its operands, as XLA's fusions do.
+
+    An operation that moves or chooses elements takes the type of its result; another one the widest type of all.
+    """
+    is_move = opcode.has(Trait.MOVES_DATA) or opcode.name in _CHOICES
+    return result if is_move else widest([result, *operands])

@@ -13,7 +13,7 @@ from dialect_utils.ops.sharding import Partition
 from dialect_utils.verdict.certificate import Certificate, Excluded, without_chlo
 from dialect_utils.verdict.outcome import OutputProof
 from dialect_utils.verdict.proof import ProofResult, try_prove
-from dialect_utils.verdict.proof.decide import conditional_proofs
+from dialect_utils.verdict.proof.decide import conditional_proofs, quick_strategies
 from dialect_utils.verdict.rules import all_rules
 from dialect_utils.verdict.terms.given import Sources
 from dialect_utils.verdict.terms.primitives import Term
@@ -33,25 +33,29 @@ def prove(
     field_seed: int | None = None,
     seconds: float = inf,
     partition: Partition | None = None,
+    rounds_operands: bool = False,
 ) -> ProofResult:
     """Decides whether modules are equal, as `try_prove` does, and keeps only results that a replay confirms.
 
     The replay shares with the proof only the walk from modules to terms, the definitions of operations, the layout
     algebra and the rules.
+    With `rounds_operands` a product at DEFAULT precision may have its operands in bf16.
     The answer is `unknown` if search and replay together take more than `seconds` of this process's CPU time.
     """
     try:
         with deadline(seconds):
-            return _replayed(stages, over_reals, field_seed, partition)
+            for strategy in quick_strategies(stages, rounds_operands=rounds_operands):
+                found = _replayed(stages, try_prove(stages, partition=partition, strategy=strategy), partition)
+                if found.answer == "equal":
+                    return found
+            found = try_prove(stages, over_reals=over_reals, field_seed=field_seed, partition=partition)
+            return _replayed(stages, found, partition)
     except DeadlineError:
         return ProofResult("unknown", f"no proof within {seconds:.3g} seconds of computation")
 
 
-def _replayed(
-    stages: Sequence[Module], over_reals: bool, field_seed: int | None, partition: Partition | None
-) -> ProofResult:
-    """Searches a proof and replays its certificate; raises DeadlineError after the deadline."""
-    found = try_prove(stages, over_reals=over_reals, field_seed=field_seed, partition=partition)
+def _replayed(stages: Sequence[Module], found: ProofResult, partition: Partition | None = None) -> ProofResult:
+    """Replays the certificate of a proof; raises DeadlineError after the deadline."""
     if found.answer != "equal" and not any(each.is_equal for each in found.outputs):
         return found
     # Imported here: `different` and `unknown` need no replay.

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from dialect_utils.engine_names import ENGINES
@@ -34,7 +35,8 @@ from dialect_utils.verdict.options import Options
 from dialect_utils.verdict.outcome import CONDITIONAL, NAN_BITS, NOT_GUARANTEED, PROOF, Answer
 from dialect_utils.verdict.parameters import with_common_parameters
 from dialect_utils.verdict.proof import ProofResult
-from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS, TWICE
+from dialect_utils.verdict.rounding.operands import RoundedOperands, is_continuous, narrow_operands
+from dialect_utils.verdict.terms.primitives import OPERANDS, ORDER_OF_SUMS, TWICE
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.conditional import ConditionalProof
@@ -83,7 +85,8 @@ def compare_stages(
     if options.proves:
         forms, proved = _proved(stages, [stage if defined is None else defined(stage) for stage in stages], options)
     given = _conditional(forms, proved, options) if forms is stages else None
-    if options.executes:
+    is_run = options.executes and not (proved is not None and OPERANDS in choices_of(proved.outputs))
+    if is_run:
         run = _Execution(options, worker, proved, executable or (lambda module: module), given).verdict(stages)
     found = combined(proved, run)
     found = given.verdict(found) if given is not None and run is None else found
@@ -100,12 +103,20 @@ def _proved(
 ) -> tuple[Sequence[Module], ProofResult]:
     """Returns the forms for which a proof was found, and the proof: the definitions of calls count without one."""
     has_calls = any(form is not stage for form, stage in zip(defined, stages, strict=True))
-    seconds, seed, partition = options.proof_seconds, options.field_seed, options.partition
+    may_round = options.precision == "default" and options.partition is None
+    rounds = may_round and any(map(narrow_operands, (stages[0], stages[-1])))
+    proved = partial(
+        prove,
+        field_seed=options.field_seed,
+        seconds=options.proof_seconds,
+        partition=options.partition,
+        rounds_operands=rounds,
+    )
     if not has_calls or _callees(stages[0]) == _callees(stages[-1]):
-        found = prove(stages, over_reals=not has_calls, field_seed=seed, seconds=seconds, partition=partition)
+        found = proved(stages, over_reals=not has_calls)
         if not has_calls or found.answer != "unknown":
             return stages, found
-    return defined, prove(defined, over_reals=True, field_seed=seed, seconds=seconds, partition=partition)
+    return defined, proved(defined, over_reals=True)
 
 
 def _conditional(stages: Sequence[Module], proved: ProofResult | None, options: Options) -> ConditionalProof | None:
@@ -272,9 +283,6 @@ def _file_name(module: Module) -> str:
 
 def _with_rounded_operands(examination: Examination, verdict: Verdict, dump: Module) -> Verdict:
     """Returns the verdict, or that on an original with operands of dots rounded to bf16, as its dump rounds them."""
-    # Imported here, as below: few checks need it.
-    from dialect_utils.verdict.rounding.operands import RoundedOperands, is_continuous, narrow_operands
-
     most = narrow_operands(dump)
     engine = next(engine for engine in ENGINES if engine in verdict.methods)
     data = [data for data in examination.runs.data if is_continuous(data)]

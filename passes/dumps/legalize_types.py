@@ -10,6 +10,7 @@ from dialect_utils.hlo.ops import PRED, S32, Ops, add_computation, instructions,
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.ops import ALL_OPERANDS, Trait, has, opcode_of, split_asynchronous, with_trait
+from dialect_utils.ops.elementwise import computing_type, widest
 from passes.framework.base import Report, module_pass
 
 _F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]
@@ -61,13 +62,10 @@ def _rule_of(opcode: str) -> Callable[[Instruction], None] | None:
     """Returns the function that legalizes the instructions of an opcode, or None if none of them needs that."""
     if split_asynchronous(opcode)[1]:
         return None
-    is_typed = bool(opcode_of(opcode).typed)
     if opcode == "copy":
         return _legalize_copy
-    if is_typed and (has(opcode, Trait.MOVES_DATA) or opcode in ("clamp", "select")):
-        return _legalize_move
-    if is_typed and has(opcode, Trait.ELEMENTWISE):
-        return _legalize_elementwise
+    if opcode_of(opcode).typed and (has(opcode, Trait.MOVES_DATA) or has(opcode, Trait.ELEMENTWISE)):
+        return _legalize_typed
     if opcode == "compare":
         return _legalize_compare
     if has(opcode, Trait.CONTRACTS):
@@ -80,18 +78,6 @@ def _rule_of(opcode: str) -> Callable[[Instruction], None] | None:
 def element_type_of(value: Instruction) -> ElementType | None:
     """Returns the element type of an array, else None."""
     return value.shape.element_type if isinstance(value.shape, ArrayShape) else None
-
-
-def widest(types: Sequence[ElementType]) -> ElementType:
-    """Returns the type of the widest values: complex before floating-point before integers, then by width.
-
-    Two different floating-point types of one width, such as bf16 and f16, give f32.
-    """
-    found = [t for t in types if t.is_complex] or [t for t in types if t.is_floating]
-    found = found or [t for t in types if t.is_integral] or list(types)
-    best = max(found, key=lambda t: t.bits)
-    rivals = {t for t in found if t.bits == best.bits}
-    return _F32 if len(rivals) > 1 and best.is_floating else best
 
 
 def _legalize(item: Instruction, kinds: dict[int, ElementType], result: ElementType) -> None:
@@ -120,23 +106,14 @@ def _legalize_copy(item: Instruction) -> None:
         rebuild(item, opcode="convert")
 
 
-def _legalize_move(item: Instruction) -> None:
-    wanted = element_type_of(item)
-    if wanted is None:
+def _legalize_typed(item: Instruction) -> None:
+    opcode, wanted = opcode_of(item.opcode), element_type_of(item)
+    typed = range(len(item.operands)) if opcode.typed == ALL_OPERANDS else opcode.typed
+    found = [kind for index in typed if (kind := element_type_of(item.operands[index])) is not None]
+    if wanted is None or len(found) < len(typed):
         return
-    typed = opcode_of(item.opcode).typed
-    kinds = dict.fromkeys(range(len(item.operands)) if typed == ALL_OPERANDS else typed, wanted)
-    if item.opcode == "select":
-        kinds[0] = PRED
-    _legalize(item, kinds, wanted)
-
-
-def _legalize_elementwise(item: Instruction) -> None:
-    found = [element_type_of(value) for value in (item, *item.operands)]
-    if all(kind is found[0] for kind in found) and found[0] is not None:
-        return
-    computing = widest([kind for kind in found if kind is not None])
-    _legalize(item, dict.fromkeys(range(len(item.operands)), computing), computing)
+    computing = computing_type(opcode, wanted, found)
+    _legalize(item, dict.fromkeys(typed, computing), computing)
 
 
 def _legalize_compare(item: Instruction) -> None:

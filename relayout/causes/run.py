@@ -36,7 +36,7 @@ def explain_modules(program: str, modules: Sequence[Input], value: str | None = 
     `value` is a name in the final program or a part of one; None: the `top` most expensive arrays. Raises
     DiagnosticError for an unknown value, and where no module can be read.
     """
-    history = History([partial(_read, each) for each in modules])
+    history = History([partial(_read, each) for each in modules], [each.data for each in modules])
     if history.final is None:
         raise DiagnosticError(Diagnostic(f"{program}: none of {len(modules)} modules can be read"))
     last, final = history.final

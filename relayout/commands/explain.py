@@ -6,12 +6,13 @@ import os
 import shutil
 import sys
 from argparse import ArgumentTypeError
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import STANDARD_INPUT, encode
 from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
+from dialect_utils.layout.notation.writing import NOTATIONS
 from dialect_utils.layout.picture import Window, draw_shape, format_svg, format_terminal, parse_window
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.layout.text.explain import Explanation, explain_shape
@@ -48,10 +49,13 @@ def _window(text: str) -> Window:
 class Explain(Command):
     """The meaning of each shape, or of the kernels in a TPU dump."""
 
-    examples = ("relayout explain 'f32[3,5]{1,0:T(2,2)}'", "relayout explain 'bf16[100,200]' --target tpu-v5e --json")
+    examples = (
+        "relayout explain 'bf16[9,20]' --target tpu-v5e",
+        "relayout explain 'f32[4,6]{1,0:T(2,2)}' --as cute",
+    )
     rules = (
         *(
-            excludes(each, ("target", "picture", "window", "output"), "on kernels")
+            excludes(each, ("target", "notation", "picture", "window", "output"), "on kernels")
             for each in ("list_kernels", "kernel")
         ),
         needs(
@@ -61,12 +65,14 @@ class Explain(Command):
             hint="--list-kernels and --kernel read dumps",
         ),
         excludes("json", ("window",), "with --json, which draws nothing"),
+        excludes("notation", ("picture", "window"), "with --as, which writes the layout"),
     )
 
     shapes: tuple[str, ...] = argument("SHAPE", "e.g. 'f32[3,5]{1,0:T(2,2)}'; - reads one a line", "+")
     target: str | None = option(
         "TARGET", "gives shapes without a layout this target's, e.g. tpu-v5e; says its allocation"
     )
+    notation: str | None = option("NOTATION", "only the layout, as another tool writes it", choice(*NOTATIONS), "--as")
     picture: str | None = option("PICTURE", "only the drawing, in this format", choice("terminal", *_FILES))
     window: Window | None = option(
         "WINDOW", "the drawing shows these elements: a range a dimension, 0:16,0:140", _window
@@ -148,13 +154,23 @@ class Explain(Command):
     def _explain_one(self, console: Console, pieces: list[bytes], text: Text) -> None:
         shape = read_typed_shape(text, console)
         if self.json:
-            print_json(_as_json(shape, self.target))
+            print_json(self._as_json(shape))
             return
         piece = self._text(shape) if self._format is None else self._drawn(shape)
         if self._is_printed:
             write_output(None, piece)
         else:
             pieces.append(piece)
+
+    def _as_json(self, shape: Shape) -> dict[str, object]:
+        if isinstance(shape, TupleShape):
+            return {"shape": str(shape), "elements": [*map(self._as_json, shape.elements)]}
+        array = _array(shape)
+        if array is None:
+            return {"shape": str(shape)}
+        found = explain_shape(array, self.target)
+        written = {} if self.notation is None else {self.notation: asdict(found.written(self.notation))}
+        return {**found.as_json(), "shape": str(shape), **written}
 
     def _text(self, shape: Shape) -> bytes:
         if isinstance(shape, TupleShape):
@@ -164,6 +180,8 @@ class Explain(Command):
         if array is None:
             return encode(f"{shape}\n  holds no elements that a layout could place\n")
         found = explain_shape(array, self.target)
+        if self.notation is not None:
+            return encode(f"{found.written(self.notation)}\n")
         drawing = self._drawing(found.shape) if _is_small(found) or self.window else ""
         return encode("\n".join([str(found), drawing]) + ("\n" if drawing else ""))
 
@@ -199,13 +217,6 @@ def _is_small(found: Explanation) -> bool:
 def _array(shape: Shape) -> ArrayShape | None:
     shape = shape.array if isinstance(shape, BufferShape) else shape
     return shape if isinstance(shape, ArrayShape) else None
-
-
-def _as_json(shape: Shape, target: str | None) -> dict[str, object]:
-    if isinstance(shape, TupleShape):
-        return {"shape": str(shape), "elements": [_as_json(element, target) for element in shape.elements]}
-    array = _array(shape)
-    return {"shape": str(shape)} if array is None else {**explain_shape(array, target).as_json(), "shape": str(shape)}
 
 
 def _chosen(calls: list[Operation], name: str, file: str) -> list[Operation]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 
 from dialect_utils.history.tracing import History, Introduced, Load
 from dialect_utils.hlo import parse_module
 from dialect_utils.ir import Module
 from dialect_utils.layout import Layout
+from dialect_utils.text import Diagnostic, DiagnosticError
 
 HEAD = "HloModule m\n\nENTRY e {\n  x = f32[4,8]{1,0} parameter(0)\n  "
 PLAIN = HEAD + "ROOT r = f32[4,8]{1,0} negate(x)\n}\n"
@@ -33,9 +37,18 @@ class Dumps:
 
         return [load(number) for number in range(len(self.texts))]
 
+    def files(self) -> list[Callable[[], bytes]]:
+        return [partial(_data, text) for text in self.texts]
 
-def traced(dumps: Dumps, name: str, layout: Layout | None = None) -> Introduced:
-    history = History(dumps.loads())
+
+def _data(text: str | None) -> bytes:
+    if text is None:
+        raise DiagnosticError(Diagnostic("no such file"))
+    return text.encode()
+
+
+def traced(dumps: Dumps, name: str, layout: Layout | None = None, *, has_files: bool = False) -> Introduced:
+    history = History(dumps.loads(), dumps.files() if has_files else ())
     assert history.final is not None
     _, graph = history.final
     [node] = [each for each in graph.nodes if each.name == name]
@@ -56,8 +69,18 @@ def traced(dumps: Dumps, name: str, layout: Layout | None = None) -> Introduced:
 def test_an_instruction_begins_after_the_last_module_without_it(
     texts: tuple[str, ...], number: int, before: int | None, name: str
 ) -> None:
-    found = traced(Dumps(*texts), "c")
-    assert (found.number, found.before and found.before[0], found.node.name) == (number, before, name)
+    for has_files in (False, True):
+        found = traced(Dumps(*texts), "c", has_files=has_files)
+        assert (found.number, found.before and found.before[0], found.node.name) == (number, before, name)
+        assert found.node in found.graph.nodes
+
+
+def test_a_module_with_the_same_lines_is_not_parsed() -> None:
+    changed = COPIED.replace("negate", "abs")
+    dumps = Dumps(PLAIN, COPIED, COPIED, None, changed, COPIED)
+    found = traced(dumps, "c", has_files=True)
+    assert (found.number, found.before and found.before[0]) == (1, 0)
+    assert dumps.read == [5, 3, 0, 1]
 
 
 def test_a_file_that_cannot_be_read_is_passed_over_and_named() -> None:

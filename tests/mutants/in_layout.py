@@ -5,6 +5,11 @@ from tests.mutants.model import Mutant
 _TESTS = "tests/layout"
 
 MUTANTS = (
+    Mutant("tiled_layout", "size < padded[number] and not is_first", "False", (f"{_TESTS}/notation/test_strided.py",)),
+    Mutant("complement", "stride % filled", "stride < filled", (f"{_TESTS}/notation/test_strided.py",)),
+    Mutant("notation:compose", "stride * size > above", "False", (f"{_TESTS}/notation/test_strided.py",)),
+    Mutant("writing:_linear", "weight << bit", "weight", (f"{_TESTS}/notation/test_writing.py",)),
+    Mutant("_with_pack", "starts[dim] + 1", "starts[dim]", (f"{_TESTS}/notation/test_writing.py",)),
     Mutant(
         "ShapeParser._parts",
         "<=",

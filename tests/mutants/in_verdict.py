@@ -118,7 +118,7 @@ MUTANTS = (
         ("tests/verdict/field/test_conventions.py",),
     ),
     Mutant(
-        "inverse",
+        "field:inverse",
         'if a.is_zero.any():\n    raise UnliftedError("something is divided by 0 everywhere")',
         "",
         ("tests/verdict/field/test_attacks.py",),

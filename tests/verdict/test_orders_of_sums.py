@@ -15,8 +15,10 @@ from dialect_utils.verdict.certified import choices_of, prove
 from dialect_utils.verdict.terms.orders import order_of
 from tests import campaign_itself
 from tests.campaign_orders import HEAD, SUMS, Program, Tally, covers, differs, judge, pairs
-from tests.paths import OWN_CORPUS
+from tests.paths import OWN_CORPUS, SHARED_DATA
 from tests.verdict.proof.dialects import parse
+
+UNSEEN = SHARED_DATA / "corpus" / "unseen_repro"
 
 
 def test_no_answer_about_random_sums_is_wrong(worker: Worker) -> None:
@@ -109,6 +111,13 @@ def test_programs_are_equal_to_themselves(tmp_path: Path) -> None:
     broken = tmp_path / "slice_of_a_scalar.mlir"
     broken.write_text(SLICED, encoding="utf-8")
     assert campaign_itself.run([broken]).found["itself", "equal"] == 1
+
+
+@pytest.mark.shared(UNSEEN)
+def test_unseen_programs_are_equal_to_themselves() -> None:
+    tally = campaign_itself.run([path for path in sorted(UNSEEN.glob("*.*")) if "{...}" not in path.read_text("utf-8")])
+    assert not tally.wrong
+    assert not [each for each in tally.found if each[0] == "itself" and each[1] not in ("equal", "not read")]
 
 
 # A slice of one repeated scalar, at an index that is known only after the proof has folded it.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dialect_utils.layout.index.index_map import (
     byte_size,
@@ -24,6 +24,9 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.shape import UNBOUNDED, ArrayShape
 from dialect_utils.layout.targets.known import allocation_bytes, default_layout, memory_space_name, parse_target
 from dialect_utils.layout.targets.target import Target
+
+if TYPE_CHECKING:
+    from dialect_utils.layout.notation.writing import Written
 
 # From the most major to the most minor dimension; other ranks have no letters.
 _LETTERS = {1: "x", 2: "yx", 3: "zyx", 4: "pzyx"}
@@ -168,6 +171,16 @@ class Explanation:
             "target": self.target,
             "warnings": list(self.warnings),
         }
+
+    def written(self, notation: str) -> Written:
+        """Returns the layout in the notation of another tool: a key of `layout.notation.writing.NOTATIONS`.
+
+        Raises ValueError for an unbounded dimension.
+        """
+        # Imported here: few explanations are for other tools.
+        from dialect_utils.layout.notation.writing import write
+
+        return write(self.shape, notation)
 
     def __str__(self) -> str:
         warnings = (f"  warning          {warning}" for warning in self.warnings)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from dialect_utils.layout.element_type import ELEMENT_TYPES
+from dialect_utils.layout.notation.names import element_type_name
 from dialect_utils.layout.shape import Shape
 from dialect_utils.layout.text.grammar import ShapeParser
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at
@@ -21,31 +22,22 @@ _JAX_LAYOUT = re.compile(
     r"(?:, sub_byte_element_size_in_bits=(?P<bits>\d+))?\)(?:, sharding=.*\))?"
 )
 _TILE = re.compile(r"\(([\d,\s-]+)\)")
-
-# Names of element types in NumPy and MLIR that differ from XLA's.
-_NAMES = {
-    "bool": "pred",
-    "i1": "pred",
-    "float16": "f16",
-    "bfloat16": "bf16",
-    "float32": "f32",
-    "float64": "f64",
-    "complex64": "c64",
-    "complex128": "c128",
-    "complex<f32>": "c64",
-    "complex<f64>": "c128",
-}
-_INTEGERS = {"int": "s", "uint": "u", "i": "s", "si": "s", "ui": "u"}
+# Each notation of `layout.notation` has one of these.
+_MARKS = (":", "<", "strides=", "rearrange(", "->")
 
 
 def read_shape(text: str, name: str = "<shape>") -> tuple[Shape, tuple[Diagnostic, ...]]:
     """Returns the shape of a text that a person typed, and notes about the reading.
 
-    The grammar is extended by upper-case element types, tensor types of MLIR, lines of HLO and JAX's repr of shapes and
-    layouts, each with a note, and by the first documents' `{1,0:(2,2)}` and `D(...)`, which XLA drops, with a warning.
+    The grammar is extended by upper-case element types, tensor types of MLIR, lines of HLO, JAX's repr of shapes and
+    layouts, and the notations of `layout.notation`, each with a note, and by the first documents' `{1,0:(2,2)}` and
+    `D(...)`, which XLA drops, with a warning.
     Raises DiagnosticError.
     """
-    foreign = read_foreign(text)
+    try:
+        foreign = read_foreign(text)
+    except ValueError as error:
+        raise error_at(Source(name, text), Span(0, len(text)), str(error)) from None
     if foreign is not None:
         return _read_foreign(text, name, foreign)
     parser = ShapeParser(Source(name, text), typed=True)
@@ -84,7 +76,7 @@ def read_foreign(text: str) -> Reading | None:
     if match is not None:
         translated = _shape(match["type"], _numbers(match["dims"]))
     else:
-        translated = _with_layout(stripped) or _jax_shape(stripped)
+        translated = _with_layout(stripped) or _jax_shape(stripped) or _notated(stripped)
     return None if translated is None else Reading(translated, None)
 
 
@@ -96,6 +88,15 @@ def _first_shape(text: str) -> str | None:
         if char.isspace() and depth == 0:
             return text[:position] if re.match(r"\s+[a-z][\w-]*\(", text[position:]) else None
     return None
+
+
+def _notated(text: str) -> str | None:
+    if not any(mark in text for mark in _MARKS):
+        return None
+    # Imported here: few texts are in the notation of another tool.
+    from dialect_utils.layout.notation.reading import read_notation
+
+    return read_notation(text)
 
 
 def _jax_shape(text: str) -> str | None:
@@ -117,7 +118,8 @@ def _with_layout(text: str) -> str | None:
     tiles = "".join(f"({','.join(_numbers(tile))})" for tile in _TILE.findall(match["tiling"] or ""))
     bits = int(match["bits"] or 0)
     parts = (f"T{tiles}" if tiles else "") + (f"E({bits})" if bits else "")
-    return f"{before if inner is None else inner.text}{{{order}{':' if parts else ''}{parts}}}"
+    layout = f"{{{order}{':' if parts else ''}{parts}}}" if order or parts else ""
+    return f"{before if inner is None else inner.text}{layout}"
 
 
 def _numbers(text: str) -> list[str]:
@@ -125,18 +127,5 @@ def _numbers(text: str) -> list[str]:
 
 
 def _shape(type_name: str, dimensions: list[str]) -> str | None:
-    name = _element_type(type_name)
+    name = element_type_name(type_name)
     return None if name is None else f"{name}[{','.join(dimensions)}]"
-
-
-def _element_type(name: str) -> str | None:
-    if name in _NAMES:
-        return _NAMES[name]
-    integer = re.fullmatch(r"(int|uint|i|si|ui)(\d+)", name)
-    small = re.fullmatch(r"float([468])_(\w+)", name)
-    found = name.lower()
-    if integer is not None:
-        found = f"{_INTEGERS[integer[1]]}{integer[2]}"
-    elif small is not None:
-        found = f"f{small[1]}{small[2]}"
-    return found if found in ELEMENT_TYPES else None

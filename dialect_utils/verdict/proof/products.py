@@ -9,7 +9,7 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops.contractions import summed_in
 from dialect_utils.ops.domain import reshaped, section, transposed
 from dialect_utils.ops.window import WindowDimension
-from dialect_utils.verdict.proof.algebra.widening import of_factors
+from dialect_utils.verdict.proof.algebra.widening import of_factors, of_operands
 from dialect_utils.verdict.proof.contractions import AS_SUM, DOT, DOT_ORDER, dot_order
 from dialect_utils.verdict.proof.movement import after
 from dialect_utils.verdict.proof.slices import Slices
@@ -39,6 +39,7 @@ class Products(Slices):
         """Returns the normal form of a dot."""
         if self.terms.keeps_bits:
             return dot
+        dot = of_operands(self.terms, dot)
         if self.terms.masks is not None and (part := self._unpadded(dot)) is not None:
             return self.contracted(part)
         # One product is not rounded twice, so it needs no wider type.
@@ -139,7 +140,7 @@ class Products(Slices):
         made = self.written.convolve(operation, *operands, window, groups, sizes, not is_skipped)
         written = self.written.convolve(operation, *operands, window, groups, sizes, has_padding)
         self.terms.step(CONVOLUTION_PADDING, written, made)
-        return of_factors(self.terms, made)
+        return of_factors(self.terms, of_operands(self.terms, made))
 
 
 def _converted(each: Callable[..., Term], term: Term, kind: ElementType) -> Term:

@@ -23,8 +23,8 @@ class Strategy:
     combinations of the same elements are one term. With `expands` a small dot becomes a sum if the modules differ in
     the number of dots. With `keeps_orders` sums that both modules have equally often are not reordered. With `chooses`
     steps may round constants and use choices of the engine beyond NaN bits and sum order. With `cuts` a slice of a dot,
-    a reduction or a broadcast is one of the slices of its operands. Conditions on data may exclude the
-    values `excluded`.
+    a reduction or a broadcast is one of the slices of its operands. With `rounds_operands` operands of products may be
+    in bf16. Conditions on data may exclude the values `excluded`.
     """
 
     keeps_bits: bool = False
@@ -35,6 +35,7 @@ class Strategy:
     chooses: bool = False
     excluded: frozenset[str] = frozenset()
     cuts: bool = False
+    rounds_operands: bool = False
 
     def choosing(self, *, could_choose: bool, has_reductions: bool) -> Iterator[Strategy]:
         """Yields the strategies that use choices of the engine, the one with the fewest first."""

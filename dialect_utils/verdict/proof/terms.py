@@ -139,6 +139,8 @@ class Terms:
         # If the modules have different dots, dots are computed in the type of their sums, and small dots as sums.
         self.widens_dots = False
         self.expands_dots = False
+        # Whether products at DEFAULT precision may have their operands of f32 in bf16.
+        self.rounds_operands = False
         # Whether a slice of a dot, a reduction or a broadcast is one of the operands' slices.
         self.cuts = False
         # The orders of sums that stay, because both modules have equally many such sums.

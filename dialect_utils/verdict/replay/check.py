@@ -25,7 +25,7 @@ from dialect_utils.verdict.rules.arrays import ORDER as ORDERED, PROMOTED
 from dialect_utils.verdict.terms.devices import run_on_each, run_partitioned, run_whole
 from dialect_utils.verdict.terms.graph import Graph, Nodes
 from dialect_utils.verdict.terms.labels import device_counts
-from dialect_utils.verdict.terms.primitives import ORDER_OF_SUMS, TWICE, Term
+from dialect_utils.verdict.terms.primitives import OPERANDS, ORDER_OF_SUMS, TWICE, Term
 from dialect_utils.verdict.terms.walker import walk
 from dialect_utils.verdict.terms.wellformed import RefusedError
 
@@ -39,6 +39,7 @@ CHOICES = {
     "excess-precision": "excess precision",
     "function-rounding": "function rounding",
     "initial-zero": "initial zero",
+    "operand-precision": OPERANDS,
     PROMOTED.name: "precision of all-reduce",
     "wider-dot": "dot precision",
 }

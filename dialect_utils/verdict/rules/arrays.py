@@ -101,6 +101,17 @@ CONVOLUTION_PRECISION = Rule(
     wrong=("convolution[T W G D DEFAULT](a, b) = convert[T](convolution[f64 W G D DEFAULT](a, add(b, b)))",),
     domain=(FLOAT,),
 )  # fmt: skip
+_IN_BF16 = tuple(Holds(*names) for name in "AB" for names in (("bf16", name), (name, "f32")))
+OPERAND_PRECISION = Rule(
+    "operand-precision",
+    "A TPU may round the operands of a product of f32 at DEFAULT precision to bf16.",
+    tuple(
+        order(f"{name}(a, b) = {name}(as[bf16](a), as[bf16](b))", FLOAT, *_IN_BF16)
+        for name in ("dot[T DEFAULT]", "convolution[T W G D DEFAULT]")
+    ),
+    wrong=("dot[T DEFAULT](a, b) = dot[T DEFAULT](as[bf16](a), as[bf16](a))",),
+    domain=(FLOAT,),
+)
 CONVOLUTION_PADDING = Rule(
     "convolution-padding",
     "The engine multiplies the padding of a convolution, as 0, or skips it: finite weights hide it.",

@@ -86,6 +86,10 @@ _COMPUTED = sorted(named("add subtract multiply divide remainder"))
 _JOINED = sorted(EXTREMES | BITWISE)
 
 
+# A rounding to floats with infinities keeps the order of numbers.
+_ROUNDED = (_FLOAT_U, Has("infinities", "U"), Holds("U", "T"))
+
+
 def _exact(text: str, *guard: Has | Real | WholeEnds) -> Equation:
     return nan(text, *guard, Holds())
 
@@ -104,6 +108,11 @@ EXACT = Rule(
         nan("convert[U](negate(x)) -> negate(convert[U](x))", SIGN, _SIGN_U),
         nan("convert[U](abs(x)) = abs(convert[U](x))", SIGN, _SIGN_U, Holds()),
         nan("convert[U](select(p, x, y)) = select(p, convert[U](x), convert[U](y))"),
+        nan("convert[U](select(p, x, y)) -> select(p, convert[U](x), convert[U](y))", FLOAT, *_ROUNDED),
+        *(
+            nan(f"convert[U]({each}(x, y)) -> {each}(convert[U](x), convert[U](y))", FLOAT, *_ROUNDED)
+            for each in sorted(EXTREMES)
+        ),
         *(_exact(f"convert[U]({each}(x)) = {each}(convert[U](x))", WholeEnds(), _FLOAT_U) for each in _WHOLE),
         bits("is-finite(convert[U](x)) -> is-finite(x)", FLOAT, _FLOAT_U, Holds()),
         *(

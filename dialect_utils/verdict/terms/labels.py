@@ -19,6 +19,7 @@ from dialect_utils.ops.control import CALLS_OF_BYTES
 from dialect_utils.ops.declaration import AttributeKind
 from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.ops.elementwise import computing_type
 from dialect_utils.ops.groups import device_text, try_groups, written_groups
 from dialect_utils.ops.structured import reduction_window
 from dialect_utils.text import without_comments
@@ -120,11 +121,24 @@ def converts_operands(operation: Operation) -> bool:
             # One function combines the elements of each array, and the type of a start has operands and results.
             return {*results} != {*given}
         return results != given or (operation.opcode in _REDUCING and _element_types(operation.operands) != taken)
-    typed = opcode_of(operation.opcode).typed
-    if not typed or len(results) != 1:
+    if len(results) != 1:
         return False
-    operands = operation.operands if typed == ALL_OPERANDS else [operation.operands[index] for index in typed]
-    return any(kind != results[0] for kind in _element_types(operands))
+    return any(kind != results[0] for kind in _element_types(operation.operands[i] for i in typed_operands(operation)))
+
+
+def typed_operands(operation: Operation) -> Sequence[int]:
+    """Returns the positions of the operands whose element type is that of the result, but in an optimized dump."""
+    typed = opcode_of(operation.opcode).typed
+    return range(len(operation.operands)) if typed == ALL_OPERANDS else typed
+
+
+def mixed_type(operation: Operation) -> ElementType | None:
+    """Returns the type to which an operation on floats of several types converts them; None for other operations."""
+    kinds = _element_types(operation.operands[index] for index in typed_operands(operation))
+    results = _element_types(operation.results)
+    if operation.called or not kinds or not all(each.is_floating for each in (*results, *kinds)):
+        return None
+    return computing_type(opcode_of(operation.opcode), results[0], kinds)
 
 
 def _element_types(values: Iterable[Value]) -> list[ElementType]:

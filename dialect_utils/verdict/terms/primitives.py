@@ -25,8 +25,9 @@ Kind = Literal["leaf", "constant", "splat", "each", "choice", "moved", "op", "ou
 OUTERMOST, CLOSED = 1, 0
 # The label of the result of a sum, or of a scan, in the order that the engine chooses for it.
 ANY_ORDER = "any-order"
-# The choice of the engine that a verdict names.
+# The choices of the engine that a verdict names. No engine here makes the second one.
 ORDER_OF_SUMS = "order of sums"
+OPERANDS = "operand precision"
 # Why programs are not equal up to a choice: whatever bits differ, no choice explains them.
 TWICE = "the programs are equal only up to a choice of the engine, which one of them makes twice, and reads both times"
 

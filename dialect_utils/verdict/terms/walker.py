@@ -9,7 +9,7 @@ from typing import Generic
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.ir.control_flow import MOST_ITERATIONS, is_closed, outside_values
 from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops import Trait, has, opcode_of
 from dialect_utils.ops.device_counts import devices_of
@@ -31,7 +31,9 @@ from dialect_utils.verdict.terms.labels import (
     is_pure,
     is_written_in_reverse,
     key_of,
+    mixed_type,
     returns_operand,
+    typed_operands,
 )
 from dialect_utils.verdict.terms.maker import Maker
 from dialect_utils.verdict.terms.orders import order_of
@@ -138,9 +140,13 @@ class Walker(Generic[V]):
     # Operations
 
     def _results(self, operation: Operation) -> Sequence[TreeOf[V]]:
-        if is_written_in_reverse(operation) or converts_operands(operation):
-            return self.opaque(operation)
         operands = [self.values[operand] for operand in operation.operands]
+        is_mixed = converts_operands(operation)
+        kind = mixed_type(operation) if is_mixed else None
+        if is_written_in_reverse(operation) or (is_mixed and kind is None):
+            return self.opaque(operation)
+        if kind is not None:
+            return self._mixed(operation, operands, kind)
         is_identity = returns_operand(operation, self.known)
         found = operands if is_identity else self.maker.among_devices(operation, operands)
         if found is not None:
@@ -156,12 +162,29 @@ class Walker(Generic[V]):
             return HANDLERS[operation.opcode](self, operation, operands)
         if has(operation.opcode, Trait.PASSES_OPERANDS) and len(operation.called) == 1:
             return self.call(operation.called[0], operands)
-        defined = self._defined(operation)
+        defined = self._defined(operation, operands)
         if defined is not None:
             return defined
         return [self._each(operation, operands)] if is_elementwise(operation) else self.opaque(operation)
 
-    def _defined(self, operation: Operation) -> Sequence[TreeOf[V]] | None:
+    def _mixed(self, operation: Operation, operands: Sequence[TreeOf[V]], kind: ElementType) -> Sequence[TreeOf[V]]:
+        """Returns the result of an operation of mixed precision, which converts its operands to one type."""
+        arrays = list(operands)
+        for index in typed_operands(operation):
+            (array,) = leaves_of(operands[index])
+            arrays[index] = self._in_type(array, kind)
+        if not is_elementwise(operation):
+            return self._defined(operation, arrays) or self.opaque(operation)
+        if operation.opcode == "copy":
+            return arrays
+        result = static_array(operation.results[0].shape.without_layout)
+        computed = self._each(operation, arrays, kind)
+        return [self._in_type(computed, result.element_type)]
+
+    def _in_type(self, array: V, kind: ElementType) -> V:
+        return array if self.maker.element_type(array) == kind else self.maker.each("convert", kind, [array])
+
+    def _defined(self, operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]] | None:
         """Returns the operation's definition; None where it has none, or its operands' sizes are not known.
 
         An elementwise operation becomes a node with its attributes.
@@ -177,7 +200,7 @@ class Walker(Generic[V]):
         shapes = [leaf for value in (*counted(operation), *operation.results) for leaf in value.shape.leaves()]
         if not all(isinstance(shape, ArrayShape) and shape.is_static for shape in shapes):
             return None
-        arrays = [leaf for operand in operation.operands for leaf in leaves_of(self.values[operand])]
+        arrays = [leaf for operand in operands for leaf in leaves_of(operand)]
         try:
             found = known.define(self.maker, operation, arrays)
         except UndefinedError:
@@ -190,7 +213,7 @@ class Walker(Generic[V]):
             found = [self.maker.in_any_order(each, order) for each in found]
         return self.trees(operation, found)
 
-    def _each(self, operation: Operation, operands: Sequence[TreeOf[V]]) -> V:
+    def _each(self, operation: Operation, operands: Sequence[TreeOf[V]], kind: ElementType | None = None) -> V:
         result = static_array(operation.results[0].shape.without_layout)
         arrays = self.leaves(operands)
         for index in scalar_operands(operation):
@@ -198,7 +221,7 @@ class Walker(Generic[V]):
         label = elementwise_label(operation)
         if label == "convert" and self.maker.element_type(arrays[0]) == result.element_type:
             return arrays[0]
-        return self.maker.each(label, result.element_type, arrays)
+        return self.maker.each(label, kind or result.element_type, arrays)
 
     def opaque(self, operation: Operation) -> Sequence[TreeOf[V]]:
         """Returns the results of an operation without a definition, as an unknown function of its operands."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dialect_utils.layout import ArrayShape, ElementType, TupleShape
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import BITWISE, EXTREMES
 from dialect_utils.verdict.proof.algebra.matching import converted, source_type, unconverted
@@ -15,6 +16,7 @@ from dialect_utils.verdict.rules.arrays import (
     CONVERTED_MOVEMENT,
     CONVOLUTION_PRECISION,
     EXCESS_PRECISION,
+    OPERAND_PRECISION,
     ROUNDED,
 )
 from dialect_utils.verdict.rules.formats import is_lossless
@@ -27,6 +29,8 @@ MOVED, THROUGH = "moved", "through"
 # The number of leading operands with elements (None: all); the other operands are positions.
 _MOVED = {"concatenate": None, "dynamic-update-slice": 2}
 _FACTORS = 2
+# The type in which a TPU multiplies f32 at DEFAULT precision.
+ROUNDED_TO = ELEMENT_TYPES["bf16"]
 
 
 def all_unconverted(terms: Terms, arrays: Sequence[Term]) -> list[Term] | None:
@@ -126,6 +130,20 @@ def of_extreme(terms: Terms, opcode: str, made: Term) -> Term | None:
     return found
 
 
+def of_operands(terms: Terms, product: Term) -> Term:
+    """Returns a product at DEFAULT precision with its operands of f32 in bf16, if a TPU may round them."""
+    label: Any = product.label
+    factors, rest = product.operands[:_FACTORS], product.operands[_FACTORS:]
+    names = {each.array.element_type.name for each in factors}
+    is_open = terms.rounds_operands and product.array.element_type.is_floating and label[-1] == ()
+    if not is_open or not {"f32"} <= names <= {"f32", ROUNDED_TO.name}:
+        return product
+    plain = [each if each.array.element_type == ROUNDED_TO else converted(terms, ROUNDED_TO, each) for each in factors]
+    terms.step(OPERAND_PRECISION, product, terms.make("op", label, product.shape, (*plain, *rest)))
+    made = [terms.each("convert", ROUNDED_TO, [each]) for each in factors]
+    return terms.make("op", label, product.shape, (*made, *rest))
+
+
 def of_factors(terms: Terms, made: Term) -> Term:
     """Returns convolution(convert(x), convert(y)) as convolution(x, y), if the engine chooses the precision."""
     if not _is_open(made) or not made.array.element_type.is_floating:
@@ -161,7 +179,11 @@ def rounded(terms: Terms, element_type: ElementType, operand: Term) -> Term | No
         return None
     chain = terms.chain(operand)
     base, plan = chain.base, chain.plan
-    if base.kind != "op" or plan.adds_elements or plan.regroups_bits:
+    if plan.regroups_bits:
+        return None
+    if plan.adds_elements:
+        return _padded(terms, element_type, operand) if operand.is_specified else None
+    if base.kind != "op":
         return None
     pair = _in_narrow(terms, element_type, base)
     if pair is None or not terms.may_choose():
@@ -174,6 +196,25 @@ def rounded(terms: Terms, element_type: ElementType, operand: Term) -> Term | No
         terms.certify(THROUGH, moved, converted(terms, element_type, terms.moved_as_is(base, plan)))
     after = terms.chain(found).then(there)
     terms.certify(MOVED, terms.moved_as_is(found, there), terms.as_written(after))
+    return terms.term(after)
+
+
+def _padded(terms: Terms, element_type: ElementType, operand: Term) -> Term:
+    """Returns convert(pad(x, c)) as pad(convert(x), convert(c))."""
+    chain = terms.chain(operand)
+
+    def moved(conversion: Callable[[Terms, ElementType, Term], Term]) -> tuple[Term, Plan]:
+        base, *paddings = (
+            None if each is None else conversion(terms, element_type, each)  # type: ignore[arg-type]
+            for each in (chain.base, *chain.plan.paddings)
+        )
+        assert base is not None
+        return base, replace(chain.plan.retyped(element_type), paddings=tuple(paddings))
+
+    terms.step(CONVERTED_MOVEMENT, terms.moved_as_is(*moved(converted)), converted(terms, element_type, operand))
+    base, plan = moved(lambda _, kind, each: terms.each("convert", kind, [each]))
+    after = terms.chain(base).then(plan)
+    terms.certify(MOVED, terms.moved_as_is(base, plan), terms.as_written(after))
     return terms.term(after)
 
 

@@ -1,0 +1,1 @@
+"""Layouts in the notations of other tools: CuTe, F2-linear layouts, strides, memrefs, packs, JAX and einops."""
