@@ -141,8 +141,8 @@ def try_sharding(
     if symbol is not None:
         found = definition(symbol[1] or symbol[2])
         mesh = "" if found is None else found
-    found = try_axes(mesh, _DIMENSION.findall(axes[1]))
-    return found[0] if found and len(found[0].tiles) == rank and len(found[1]) == devices else None
+    made = try_axes(mesh, _DIMENSION.findall(axes[1]))
+    return made[0] if made and len(made[0].tiles) == rank and len(made[1]) == devices else None
 
 
 def try_axes(mesh: str, dimensions: Sequence[str]) -> tuple[Sharding, Sequence[int]] | None:
