@@ -37,8 +37,9 @@ _NO_FUSED_MULTIPLY_ADD = "--xla_cpu_max_isa=AVX"
 COMPILER_FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 # libtpu asks no metadata server of a cloud, and runs beside other processes that use it.
 TPU_ENVIRONMENT = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
-# The time for a program that is compiled, in seconds; a child has that of its command line.
-compiler_seconds = 900.0
+# The times for a program that is compiled, and for a request to a worker, in seconds; a child has those of its command
+# line.
+compiler_seconds, worker_seconds = 900.0, 120.0
 # The time for the start of a worker, which loads jaxlib on a busy machine, and for the transfer of a file of a URL.
 START_SECONDS, TRANSFER_SECONDS = 120.0, 600.0
 # The memory of a process beyond what it needs to start, in bytes.

@@ -175,9 +175,7 @@ def _serve(memory: int, platform: str, folder: str) -> None:
     os.dup2(2, 1)
     if folder:
         add_flags(_DUMP.format(folder))
-        if platform == CPU:
-            # The others write logs elsewhere while they are loaded.
-            sandbox.write_only_in(folder)
+        sandbox.write_only_in(folder)
     _load(platform)
     sandbox.confine(memory, _LARGEST_FILE if folder else 0)
     while True:

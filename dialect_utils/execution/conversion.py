@@ -7,9 +7,10 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from dialect_utils import processes
 from dialect_utils.execution.errors import ExecutionError
 from dialect_utils.execution.messages import Reading
-from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Worker
+from dialect_utils.execution.process import Worker
 from dialect_utils.io.protos import MalformedProtoError, find_proto
 from dialect_utils.text import Diagnostic, DiagnosticError, Source
 
@@ -62,7 +63,7 @@ def stablehlo_to_hlo(bytecode: bytes) -> str:
     return _worker().convert("stablehlo-to-hlo", bytecode).decode()
 
 
-def mlir_to_text(data: bytes, name: str = "<mlir>", timeout: float = DEFAULT_TIMEOUT_SECONDS) -> bytes:
+def mlir_to_text(data: bytes, name: str = "<mlir>", timeout: float | None = None) -> bytes:
     """Returns the text of a StableHLO module, text or bytecode, that parses and verifies in the worker.
 
     `name` is the file's name in diagnostics, `timeout` is in seconds. Raises DiagnosticError with the diagnostics of
@@ -73,10 +74,10 @@ def mlir_to_text(data: bytes, name: str = "<mlir>", timeout: float = DEFAULT_TIM
 
 def kernels_to_json(bodies: Sequence[bytes], name: str = "a kernel") -> bytes:
     """Returns the JSON of `dialect_utils.mosaic.kernel_reader.describe_kernels`; raises errors as `mlir_to_text`."""
-    return _read("kernels", bodies, name, DEFAULT_TIMEOUT_SECONDS)
+    return _read("kernels", bodies, name, None)
 
 
-def _read(reading: Reading, blobs: Sequence[bytes], name: str, timeout: float) -> bytes:
+def _read(reading: Reading, blobs: Sequence[bytes], name: str, timeout: float | None) -> bytes:
     worker = _worker(timeout)
     if CONVERTER.bytes_read > _BYTES_OF_A_WORKER:
         worker.close()
@@ -92,10 +93,10 @@ def _read(reading: Reading, blobs: Sequence[bytes], name: str, timeout: float) -
         raise ExecutionError(error.failure, f"{name}: {error.message}") from None
 
 
-def _worker(timeout: float = DEFAULT_TIMEOUT_SECONDS) -> Worker:
+def _worker(timeout: float | None = None) -> Worker:
     """Returns the worker of this thread."""
     if CONVERTER.process != os.getpid():
         # After a fork the worker belongs to the parent process.
         CONVERTER.worker, CONVERTER.process = Worker(), os.getpid()
-    CONVERTER.worker.timeout = timeout
+    CONVERTER.worker.timeout = processes.worker_seconds if timeout is None else timeout
     return CONVERTER.worker

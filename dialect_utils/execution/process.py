@@ -59,7 +59,7 @@ class Worker:
     describes the process's sandbox.
     """
 
-    timeout: float = DEFAULT_TIMEOUT_SECONDS
+    timeout: float = field(default_factory=lambda: processes.worker_seconds)
     devices: int = 1
     memory: int = DEFAULT_MEMORY_BYTES
     fuses: bool = False

@@ -89,11 +89,11 @@ exit codes:
     @contextmanager
     def open(self, console: Console) -> Iterator[Work]:
         # Imported here: --help and wrong commands work without numpy and jaxlib.
-        from dialect_utils.execution import DEFAULT_MEMORY_BYTES, Worker
+        from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, Worker
         from dialect_utils.verdict import Options
 
         options = Options(seeds=self.seeds, memory=self.limits.memory or DEFAULT_MEMORY_BYTES, power=0)
-        with Worker(memory=options.memory) as worker:
+        with Worker(DEFAULT_TIMEOUT_SECONDS, memory=options.memory) as worker:
             yield _Runner(self, console, worker, options).attempt
 
     def lost(self, unit: Unit, reason: str) -> str:

@@ -111,12 +111,12 @@ exit codes:
         if len(self.files) not in wanted:
             hint = "two FILEs, or one FILE -p SPEC, or one FILE --keep crash"
             raise usage_error(f"expected {' or '.join(map(str, sorted(wanted)))} FILEs", hint)
-        from dialect_utils.execution import Worker
+        from dialect_utils.execution import DEFAULT_TIMEOUT_SECONDS, Worker
 
         modules = [read_module(file, function_of(self.function)) for file in self.files]
         for module in modules:
             verify(module)
-        with Worker() as worker:
+        with Worker(DEFAULT_TIMEOUT_SECONDS) as worker:
             finder = Finder(worker, self.keep, self.pipeline.verify_each)
             if not self.pipeline.passes:
                 return self._reduce_modules(modules, finder)

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Self
 
-from dialect_utils.io.files import encode, read_module
+from dialect_utils.io.files import encode, function_of, read_module
+from dialect_utils.text import Diagnostic
 from relayout.batch.unit import Unit
 from relayout.causes.result import SHOWN
 from relayout.command import Command, LimitOptions
@@ -41,7 +42,9 @@ class Why(Command):
         module="explain these programs only: jit_f, module_0003",
     )
     top: int = option("N", f"the N most expensive (default {SHOWN})", count, default=SHOWN)
-    trial: bool = flag("compile the program again with each change that may remove a collective", "--try")
+    trial: bool = flag(
+        "compile the program again with each change of a layout or a sharding, and say the costs", "--try"
+    )
     limits: LimitOptions = group(LimitOptions, timeout="for each program (default 9, more for large ones)")
 
     @contextmanager
@@ -69,8 +72,12 @@ class Why(Command):
         found = explain_modules(unit.label, unit.inputs, self.value, self.top)
         if self.trial and self.compilation.target is not None:
             from relayout.causes.collectives import try_changes
+            from relayout.causes.trying import try_layouts
 
-            found = try_changes(found, read_module(self.file), self.compilation.target)
+            program, target = read_module(self.file, function_of(self.compilation.function)), self.compilation.target
+            found = try_layouts(try_changes(found, program, target), program, target)
+        elif self.compilation.target is not None and any(each.change is not None for each in found.causes):
+            console.diagnose([Diagnostic("--try says what the program costs with each advised layout", None, "note")])
         if self.json:
             print_json(found.as_json())
         else:

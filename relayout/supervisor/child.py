@@ -126,7 +126,8 @@ def _serve(host: Host, job: Job, limits: Limits, empty: int, *, is_planner: bool
     gc.enable()
     console = Console(job.command.traceback, job.colour)
     enter_directory = _confine(limits, console, empty)
-    processes.compiler_seconds = job.command.limits.timeout or processes.compiler_seconds
+    if job.command.limits.timeout:
+        processes.compiler_seconds = processes.worker_seconds = job.command.limits.timeout
     command = _planned(host, job, console) if is_planner else job.command
     if command is None:
         return

@@ -137,7 +137,9 @@ class Pool:
         child = self._forked(is_planner=True)
         # The modules of a directory are found by the content of its files.
         child.has_worked = any(map(os.path.isdir, self.job.command.files or ()))
-        child.begin(_PLAN_SECONDS, _PLAN_SECONDS)
+        # A command that makes modules first reads a FILE for that.
+        asked = self.job.command.limits.timeout if self.job.command.compiled is not None else None
+        child.begin(asked or _PLAN_SECONDS, 0.0 if asked else _PLAN_SECONDS)
         self._busy[child] = _Task(None, 0, is_direct=True)
         while True:
             for event in self._events():

@@ -180,3 +180,19 @@ def test_a_sandboxed_process_reads_no_memory_of_others() -> None:
     if ctypes.CDLL(None).syscall(444, None, 0, 1) < 1:
         pytest.skip("this kernel has no Landlock")
     assert _run(_HIDDEN) == ""
+
+
+_COMPILER = """
+import sys
+from dialect_utils import sandbox
+from dialect_utils.execution import compiling
+restricted = []
+sandbox.hide_other_processes, sandbox.write_only_in, compiling.add_flags = (lambda: None), restricted.append, str
+compiling._load = lambda platform: sys.exit(int(restricted != ["dump"]))
+compiling._serve(1, sys.argv[1], "dump")
+"""
+
+
+@pytest.mark.parametrize("platform", ["cpu", "cuda", "tpu"])
+def test_every_compiler_is_restricted_before_it_is_loaded(platform: str) -> None:
+    assert _run(_COMPILER, platform) == ""

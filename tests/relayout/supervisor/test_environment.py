@@ -310,6 +310,22 @@ def test_the_deadline_ends_a_child_that_loops_in_mlir_and_the_batch_goes_on(fold
     assert not left_over(folder)
 
 
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("why slow.mlir --target cpu", 1),
+        ("validate slow.mlir --target cpu", 3),
+        # A worker reads the module, then one runs the pass.
+        ("validate slow.mlir --with jaxlib --passes cse", 1),
+    ],
+)
+def test_the_time_limit_holds_while_a_command_makes_modules(line: str, code: int, folder: Path) -> None:
+    command = started(folder, *line.split(), "--timeout", "1")
+    output, errors = command.communicate(timeout=40)
+    assert (command.returncode, "no result after 1 seconds" in output + errors) == (code, True)
+    assert not left_over(folder)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_kill_9_at_a_random_moment_leaves_no_process(seed: int, folder: Path) -> None:
     chance = random.Random(seed)
