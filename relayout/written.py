@@ -157,7 +157,7 @@ class Outputs:
 
 
 def _local(path: str) -> str:
-    return local_path(path) or path
+    return (local_path(path) or path) if is_url(path) else path
 
 
 def _identity(status: os.stat_result) -> object:
