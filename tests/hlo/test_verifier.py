@@ -282,6 +282,16 @@ def test_the_header_of_a_computation_is_verified(header: str, said: str) -> None
     assert found.severity == ("error" if "compatible" in said else "warning")
 
 
+_NO_COLON = "expected a shape, found ':'"
+
+
+def test_a_colon_belongs_to_the_name_before_it() -> None:
+    right = module("a = f32[4] parameter(0)\n  ROOT n = f32[4] negate(a)")
+    for name, said in (("a:", []), ("a", []), ("%a", []), ("%a:", [_NO_COLON]), ("a :", [_NO_COLON])):
+        found = problems(right.replace("ENTRY e {", f"ENTRY e ({name} f32[4]) -> f32[4] {{"))
+        assert [each.message for each in found] == said
+
+
 def test_the_caret_is_under_the_attribute_or_operand_at_fault() -> None:
     for body, part in (
         ("i = f32[8] parameter(0)\n  ROOT s = f32[16] all-gather(i), dimensions={7}", "dimensions={7}"),
