@@ -45,6 +45,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         (["m.mlir", "--target", "tpu-v5e", "--model-only", "--jobs", "2"], "--jobs has no effect with --model-only"),
         (["absent.mlir", "--target", "tpu-v5e"], "no such file"),
+        (["m.mlir", "--target", "tpu-v5e", "--trials", "m.mlir"], "--trials m.mlir is there already"),
     ],
 )
 def test_a_wrong_command_is_told(
