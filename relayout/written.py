@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from dialect_utils.io.files import STANDARD_INPUT, is_start_of_module, is_url
+from dialect_utils.io.remote import local_path
 from dialect_utils.text import leaves_directory
 from relayout.batch.unit import Unit
 from relayout.command import Command
@@ -38,7 +39,6 @@ _PAGES = re.compile(
 # Options with these values read files. The modules of a dump directory are inputs, and all files of a checkpoint.
 _READ = re.compile("FILE|NPZ|TOML|TARGET|OLD|SOURCE")
 _DUMPS = ("OLD", "SOURCE")
-_OF_THIS_MACHINE = re.compile("(?:file|local)://")
 _OTHER_NAME = "name another file"
 # Of the name of a file in that of its lock: a name has at most 255.
 _LOCK_BYTES = 200
@@ -157,7 +157,7 @@ class Outputs:
 
 
 def _local(path: str) -> str:
-    return _OF_THIS_MACHINE.sub("", path, count=1) if _OF_THIS_MACHINE.match(path) else path
+    return local_path(path) or path
 
 
 def _identity(status: os.stat_result) -> object:

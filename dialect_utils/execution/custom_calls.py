@@ -126,6 +126,11 @@ def is_lapack(target: str) -> bool:
     return found is not None and found["routine"] in _ROUTINES
 
 
+def is_linear_algebra(target: str) -> bool:
+    """Is true for a call that runs, and that factors or multiplies matrices by an algorithm of the engine."""
+    return has_signature(target) and not target.lower().endswith("topk")
+
+
 def runs_anywhere(target: str) -> bool:
     """Is true for a target that the engines run, replace or remove."""
     return target in _REPLACED | _CHECKS | IDENTITIES or has_signature(target)

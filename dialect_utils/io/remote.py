@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from dialect_utils.processes import TRANSFER_SECONDS, waiting
-from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, MissingFileError
+from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, MissingFileError, open_input
 
 _PATTERN_CHARACTERS = "*?["
+_LOCAL = re.compile("(?:file|local)://|(?!.*://)")
+
+
+def local_path(url: str) -> str | None:
+    """Returns the path that a name without a protocol, `file://` or `local://` means, None for other URLs."""
+    return url.removeprefix("file://").removeprefix("local://") if _LOCAL.match(url) else None
 
 
 def read_url(url: str) -> bytes:
     """Returns the bytes of a URL; raises DiagnosticError where that fails, and for more than 256 MB."""
+    _check_file(url)
     with _file_system(url) as (system, path), system.open(path, "rb") as file:
         data: bytes = file.read(LARGEST_TEXT + 1)
     if len(data) > LARGEST_TEXT:
         raise DiagnosticError(Diagnostic(f"{url}: has more than the {LARGEST_TEXT} bytes that are read"))
     return data
+
+
+def _check_file(url: str) -> None:
+    """Raises DiagnosticError for a file of this machine that is a pipe or a device, which could block."""
+    path = local_path(url)
+    if path is not None:
+        open_input(path, sys.maxsize).close()
 
 
 def write_url(url: str, data: bytes) -> None:
@@ -60,6 +76,9 @@ def existing_urls(pattern: str) -> list[str]:
 @contextmanager
 def _file_system(url: str) -> Iterator[tuple[Any, str]]:
     """Gives the file system of a URL and the path in it to a block whose errors become DiagnosticErrors."""
+    _, chained, archive = url.rpartition("::")
+    if chained:
+        _check_file(archive)
     try:
         with waiting(TRANSFER_SECONDS):
             from fsspec.core import url_to_fs

@@ -28,8 +28,9 @@ _FLAGGED = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
 # Far more devices than any machine has, and longer lists of sizes than any sharding has.
 _MOST_DEVICES, _SIZES = 1 << 20, "{1,4096}"
 _TILED = re.compile(rf"\bdevices=\[([\d,]{_SIZES})\]([\d,]*)")
-_MESH = re.compile(rf"\bmesh(?: @\S{_SIZES} = )?<\[([^\]]{_SIZES})\](?:, device_ids=\[([\d, ]*)\])?>")
-_MAXIMAL = re.compile(r"\bmaximal device=(\d+)")
+# Shardy's mesh `<["x"=2]>`, and HLO's `mesh['x'=2]`.
+_MESH = re.compile(rf"\bmesh(?: @\S{_SIZES} = )?<?\[([^\]]{_SIZES})\](?:, device_ids=[\[(]([\d, ]*)[\])])?")
+_MAXIMAL = re.compile(r"\bmaximal(?:_mesh\[| )device(?:_id)?=(\d+)")
 # Conversions between whole arrays and the parts of devices, which the partitioner removes.
 _MANUAL = re.compile(r"\b(?:sdy\.manual_computation|xla\.sdy\.GlobalToLocalShape|SPMDFullToShardShape)\b")
 _NUMBER, _SIZE = re.compile(r"\d{1,9}"), re.compile(r"=(\d{1,9})\b")

@@ -1,6 +1,6 @@
-"""Lists of devices in attributes: replica groups and source-target pairs.
+"""Lists of devices in attributes: meshes, replica groups and source-target pairs.
 
-Sources: xla/hlo/parser/hlo_parser.cc (ParseCollectiveDeviceList, ParseReplicaGroupMesh),
+Sources: xla/hlo/parser/hlo_parser.cc (ParseCollectiveDeviceListBase, ParseMesh), xla/hlo/ir/mesh_and_axis.cc,
 xla/service/collective_ops_utils.cc (GetCollectiveOpGroupMode), hlo_verifier.cc (CheckReplicaGroups).
 """
 
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from math import prod
 
 from dialect_utils.ops.inference import Instance, ShapeError, integer
@@ -16,9 +17,18 @@ from dialect_utils.ops.inference import Instance, ShapeError, integer
 _LISTED = re.compile(r"\{(?:\s*\{[\d,\s]*\}[,\s]*)*\}")
 _GROUP = re.compile(r"\{([\d,\s]*)\}")
 _IOTA = re.compile(r"\[([\d,]+)\]\s*(?:<=\s*\[([\d,]+)\]\s*(?:T\(([\d,]+)\))?)?")
-_MESH = re.compile(r"mesh\s*\[([^\]]*)\]\s*\{([^}]*)\}")
-_AXIS = re.compile(r"'([^']*)'\s*=\s*(\d+)")
-_DEVICE_IDS = re.compile(r"device_ids\s*=\s*\(([^)]*)\)")
+_NUMBER = r"-?\d{1,18}"
+NUMBERS = rf"{_NUMBER}(?:\s*,\s*{_NUMBER})*"
+_NAME = r"""(?:"[^"]*"|'[^']*')"""
+# A mesh such as `mesh['x'=2,'y'=4], device_ids=(1,0,...)`. Groups: axes, ids, iota.
+MESH = (
+    rf"mesh\s*\[(?P<axes>(?:\s*{_NAME}\s*=\s*\d{{1,18}}\s*,?)*)\]"
+    rf"(?:\s*,\s*device_ids=\s*\(\s*(?:(?P<ids>{NUMBERS})|\[(?P<iota>{NUMBERS})\]\s*(?:T\({NUMBERS}\))?)\s*\))?"
+)
+# An axis, or a part of it: `'y'`, `'y':(2)2`.
+AXIS = rf"{_NAME}(?:\s*:\s*\(\s*{_NUMBER}\s*\)\s*{_NUMBER})?"
+AXES = rf"\{{\s*(?:{AXIS}[,\s]*)*\}}"
+_ALONG = re.compile(rf"{MESH}\s*(?P<along>{AXES})")
 _PAIRS = re.compile(r"\{(?:\s*\{\s*-?\d+\s*,\s*-?\d+\s*\}[,\s]*)*\}")
 _PAIR = re.compile(r"\{\s*(-?\d+)\s*,\s*(-?\d+)\s*\}")
 _GROUPS, _SOURCES = "replica_groups", "source_target_pairs"
@@ -54,9 +64,8 @@ def group_sizes(instance: Instance) -> Mapping[int, int]:
         raise ShapeError(f"the {_GROUPS} {text} of {instance.opcode} name a device below 0", _GROUPS)
     if _LISTED.fullmatch(text):
         return _listed_sizes(instance, text)
-    mesh = _MESH.match(text)
-    if mesh is not None:
-        return _mesh_sizes(mesh[1], mesh[2])
+    if text.startswith("mesh"):
+        return _along_axes(text)
     found = _IOTA.match(text)
     if found is None:
         return {}
@@ -77,22 +86,59 @@ def _listed_sizes(instance: Instance, text: str) -> Mapping[int, int]:
     return Counter(map(len, groups))
 
 
-def _mesh_sizes(mesh: str, axes: str) -> Mapping[int, int]:
-    sizes = {name: integer(size) for name, size in _AXIS.findall(mesh)}
-    total = prod(sizes.values())
-    if total > _MOST_DEVICES:
-        raise ShapeError(f"the mesh has more than {_MOST_DEVICES} devices", _GROUPS)
-    devices = _DEVICE_IDS.search(mesh)
-    if devices is not None and len(numbers_in(devices[1])) != total:
-        message = f"the mesh has {len(numbers_in(devices[1]))} device_ids for {total} devices"
-        raise ShapeError(message, _GROUPS)
-    size = 1
-    for axis in re.findall(r"'([^']*)'(:\(\d+\)(\d+))?", axes):
-        if axis[0] not in sizes:
-            raise ShapeError(f"{axis[0]} is not a valid axis name or index of the mesh", _GROUPS)
-        size *= integer(axis[2]) if axis[2] else sizes[axis[0]]
-    count = total // max(size, 1)
-    return {size: count} if count else {}
+def _along_axes(text: str) -> Mapping[int, int]:
+    found = _ALONG.fullmatch(text)
+    if found is None:
+        raise ShapeError(f"the {_GROUPS} {text} are not axes of a mesh", _GROUPS)
+    sizes = mesh_axes(found, _GROUPS)
+    [parts] = parts_of_axes(text, sizes, [found["along"]], _GROUPS)
+    total, size = prod(sizes.values()), prod(end // begin for _, begin, end in parts)
+    return {size: total // size} if total else {}
+
+
+def mesh_axes(found: re.Match[str], name: str) -> dict[str, int]:
+    """Returns the size of each axis of a mesh that the pattern MESH found; raises ShapeError for an invalid mesh."""
+    listed = re.findall(rf"({_NAME})\s*=\s*(\d+)", found["axes"] or "")
+    sizes = {axis[1:-1]: int(size) for axis, size in listed}
+    if len(sizes) < len(listed):
+        raise ShapeError(f"a mesh of {name} has two axes of one name", name)
+    count, ids = prod(sizes.values()), numbers_in(found["ids"] or "")
+    if count > _MOST_DEVICES:
+        raise ShapeError(f"the mesh has more than {_MOST_DEVICES} devices", name)
+    is_order = not ids or (sorted(ids) == [*range(count)] != ids)
+    if not is_order or (found["iota"] and prod(numbers_in(found["iota"])) != count):
+        raise ShapeError(f"the device_ids of {name} are no order of the {count} devices of the mesh", name)
+    return sizes
+
+
+_Part = tuple[int, int, int]
+
+
+def parts_of_axes(text: str, sizes: Mapping[str, int], groups: Sequence[str], name: str) -> list[list[_Part]]:
+    """Returns the axes in each group as a number, and where the part of it begins and ends: (1, 2, 4) of `'y':(2)2`.
+
+    Raises ShapeError where parts are none of an axis or overlap, or where two adjacent ones are one part.
+    """
+    found = [[_part(text, sizes, each, name) for each in re.findall(AXIS, group)] for group in groups]
+    ordered = sorted(part for group in found for part in group)
+    if any(one[0] == other[0] and one[2] > other[1] for one, other in pairwise(ordered)):
+        raise ShapeError(f"{text} uses an axis twice", name)
+    if any(one[0] == other[0] and one[2] == other[1] for group in found for one, other in pairwise(group)):
+        raise ShapeError(f"adjacent parts of an axis can be merged in {text}", name)
+    return found
+
+
+def _part(text: str, sizes: Mapping[str, int], ref: str, name: str) -> _Part:
+    written, _, part = ref.partition(":") if ref[-1].isdigit() else (ref, "", "")
+    axis, names = written.strip()[1:-1], [*sizes]
+    number = names.index(axis) if axis in sizes else int(axis) if axis.isdecimal() and len(axis) < len("100") else -1
+    if not 0 <= number < len(names):
+        raise ShapeError(f"{axis} is not a valid axis name or index of the mesh of {text}", name)
+    size = sizes[names[number]]
+    before, length = numbers_in(part) if part else (1, size)
+    if before < 1 or (part and not 1 < length < size) or size % max(before * length, 1):
+        raise ShapeError(f"{ref} is no part of an axis of size {size} in {text}", name)
+    return number, before, before * length
 
 
 def subgroup_size(instance: Instance, *, is_uniform: bool = True) -> int:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from math import prod
 from typing import TYPE_CHECKING
 
-from dialect_utils.ops.sharding import numbers, transposed_iota
+from dialect_utils.ops.sharding import MOST_DEVICES, numbers, try_axes, try_iota
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -15,7 +14,7 @@ _LISTED = re.compile(r"\{?(?:\{[\d,\s]*\}[,\s]*)*\}?")
 _EMPTY = re.compile(r"\{\s*\}")
 _GROUP = re.compile(r"\{([\d,\s]+)\}")
 _NUMBER = re.compile(r"\d+")
-_MESH = re.compile(r"mesh\[((?:'[^']*'=\d+,?)*)\](?:,\s*device_ids=\(([\d,]+)\))?\s*\{((?:'[^']*',?)*)\}")
+_MESH = re.compile(r"mesh\[[^{}]*\{([^{}]*)\}")
 _IOTA = re.compile(r"\[(\d+),(\d+)\]<=\[([\d,]+)\](?:T\(([\d,]+)\))?")
 _MATRIX = re.compile(r"tensor<(\d+)x(\d+)xi64>")
 # StableHLO's groups along axes of a mesh, which a symbol or an attribute gives; Shardy's mesh of the symbol.
@@ -24,7 +23,6 @@ _SYMBOL = re.compile(r'(?<=mesh = )@(?:([\w.$-]+)|"([^"]*)")')
 _SIZE = re.compile(r'"([^"\']*)"(?:=|, size = )(\d+)')
 _AXIS = re.compile(r'#stablehlo\.axis_ref<name = "([^"\']*)">')
 _IDS = re.compile(r"device_ids=\[([\d, ]+)\]")
-_MOST_DEVICES = 1 << 16
 _MOST_DIGITS = 9
 
 
@@ -87,30 +85,17 @@ def _in_hlo(mesh: str, axes: str) -> str | None:
 
 
 def _of_mesh(mesh: re.Match[str]) -> list[list[int]] | None:
-    sizes = {name: int(size) for name, size in re.findall(r"'([^']*)'=(\d+)", mesh[1])}
-    axes, ids = re.findall(r"'([^']*)'", mesh[3]), numbers(mesh[2] or "")
-    if not set(axes) <= set(sizes) or len({*axes}) != len(axes) or len(sizes) != mesh[1].count("="):
+    found = try_axes(mesh[0].partition("{")[0], [mesh[1]])
+    if found is None:
         return None
-    order = [i for i, name in enumerate(sizes) if name not in axes] + [[*sizes].index(name) for name in axes]
-    groups = _rows(list(sizes.values()), order, prod(sizes[name] for name in axes))
-    if not ids or groups is None:
-        return groups
-    is_order = sorted(ids) == list(range(prod(sizes.values())))
-    return [[ids[i] for i in group] for group in groups] if is_order else None
+    sharding, order = found
+    columns: list[list[int]] = [[] for _ in range(*sharding.tiles)]
+    for device in order:
+        columns[sharding.parts[device][0]].append(device)
+    return None if [] in columns else [list(group) for group in zip(*columns, strict=True)]
 
 
 def _of_iota(iota: re.Match[str]) -> list[list[int]] | None:
-    dims = numbers(iota[3])
-    order = numbers(iota[4]) if iota[4] else list(range(len(dims)))
     rows, length = int(iota[1]), int(iota[2])
-    if rows * length != prod(dims) or sorted(order) != list(range(len(dims))):
-        return None
-    return _rows(dims, order, length)
-
-
-def _rows(dims: list[int], order: list[int], length: int) -> list[list[int]] | None:
-    """Returns the numbers of a transposed iota, cut into rows."""
-    if prod(dims) > _MOST_DEVICES:
-        return None
-    flat = transposed_iota(dims, order)
-    return [flat[start : start + length] for start in range(0, len(flat), length)]
+    flat = try_iota(iota[3], iota[4] or "", rows * length) if rows * length <= MOST_DEVICES else None
+    return None if flat is None else [flat[start : start + length] for start in range(0, len(flat), length)]

@@ -18,7 +18,8 @@ MOST_DEVICES = 1 << 16
 _TILES = re.compile(r"devices=\[([\d,]+)\](?:<=\[([\d,]+)\](?:T\(([\d,]+)\))?|([\d,]+))?")
 _SYMBOL = re.compile(r'@(?:([\w.$-]+)|"([^"]*)")')
 _SIZE = re.compile(r"""["']([^"']*)["']\s*=\s*(\d+)""")
-_IDS = re.compile(r"device_ids\s*=\s*[\[(]([\d,\s]+)[\])]")
+# Device ids `[1,0]` of Shardy, `(1,0)` and `([2,4]T(1,0))` of HLO.
+_IDS = re.compile(r"device_ids\s*=\s*(?:[\[(]([\d,\s]+)[\])]|\(\s*\[([\d,\s]+)\]\s*(?:T\(([\d,\s]+)\))?\s*\))?")
 _DIMENSIONS = re.compile(r"\[\s*((?:\{[^{}]*\}(?:p\d+)?[,\s]*)*)\]")
 _DIMENSION = re.compile(r"\{([^{}]*)\}")
 _AXIS = re.compile(r"""["']([^"']*)["'](?::\((\d+)\)(\d+))?""")
@@ -140,35 +141,55 @@ def try_sharding(
     if symbol is not None:
         found = definition(symbol[1] or symbol[2])
         mesh = "" if found is None else found
-    sizes = {name: int(size) for name, size in _SIZE.findall(mesh)}
-    ids = _IDS.search(mesh)
-    order = range(prod(sizes.values())) if ids is None else numbers(ids[1])
-    refs = [
-        [(name, int(before or 1), int(size or sizes.get(name, 0))) for name, before, size in _AXIS.findall(dimension)]
-        for dimension in _DIMENSION.findall(axes[1])
-    ]
-    is_known = len(refs) == rank and len(order) == devices and sorted(order) == [*range(devices)]
-    is_known &= all(name in sizes and size and not sizes[name] % (k * size) for ref in refs for name, k, size in ref)
-    return _along(sizes, order, refs) if is_known and prod(sizes.values()) == devices else None
+    made = try_axes(mesh, _DIMENSION.findall(axes[1]))
+    return made[0] if made and len(made[0].tiles) == rank and len(made[1]) == devices else None
+
+
+def try_axes(mesh: str, dimensions: Sequence[str]) -> tuple[Sharding, Sequence[int]] | None:
+    """Returns the sharding along the axes of a mesh, and its devices in order; None for invalid axes and devices.
+
+    Each dimension lists axes: `'x', 'y':(2)2`, or `'0'` for the first one.
+    """
+    axes, ids = _SIZE.findall(mesh), _IDS.search(mesh)
+    sizes = {name: int(size) for name, size in axes}
+    count = prod(sizes.values())
+    if count > MOST_DEVICES or len(sizes) < len(axes):
+        return None
+    order: Sequence[int] | None = range(count)
+    if ids is not None:
+        order = numbers(ids[1]) if ids[1] else try_iota(ids[2] or "", ids[3] or "", count)
+    names = {**{str(number): name for number, name in enumerate(sizes)}, **{name: name for name in sizes}}
+    found = [_AXIS.findall(dimension) for dimension in dimensions]
+    is_known = all(name in names for each in found for name, *_ in each)
+    if order is None or sorted(order) != [*range(count)] or not is_known:
+        return None
+    refs = [[(names[name], int(k or 1), int(size or sizes[names[name]])) for name, k, size in each] for each in found]
+    if any(not size or not k or sizes[name] % (k * size) for each in refs for name, k, size in each):
+        return None
+    return _along(sizes, order, refs), order
 
 
 def _of_tiles(found: re.Match[str], rank: int, devices: int) -> Sharding | None:
     tiles = numbers(found[1])
     if prod(tiles) != devices or len(tiles) < rank:
         return None
-    order = numbers(found[4] or "") or [*range(devices)]
+    order: list[int] | None = numbers(found[4] or "") or [*range(devices)]
     if found[2]:
-        dims = numbers(found[2])
-        axes = numbers(found[3] or "") or [*range(len(dims))]
-        if prod(dims) != devices or sorted(axes) != [*range(len(dims))]:
-            return None
-        order = transposed_iota(dims, axes)
-    if sorted(order) != [*range(devices)]:
+        order = try_iota(found[2], found[3] or "", devices)
+    if order is None or sorted(order) != [*range(devices)]:
         return None
     parts: list[tuple[int, ...]] = [()] * devices
     for position, device in enumerate(order):
         parts[device] = tuple(position // prod(tiles[i + 1 :]) % tiles[i] for i in range(rank))
     return Sharding(tuple(tiles[:rank]), tuple(parts))
+
+
+def try_iota(dims: str, axes: str, count: int) -> list[int] | None:
+    """Returns the numbers below `count` in the order of `[2,4]T(1,0)`; None where they are none of that shape."""
+    sizes = numbers(dims)
+    order = numbers(axes) or [*range(len(sizes))]
+    is_order = prod(sizes) == count and sorted(order) == [*range(len(sizes))]
+    return transposed_iota(sizes, order) if is_order else None
 
 
 def transposed_iota(dims: Sequence[int], axes: Sequence[int]) -> list[int]:

@@ -13,7 +13,7 @@ from dialect_utils.ops.sharding import Partition
 from dialect_utils.verdict.certificate import Certificate, Excluded, without_chlo
 from dialect_utils.verdict.outcome import OutputProof
 from dialect_utils.verdict.proof import ProofResult, try_prove
-from dialect_utils.verdict.proof.decide import conditional_proofs
+from dialect_utils.verdict.proof.decide import conditional_proofs, quick_strategies
 from dialect_utils.verdict.rules import all_rules
 from dialect_utils.verdict.terms.given import Sources
 from dialect_utils.verdict.terms.primitives import Term
@@ -44,9 +44,10 @@ def prove(
     """
     try:
         with deadline(seconds):
-            rounded = _replayed(stages, try_prove(stages, rounds_operands=True)) if rounds_operands else None
-            if rounded is not None and rounded.answer == "equal":
-                return rounded
+            for strategy in quick_strategies(stages, rounds_operands=rounds_operands):
+                found = _replayed(stages, try_prove(stages, partition=partition, strategy=strategy), partition)
+                if found.answer == "equal":
+                    return found
             found = try_prove(stages, over_reals=over_reals, field_seed=field_seed, partition=partition)
             return _replayed(stages, found, partition)
     except DeadlineError:

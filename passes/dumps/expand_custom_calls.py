@@ -36,7 +36,8 @@ def expand_custom_calls(
     2. X64SplitLow, X64SplitHigh and X64Combine become ops on two halves: the halves of an integer's bits, the real and
        imaginary part of a complex number, or the rounded value of an f64 and the rest. So do those of X128.
     3. Cholesky, InvertDiagBlocksLowerTriangular, InvertDiagBlocksUpperTriangular, CompactWyHelper,
-       LuRealDecompositionBlock, QrDecompositionBlock and EighTpu become ops in loops, also for complex numbers and f64.
+       LuDecomposition, LuRealDecompositionBlock, QrDecompositionBlock and EighTpu become ops in loops, also for complex
+       numbers and f64.
     4. TopK, PartialReduce and TopKBatchMajorSmallK become a sort, by their comparator or downwards, and a slice.
     5. A call that names the computation it runs (on another core) becomes the body of that computation.
     6. The products, convolutions, attention, solvers, sorts and random bits of XLA:GPU (`__cublas$gemm`,

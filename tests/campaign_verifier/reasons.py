@@ -43,6 +43,11 @@ ACCEPTED = (
     Reason(r"^converted: .*non-empty replica groups", "XLA's verifier takes an all-to-all without groups"),
     Reason(r"^converted: .*Unsupported type: OPAQUE_TYPE", "jaxlib converts no opaque values"),
     Reason(r"a check in xla/layout.h:\d+ failed: dimension >= 0", "jaxlib's conversion aborts at tiles such as T(*,8)"),
+    Reason(
+        r"Expected aliased input .* to have the same size",
+        "XLA's compiler compares the sizes of a may-alias; its verifier does so in layout-sensitive mode only",
+        r"may-alias|: *\(\d+, *\{[\d, ]*\}\)|\}: *\d",
+    ),
     Reason(r"Unbounded dynamism is disabled", "arrays of any size, which XLA's verifier has by option"),
     Reason(r"^read: rejected: expects name", "inf and nan may name instructions", r"\b(?:inf|nan)\b *="),
 )
@@ -77,6 +82,11 @@ REFUSED = (
     ),
     Reason(
         r"mismatched tuple structure in the origin", "jaxlib's conversion drops origins; VerifyOriginalValue reads them"
+    ),
+    Reason(
+        r"the window has 1 elements in dimension \d+, but the kernel",
+        "jaxlib's conversion gives a convolution without a window that of the kernel; XLA's shape inference does not",
+        r"convolution\((?![^\n]*window=)",
     ),
     Reason(r"needs an order T\(\.\.\.\)", "XLA's parser reads an order of dimensions that repeats one"),
     Reason(

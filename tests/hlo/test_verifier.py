@@ -116,6 +116,7 @@ MISTAKES = [
     ("p = f32[20] parameter(0)\n  ROOT s = f32[12] slice(p), slice={[0:1/*x*/2]}", "", "", "slice[] does not fit rank 1"),
     ("p = f32[4,<=8] parameter(0)\n  i = s32[] parameter(1)\n  ROOT d = f32[4,<=8] dynamic-reshape(p, i)", "", "", "one size for each dimension of the result"),
     ("a = f32[1,4] parameter(0)\n  b = f32[4,1] parameter(1)\n  ROOT c = f32[1,1] convolution(a, b), dim_labels=bf_io->bf, sparsity_config={lhs={sparsity=1x1 dimension=0 stride=1 idx=2}}", "", "", "names operand 2, which is none"),
+    ("a = f32[1,4] parameter(0)\n  b = f32[1,1] parameter(1)\n  i = s32[1,1] parameter(2)\n  ROOT c = f32[1,1] convolution(a, b, i), dim_labels=bf_io->bf, sparsity_config={rhs={sparsity=1x4x2 dimension=0 stride=1 idx=2}}", "", "", "sparsity_config expects fields"),
     ("ROOT c = () constant(1)", "", "", "is not in parentheses"),
     ("p = f32[4] parameter(0)\n  ROOT g = f32[8] all-gather(p), replica_groups={{0,1}}", "", "", "needs the attribute dimensions"),
     (f"{_CONVOLVED}window={{size=1x1}}, dim_labels=b0f_0io->b0f", "", "", "has 2 entries in size"),
@@ -172,12 +173,22 @@ MISTAKES = [
     *((f"p = f32[4,4] parameter(0), sharding={text}\n  ROOT c = f32[4,4] copy(p)", "", "", said) for text, said in (
         ("{mesh['x'=2], [{'x'}]}", "but f32[4,4] has rank 2"),
         ("{mesh['x'=2], [{'x'},{'x'}]}", "uses an axis twice"),
-        ("{mesh['x'=2], [{'y'},{}]}", "'y' is not a valid axis name"),
+        ("{mesh['x'=2], [{'y'},{}]}", "y is not a valid axis name"),
         ("{mesh['x'=4], [{'x':(1)4},{}]}", "is no part of an axis of size 4"),
         ("{mesh['x'=8], [{'x':(1)2,'x':(2)2},{}]}", "can be merged"),
-        ("{mesh['x'=2,'y'=2], device_ids=(0,1,2,3), [{'x'},{}]}", "are no order of its 4 devices"),
+        ("{mesh['x'=2,'y'=2], device_ids=(0,1,2,3), [{'x'},{}]}", "are no order of the 4 devices"),
         ("{mesh['x'=2], [{?,'x'},{}]}", "is not a valid sharding"),
         ("{{replicated}}", "1 entries for f32[4,4]"),
+    )),
+    *((f"p = f32[8] parameter(0)\n  ROOT r = f32[8] all-reduce(p), replica_groups={text}, to_apply=add", _ADD, ", replica_count=8", said) for text, said in (
+        ("mesh['x'=2,'y'=4] {'x','x'}", "uses an axis twice"),
+        ("mesh['x'=2,'x'=4] {'x'}", "two axes of one name"),
+        ("mesh['x'=2,'y'=4] {'y':(1)2,'y':(2)2}", "can be merged"),
+        ("mesh['x'=2,'y'=4], device_ids=(1,0,2,3,4,5,6) {'x'}", "are no order of the 8 devices"),
+        ("mesh['x'=2,'y'=4], device_ids=([4,4]T(1,0)) {'x'}", "are no order of the 8 devices"),
+        ("mesh['x'=2,'y'=2], device_ids=(1,0,2,3) {'2'}", "2 is not a valid axis name or index"),
+        ("mesh['x'=2,'y'=2], device_ids=(1,0,2,3) {'1'}", "should contain 8 replicas, but contain 4"),
+        ("mesh['x'=2] 'x'", "are not axes of a mesh"),
     )),
     ("p = f32[4] parameter(0), sharding={mesh['x'=4], [{'x'}]}\n  ROOT c = f32[4] copy(p)", "", ", num_partitions=2", "names 4 devices, but there are 2"),
     # Headers.
@@ -226,6 +237,9 @@ ACCEPTED = [
     ("p = c64[8] parameter(0)\n  ROOT f = c64[8] fft(p), fft_type=FFT, fft_length={32}", ""),
     ("p = f32[8,8] parameter(0), sharding={devices=[2,1,2,2]0,1,2,3,4,5,6,7 last_tile_dims={manual, replicated}}\n  ROOT c = f32[8,8] copy(p)", ""),
     ("p = f32[8,8] parameter(0), sharding={mesh['a.b'=2,'z/w'=4], device_ids=([4,2]T(1,0)), [{'a.b'}, {'z/w':(2)2, ?}], replicated={'z/w':(1)2}}\n  ROOT c = f32[8,8] copy(p)", ""),
+    *((f"p = f32[8] parameter(0)\n  ROOT r = f32[8] all-reduce(p), replica_groups={text}, to_apply=add", _ADD) for text in (
+        "mesh['x'=2,'y'=4], device_ids=(1,0,2,3,4,5,6,7) {'y':(1)2}", "mesh['x'=2,'y'=4], device_ids=([4,2]T(1,0)) {'1','0'}", 'mesh["x"=2,"y"=4] {"y"}',
+    )),
     ("p = f32[] parameter(0), sharding={mesh['x'=2,'y'=2], unreduced=max{'x', 'y'}}\n  ROOT c = f32[] copy(p), sharding={maximal_mesh[device_id=5]}", ""),
     ("p = f32[4] parameter(0)\n  r = s32[1] parameter(1)\n  ROOT c = f32[4] collective-reduce(p, r), has_dynamic_root=true, to_apply=add", _ADD),
     ("p = f32[] parameter(0)\n  ROOT r = f32[] reduce-window(p, p), to_apply=add", _ADD),
@@ -266,6 +280,16 @@ def test_the_header_of_a_computation_is_verified(header: str, said: str) -> None
     (found,) = find_problems(parse_module(right.replace("(a: f32[4]) -> f32[4]", header)))
     assert said in found.message
     assert found.severity == ("error" if "compatible" in said else "warning")
+
+
+_NO_COLON = "expected a shape, found ':'"
+
+
+def test_a_colon_belongs_to_the_name_before_it() -> None:
+    right = module("a = f32[4] parameter(0)\n  ROOT n = f32[4] negate(a)")
+    for name, said in (("a:", []), ("a", []), ("%a", []), ("%a:", [_NO_COLON]), ("a :", [_NO_COLON])):
+        found = problems(right.replace("ENTRY e {", f"ENTRY e ({name} f32[4]) -> f32[4] {{"))
+        assert [each.message for each in found] == said
 
 
 def test_the_caret_is_under_the_attribute_or_operand_at_fault() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,6 +54,14 @@ def test_a_written_file_is_read_found_and_removed(bucket: str) -> None:
         read_url(f"{bucket}/d/a.hlo")
     with pytest.raises(DiagnosticError, match="no file has such a name"):
         matching_urls(f"{bucket}/d/*.mlir")
+
+
+@pytest.mark.parametrize("url", ["file://{}", "local://{}", "zip://a.hlo::{}", "zip://*.hlo::file://{}"])
+def test_pipes_and_devices_are_no_files_of_urls(url: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path, kind in ((tmp_path / "pipe", "a pipe"), ("/dev/zero", "a device")):
+        with pytest.raises(DiagnosticError, match=f"is {kind}"):
+            [read_url(each) for each in matching_urls(url.format(path))]
 
 
 def test_members_of_an_archive_are_inputs(tmp_path: Path) -> None:

@@ -51,6 +51,8 @@ COUNTS = {
     "tiles of a list": (hlo(TILED % "5,4,3,2,1,0"), (1, 6)),
     "tiles of an iota": (hlo(TILED % "<=[6]"), (1, 6)),
     "one device": (hlo("ROOT r = f32[2] negate(x), sharding={maximal device=2}"), (1, 3)),
+    "one device of a mesh": (hlo("ROOT r = f32[2] negate(x), sharding={maximal_mesh[device_id=2]}"), (1, 3)),
+    "a mesh in HLO": (hlo("ROOT r = f32[2] negate(x), sharding={mesh['x'=2,'y'=3], [{'x'}]}"), (1, 6)),
     "a mesh": (MESH % "", (1, 6)),
     "a mesh of listed devices": (MESH % ", device_ids=[5, 4, 3, 2, 1, 0]", (1, 6)),
 }

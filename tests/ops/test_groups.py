@@ -57,8 +57,23 @@ def test_the_axes_of_a_mesh_differ_within_a_group(text: str, axes: tuple[int, ..
 
 
 @pytest.mark.parametrize(
+    ("text", "groups"),
+    [
+        ("mesh['x'=2,'y'=4] {'1':(1)2}", [[0, 2], [1, 3], [4, 6], [5, 7]]),
+        ("mesh['x'=2,'y'=4] {'y':(2)2,'x'}", [[0, 4, 1, 5], [2, 6, 3, 7]]),
+        ("mesh['x'=2,'y'=2], device_ids=(3,1,2,0) {'x'}", [[3, 2], [1, 0]]),
+        ("mesh['x'=2,'y'=4], device_ids=([4,2]T(1,0)) {'x'}", [[0, 1], [2, 3], [4, 5], [6, 7]]),
+    ],
+)
+def test_parts_of_axes_and_listed_devices(text: str, groups: list[list[int]]) -> None:
+    assert try_groups(text) == groups
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        "mesh['x'=2,'x'=4] {'x'}",
+        "mesh['x'=4], device_ids=(0,1,2) {'x'}",
         "mesh['x'=4] {'y'}",
         "mesh['x'=4] {'x','x'}",
         "[2,2]<=[5]",

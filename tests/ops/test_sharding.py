@@ -33,6 +33,7 @@ MESH = '<["x"=2, "y"=4]>'
         ('#sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x", "y"}, {}]>', [(i, 0) for i in range(8)]),
         ("{mesh['x'=2,'y'=4], [{'y'}, {}], replicated={'x'}}", [(i, 0) for i in range(4)] * 2),
         ("{mesh['x'=2,'y'=4], device_ids=(7,6,5,4,3,2,1,0), [{'x'}, {}]}", [(1, 0)] * 4 + [(0, 0)] * 4),
+        ("{mesh['x'=2,'y'=4], device_ids=([4,2]T(1,0)), [{'0'}, {}]}", [(0, 0), (1, 0)] * 4),
     ],
 )
 def test_parts(text: str, parts: list[tuple[int, int]]) -> None:

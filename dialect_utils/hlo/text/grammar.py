@@ -244,7 +244,8 @@ def scan_attributes(scanner: Scanner, *, atoms: bool = False) -> list[tuple[str,
 def _scan_value(scanner: Scanner, name: Token, atoms: bool) -> Span:
     start = scanner.token.start
     first = True
-    while not _ends_value(scanner, first) and (first or not atoms):
+    is_mesh = scanner.token.text == "mesh" and not atoms
+    while (is_mesh and _continues_mesh(scanner)) or (not _ends_value(scanner, first) and (first or not atoms)):
         if scanner.token.kind == "mark" and scanner.token.text in "([{":
             scanner.group()
         else:
@@ -253,6 +254,11 @@ def _scan_value(scanner: Scanner, name: Token, atoms: bool) -> Span:
     if first:
         scanner.fail(f"attribute {name.text} has no value", name.span)
     return Span(start, scanner.last_end)
+
+
+def _continues_mesh(scanner: Scanner) -> bool:
+    """Is true at the comma of `mesh['x'=2], device_ids=(1,0) {'x'}`, or after it."""
+    return scanner.token.text == "device_ids" or (scanner.at(",") and scanner.peek().text == "device_ids")
 
 
 def _ends_value(scanner: Scanner, first: bool) -> bool:

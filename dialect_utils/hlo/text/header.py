@@ -48,10 +48,12 @@ def parse_signature(source: Source, span: Span) -> Signature:
     while not scanner.take(")"):
         if names:
             scanner.expect(",", "between parameters")
-        if scanner.token.kind != "word":
+        name = scanner.token
+        if name.kind not in ("word", "name"):
             scanner.fail(f"expected the name of a parameter, found {scanner.found()}")
         names.append(scanner.next().text)
-        scanner.take(":")  # XLA's lexer skips it
+        if name.kind == "word" and scanner.token.start == name.end:
+            scanner.take(":")  # XLA's lexer reads `a:` as the name
         shapes.append(_shape(scanner))
     scanner.expect("->", "after the parameters")
     result = _shape(scanner)

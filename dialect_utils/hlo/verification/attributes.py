@@ -104,7 +104,11 @@ _FORMS = (
     (r"API_VERSION_(?!UNSPECIFIED)\w+", "a version such as API_VERSION_TYPED_FFI", "api_version"),
     (r"\{\s*(?:\[synthetic_call(?s:.*)|[{(](?s:.*))?\s*\}", 'a tree of arrays such as {{"a" {0}}}', "origin"),
     (r"(?:\(|[a-z]\w*\[)(?s:.*)", "a literal such as f32[] 1", "literal"),
-    (rf"\{{\s*(?:\w+=\s*{_FIELDS}[\s,]*)*\}}", "fields such as {lhs={dimension=0}}", "sparsity_config"),
+    (
+        rf"\{{(?:\s*[lr]hs=\s*\{{(?:\s*(?:sparsity=\d{{1,18}}x\d{{1,18}}|(?:dimension|stride|idx)=\s*{_INTEGER}))*\s*\}})*\s*\}}",
+        "fields such as {lhs={sparsity=1x4 dimension=0}}",
+        "sparsity_config",
+    ),
     (
         rf"\{{\s*(?:mode=\s*(?!(?i:default|highest)\w)\w+|tolerance=\s*{_TOLERANCE})\s*\}}",
         "a mode or a tolerance such as {mode=default}",

@@ -27,7 +27,7 @@ _DONOR = re.compile(r"\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}", re.ASCII)
 _MUST_ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}\s*,\s*must-alias", re.ASCII)
 # The attributes of a module that XLA's parser knows (HloParserImpl::ParseHloModule).
 # A name in the signature of a computation. Group: the character before it.
-_PARAMETER_NAME = re.compile(r"(^\(|, )%?[A-Za-z_][\w.\-]*: ", re.ASCII)
+_PARAMETER_NAME = re.compile(r"(^\(|, )[A-Za-z_][\w.\-]*: ", re.ASCII)
 _HEADER_ATTRIBUTES = frozenset(
     (
         "alias_passthrough_params",

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from math import prod
 from re import Match
 
 from dialect_utils.hlo.instruction import Instruction
-from dialect_utils.hlo.text.tokens import QUOTED, STRING
+from dialect_utils.hlo.text.tokens import STRING
 from dialect_utils.hlo.verification.attributes import FLAG, LEVELS, braces, listed
 from dialect_utils.layout import ArrayShape, Shape, TokenShape, TupleShape
-from dialect_utils.ops.devices import check_iota, numbers_in
+from dialect_utils.ops.devices import AXES, AXIS, MESH, NUMBERS, check_iota, mesh_axes, numbers_in, parts_of_axes
 from dialect_utils.ops.inference import ShapeError
 from dialect_utils.ops.sharding import sharding_elements
 from dialect_utils.text import Diagnostic, without_comments
@@ -63,10 +62,9 @@ def _origin_paths(text: str) -> set[tuple[int, ...]]:
 
 
 _SIGNED = r"-?\d{1,18}"
-_LIST = rf"{_SIGNED}(?:\s*,\s*{_SIGNED})*"
 # `devices=[2,1]0,1`, and `devices=[2,1]<=[2]`, the last dimensions being subgroups.
 _TILES = re.compile(
-    rf"devices=\[(?P<sizes>{_LIST})\]\s*(?:(?P<listed>{_LIST})|<=\s*\[(?P<iota>{_LIST})\]\s*(?P<order>T\({_LIST}\))?)"
+    rf"devices=\[(?P<sizes>{NUMBERS})\]\s*(?:(?P<listed>{NUMBERS})|<=\s*\[(?P<iota>{NUMBERS})\]\s*(?P<order>T\({NUMBERS}\))?)"
 )
 _WORDS = ("replicated", "maximal", "manual", "unknown", "unreduced")
 _KIND = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b(?!=)")
@@ -144,68 +142,33 @@ def _check_one(text: str, shape: Shape, partitions: int) -> None:
 
 
 # `{mesh['x'=2,'y'=4], device_ids=(1,0,...), [{'x'}, {'y':(2)2, ?}], replicated={'y'}}`, and forms without dimensions.
-_AXIS = rf"(?:{STRING}|{QUOTED})"
-_REF = rf"{_AXIS}(?:\s*:\s*\(\s*{_SIGNED}\s*\)\s*{_SIGNED})?"
-_REFS = listed(_REF)
-_DIMENSION = rf"\{{\s*(?:{_REF}\s*,\s*)*(?:{_REF}|[?])?\s*\}}"
+_DIMENSION = rf"\{{\s*(?:{AXIS}\s*,\s*)*(?:{AXIS}|[?])?\s*\}}"
 _SUM = r"unreduced(?:\s*=\s*(?:sum|max|min)\b)?"
 _OF_MESH = re.compile(
-    rf"\{{\s*(?:maximal_mesh\[\s*device_id=\s*{_SIGNED}\s*\]|mesh\[(?P<axes>(?:\s*{_AXIS}\s*=\s*{_SIGNED}\s*,?)*)\]"
-    rf"(?:\s*,\s*device_ids=\s*\(\s*(?:(?P<ids>{_LIST})|\[(?P<iota>{_LIST})\]\s*(?:T\({_LIST}\))?)\s*\))?"
-    rf"\s*,?\s*(?:replicated|manual|{_SUM}\s*(?:{_REFS})?|(?P<dims>\[\s*(?:{_DIMENSION}[\s,]*)*\])"
-    rf"(?P<others>(?:\s*,\s*(?:(?:replicated|manual)\s*=\s*{_REFS}|{_SUM}\s*=?\s*{_REFS}))*)))\s*,?\s*\}}"
+    rf"\{{\s*(?:maximal_mesh\[\s*device_id=\s*{_SIGNED}\s*\]|{MESH}"
+    rf"\s*,?\s*(?:replicated|manual|{_SUM}\s*(?:{AXES})?|(?P<dims>\[\s*(?:{_DIMENSION}[\s,]*)*\])"
+    rf"(?P<others>(?:\s*,\s*(?:(?:replicated|manual)\s*=\s*{AXES}|{_SUM}\s*=?\s*{AXES}))*)))\s*,?\s*\}}"
 )
 
 
 def _check_axes(text: str, shape: Shape, partitions: int) -> None:
     """Raises ShapeError where a sharding along the axes of a mesh is not one of its shape.
 
-    Sources: HloParserImpl::ParseMesh, VerifyNamedSharding in xla/hlo/ir/named_sharding.cc.
+    Source: VerifyNamedSharding in xla/hlo/ir/named_sharding.cc.
     """
     found = _OF_MESH.fullmatch(text)
     if found is None:
         raise ShapeError(f"{text} is not a valid sharding", _ATTRIBUTE)
-    sizes = {name: int(size) for name, size in re.findall(rf"({_AXIS})\s*=\s*({_SIGNED})", found["axes"] or "")}
-    count = prod(sizes.values())
-    ids = numbers_in(found["ids"] or "")
-    is_order = not ids or (sorted(ids) == [*range(count)] != ids)
-    if not is_order or (found["iota"] and prod(numbers_in(found["iota"])) != count):
-        raise ShapeError(f"the device_ids of {text} are no order of its {count} devices", _ATTRIBUTE)
-    if 1 < partitions != count and sizes:
-        raise ShapeError(f"the sharding {text} names {count} devices, but there are {partitions}", _ATTRIBUTE)
+    sizes = mesh_axes(found, _ATTRIBUTE)
+    if 1 < partitions != prod(sizes.values()) and sizes:
+        message = f"the sharding {text} names {prod(sizes.values())} devices, but there are {partitions}"
+        raise ShapeError(message, _ATTRIBUTE)
     dims = re.findall(_DIMENSION, found["dims"] or "")
-    if any(map(re.compile(_REF).search, dims)) and isinstance(shape, ArrayShape) and len(dims) != shape.rank:
+    if any(map(re.compile(AXIS).search, dims)) and isinstance(shape, ArrayShape) and len(dims) != shape.rank:
         raise ShapeError(
             f"the sharding {text} has {len(dims)} dimensions, but {shape} has rank {shape.rank}", _ATTRIBUTE
         )
-    groups = [*dims, *re.findall(_REFS, found["others"] or "")]
-    _check_parts(text, sizes, [[_part(text, sizes, ref) for ref in re.findall(_REF, group)] for group in groups])
-
-
-_Part = tuple[int, int, int]
-
-
-def _part(text: str, sizes: dict[str, int], ref: str) -> _Part:
-    """Returns the number of an axis, and where a part of it begins and ends: (1, 2, 4) of `'y':(2)2`."""
-    name, _, part = ref.partition(":(") if ref.endswith(tuple("0123456789")) else (ref, "", "")
-    names = [*sizes]
-    number = names.index(name) if name in sizes else int(name[1:-1]) if name[1:-1].isdigit() else -1
-    if not 0 <= number < len(names):
-        raise ShapeError(f"{name} is not a valid axis name or index of the mesh of {text}", _ATTRIBUTE)
-    size = sizes[names[number]]
-    before, length = numbers_in(part) if part else (1, size)
-    if before < 1 or (part and not 1 < length < size) or size % (before * length):
-        raise ShapeError(f"{ref} is no part of an axis of size {size} in {text}", _ATTRIBUTE)
-    return number, before, before * length
-
-
-def _check_parts(text: str, sizes: dict[str, int], groups: list[list[_Part]]) -> None:
-    """Raises ShapeError where parts of axes overlap, or where two adjacent ones are one part."""
-    parts = sorted(part for group in groups for part in group)
-    if any(one[0] == other[0] and one[2] > other[1] for one, other in pairwise(parts)):
-        raise ShapeError(f"the sharding {text} uses an axis twice", _ATTRIBUTE)
-    if any(one[0] == other[0] and one[2] == other[1] for group in groups for one, other in pairwise(group)):
-        raise ShapeError(f"adjacent parts of an axis can be merged in the sharding {text}", _ATTRIBUTE)
+    parts_of_axes(text, sizes, [*dims, *re.findall(AXES, found["others"] or "")], _ATTRIBUTE)
 
 
 def _check_tiles(text: str, found: Match[str], shape: ArrayShape, listed: int, partitions: int) -> None:

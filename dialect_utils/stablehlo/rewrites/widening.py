@@ -127,13 +127,17 @@ class _Widening:
         if "algorithm" in operation.attributes and operation.name == _DOT_GENERAL:
             del operation.attributes["algorithm"]
         if operation.name == _CONSTANT or _is_opaque(operation):
+            if _is_algorithm(operation):
+                self._move_matrices(written, range(len(operation.operands)))
             _narrow_operands(written)
             with ir.InsertionPoint.after(operation):
                 for result in operation.results:
                     _widen_uses(result)
             return
         terms = _terms(operation)
-        if terms > 1 and self._sees_noise(operation):
+        if hlo_opcode(operation.name) in _SOLVED:
+            self._move_matrices(written, range(len(operation.results)))
+        elif terms > 1 and self._sees_noise(operation):
             self._move_summands(written, terms)
         if _rounds(written):
             with ir.InsertionPoint.after(operation):
@@ -173,20 +177,37 @@ class _Widening:
                     relative = max(_unit(kind), _sum_unit(operation, kind) * sqrt(terms) / 2)
                     operation.operands[number] = self._moved(value, relative)
 
+    def _move_matrices(self, written: _Written, numbers: Sequence[int]) -> None:
+        """Moves the matrices that an algorithm of the engine's choice transforms, factors or solves.
+
+        A stable algorithm has the exact result of matrices whose elements moved by a unit of the norm of their matrix.
+        """
+        operation = written.operation
+        if not self._sees_noise(operation):
+            return
+        dimensions = 1 if hlo_opcode(operation.name) == "fft" else 2
+        with ir.InsertionPoint(operation):
+            for number in numbers:
+                value, kind = operation.operands[number], written.operands[number]
+                if _is_float(kind) and len(kind.shape) >= dimensions and value.type == _wide(kind):
+                    operation.operands[number] = self._moved(value, _unit(kind), _norms(value, dimensions))
+
     def _sees_noise(self, operation: Any) -> bool:
         while operation.name != "func.func":
             operation = operation.parent
         return bool(operation == self.main.operation)
 
-    def _moved(self, value: Any, relative: float) -> Any:
-        """Returns a value times 1 + noise, the noise at most `relative`."""
+    def _moved(self, value: Any, relative: float, norms: Any = None) -> Any:
+        """Returns a value with noise added, at most `relative` times the value or, if they are given, its norms."""
         kind = value.type
         noise = slice_from(self.noise, self.random.randrange(_OFFSETS), prod(kind.shape))
         noise = make("stablehlo.reshape", [noise], ir.RankedTensorType.get(kind.shape, ir.F64Type.get()))
         noise = binary("multiply", noise, splat(noise.type, relative))
+        if norms is not None:
+            noise = binary("multiply", norms, noise)
         if noise.type != kind:
             noise = make("stablehlo.convert", [noise], kind)
-        return binary("add", value, binary("multiply", value, noise))
+        return binary("add", value, noise if norms is not None else binary("multiply", value, noise))
 
 
 @dataclass(slots=True)
@@ -197,6 +218,9 @@ class _Unrounding(_Widening):
         pass
 
     def _move_summands(self, written: _Written, terms: int) -> None:
+        pass
+
+    def _move_matrices(self, written: _Written, numbers: Sequence[int]) -> None:
         pass
 
     def _round(self, value: Any, kind: Any, terms: int) -> None:
@@ -294,6 +318,31 @@ def _is_opaque(operation: Any) -> bool:
     if operation.name == _COPY:
         return False
     return dialect not in ("stablehlo", "func") or hlo_opcode(operation.name) in _OPAQUE
+
+
+def _is_algorithm(operation: Any) -> bool:
+    """Is true for a call of linear algebra, which has several algorithms; the others that run choose elements."""
+    if hlo_opcode(operation.name) != "custom-call":
+        return False
+    return not ir.StringAttr(operation.attributes["call_target_name"]).value.lower().endswith("topk")
+
+
+def _norms(value: Any, count: int) -> Any:
+    """Returns the Frobenius norm of each array of the last `count` dimensions, at each element."""
+    shape, double = value.type.shape, ir.F64Type.get()
+    size = make("stablehlo.abs", [value], ir.RankedTensorType.get(shape, double))
+    kept, summed = [*range(len(shape) - count)], [*range(len(shape) - count, len(shape))]
+    sides = (
+        f"{side}_{role}_dimensions = {each}"
+        for role, each in (("batching", kept), ("contracting", summed))
+        for side in ("lhs", "rhs")
+    )
+    numbers = {_DOT: ir.Attribute.parse(f"#stablehlo.dot<{', '.join(sides)}>")}
+    squares = make(_DOT_GENERAL, [size, size], ir.RankedTensorType.get(shape[: len(kept)], double), numbers)
+    norms = make("stablehlo.sqrt", [squares], squares.type)
+    return make(
+        "stablehlo.broadcast_in_dim", [norms], size.type, {"broadcast_dimensions": ir.DenseI64ArrayAttr.get(kept)}
+    )
 
 
 def _is_applied(operation: Any) -> bool:

@@ -91,7 +91,7 @@ def try_prove(
     field_seed: int | None = None,
     keeps_bits: bool = False,
     partition: Partition | None = None,
-    rounds_operands: bool = False,
+    strategy: Strategy | None = None,
 ) -> ProofResult:
     """Decides whether the first and the last of several forms of a module are equal, without executing any.
 
@@ -99,16 +99,18 @@ def try_prove(
     `field_seed` (None: a new one). Only the padding of packed entry arrays is unspecified. The answer is `different`
     only where results differ for some inputs. With `keeps_bits` no rule about floats is applied, so that the proof
     holds for the bits of NaN, too. With a partition the last module computes on the parts of several devices.
-    With `rounds_operands` the only proofs are those in which a TPU rounds operands of products.
+    With a strategy there is no other attempt, and it compares whole arrays only, for seconds.
     Raises DiagnosticError where the entries of the modules do not fit.
     """
     started = time.perf_counter()
     interface = entry_interface(stages, partition)
     try:
-        if rounds_operands:
-            found = _rounded(stages, interface)
-        else:
+        if strategy is None:
             found = _decided(stages, interface, over_reals, field_seed, keeps_bits)
+        else:
+            attempts = _by_other_strategies(stages, interface, [strategy])
+            equal = (each.result(over_reals=False) for each in attempts if each.is_equal_as_arrays())
+            found = next(equal, ProofResult("unknown"))
     except (GaveUpError, UndefinedError) as reason:
         found = ProofResult("unknown", str(reason))
     except DiagnosticError as error:
@@ -121,6 +123,19 @@ def try_prove(
     if found.certificate is not None and partition is not None:
         found = replace(found, certificate=replace(found.certificate, partition=partition))
     return replace(found, seconds=time.perf_counter() - started)
+
+
+def quick_strategies(stages: Sequence[Module], *, rounds_operands: bool) -> Iterator[Strategy]:
+    """Yields the strategies that are tried before all others, as they mostly find a proof at once.
+
+    Loops of both modules are compared as loops, and with `rounds_operands` products as a TPU rounds their operands.
+    """
+    first, last = stages[0], stages[-1]
+    has_loops = all(any(each.opcode == "while" for each in module.operations()) for module in (first, last))
+    if has_loops:
+        yield Strategy(iterations=0)
+    if rounds_operands and _types_of_dots(first) != _types_of_dots(last):
+        yield from Strategy(rounds_operands=True).choosing(could_choose=True, has_reductions=True)
 
 
 def conditional_proofs(stages: Sequence[Module]) -> Iterator[ProofResult]:
@@ -193,16 +208,6 @@ def _decided(
     other_result = again.result(over_reals=over_reals, field_seed=field_seed)
     is_more = other_result.answer == "equal" or (other_result.is_equal_over_reals and not found.is_equal_over_reals)
     return _of_chlo(other_result) if is_more else found
-
-
-def _rounded(stages: Sequence[Module], interface: EntryInterface) -> ProofResult:
-    """Returns a proof that modules with products of other types are equal if a TPU may round operands to bf16."""
-    if _types_of_dots(stages[0]) != _types_of_dots(stages[-1]):
-        strategies = Strategy(rounds_operands=True).choosing(could_choose=True, has_reductions=True)
-        for found in _by_other_strategies(stages, interface, strategies):
-            if found.is_equal_as_arrays():
-                return found.result(over_reals=False)
-    return ProofResult("unknown")
 
 
 def _by_choices(stages: Sequence[Module], interface: EntryInterface, comparison: _Comparison) -> _Comparison:

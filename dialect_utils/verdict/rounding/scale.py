@@ -38,6 +38,9 @@ _APART = 8.0
 _OUTLIERS = 4
 _EPSILONS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7, "c64": 2.0**-23, "c128": 2.0**-52}
 _COARSEST = 0.25
+# The original has lost all digits where it is this many times farther off than rounding noise, and off by more than
+# its whole size: a singular matrix was solved, for example.
+_LOST = 1e3
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class Scale:
     `center` and `spread`: for each element the mean of the higher-precision runs and the largest distance from
     it; `own`: the distance of the original from the mean; `level`: the factor by which the original's error as a
     whole exceeds the spread. `runs` are the higher-precision runs; `stable` is true for elements that are of one
-    class (finite, NaN, an infinity) in all runs and in the original.
+    class (finite, NaN, an infinity) in all runs and in the original, and of which the original has a digit.
     """
 
     runs: Numbers
@@ -70,6 +73,7 @@ class Scale:
             floor = _floor(element_type, first)
             stable = _classes(first) == _classes(samples).min(axis=0)
             stable &= _classes(first) == _classes(samples).max(axis=0)
+            stable &= ~((own >= np.abs(center)) & (own > _LOST * (spread + floor)))
             ratios = (own / (spread + floor / _ULPS))[stable & np.isfinite(first)]
         level = max(1.0, float(np.quantile(ratios, _SHARE))) if ratios.size else 1.0
         return cls(samples, center, spread, own, floor, level, stable)

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from dialect_utils.execution import Array, from_bits, from_plain_all
+from dialect_utils.execution.custom_calls import is_linear_algebra
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.floats import complex_array, smallest_normal
-from dialect_utils.ops import Trait, has, named
+from dialect_utils.ops import SOLVED, Trait, has, named
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.structured import group_counts
 from dialect_utils.verdict.options import Options
@@ -51,12 +52,16 @@ def chosen_data(
 def _spreads_infinities(operation: Operation) -> bool:
     """Is true for operations in which engines differ: some multiply infinities by 0, which gives NaN.
 
-    XLA:CPU multiplies the elements of a convolution's other groups by 0. An fft and a complex product have several
-    algorithms.
+    XLA:CPU multiplies the elements of a convolution's other groups by 0. An fft, a factorization and a complex product
+    have several algorithms.
     """
     values = [*operation.operands, *operation.results]
     is_complex = any(array.element_type.is_complex for value in values for array in value.shape.arrays())
-    if operation.opcode == "fft" or (is_complex and has(operation.opcode, Trait.CONTRACTS)):
+    if (
+        operation.opcode in SOLVED
+        or is_linear_algebra(operation.callee or "")
+        or (is_complex and has(operation.opcode, Trait.CONTRACTS))
+    ):
         return True
     if operation.opcode != "convolution":
         return False

@@ -326,6 +326,7 @@ BLOCKS = {
     "CompactWyHelper": Block(compact_wy),
     "InvertDiagBlocksLowerTriangular": Block(partial(invert_triangular, lower=True)),
     "InvertDiagBlocksUpperTriangular": Block(partial(invert_triangular, lower=False)),
+    "LuDecomposition": Block(lu, types={1: _F32}),
     "LuRealDecompositionBlock": Block(lu, types={1: _F32, 2: _F64}),
     "LuComplexDecompositionBlock": Block(lu, types={2: _C64, 4: _C128}),
     "QrDecompositionBlock": Block(qr),

@@ -204,7 +204,7 @@ TPU_CALLS = (
         "`triangular-solve`, also of c64 in two halves",
     ),
     _blocks(
-        "LuRealDecompositionBlock LuComplexDecompositionBlock",
+        "LuDecomposition LuRealDecompositionBlock LuComplexDecompositionBlock",
         "a loop over columns with pivots, of f32, of f64 and c64 in two halves, of c128 in four parts",
     ),
     _blocks("QrDecompositionBlock", "a loop over columns with LAPACK's reflectors, also of c64 in two halves"),
