@@ -45,7 +45,6 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         (["m.mlir", "--target", "tpu-v5e", "--model-only", "--jobs", "2"], "--jobs has no effect with --model-only"),
         (["absent.mlir", "--target", "tpu-v5e"], "no such file"),
-        (["m.mlir", "--target", "tpu-v5e", "--trials", "m.mlir"], "--trials m.mlir is there already"),
     ],
 )
 def test_a_wrong_command_is_told(
@@ -53,6 +52,13 @@ def test_a_wrong_command_is_told(
 ) -> None:
     assert main(["tune", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_file_of_trials_is_not_written_over(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.json").write_text("{}")
+    assert main(["tune", "m.mlir", "--target", "tpu-v5e", "--trials", "t.json"]) == 2
+    assert "--trials t.json is there already" in capsys.readouterr().err
+    assert Path("t.json").read_text() == "{}"
 
 
 @pytest.mark.skipif(find_spec("libtpu") is not None, reason="libtpu is installed")
