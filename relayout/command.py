@@ -27,9 +27,7 @@ from relayout.process import REWRITING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 if TYPE_CHECKING:
     from relayout.supervisor.cache import Selected
 
-
 T = TypeVar("T")
-
 # The help of FILEs.
 MODULES = "HLO or StableHLO in any format, or a dump directory; - is standard input"
 
@@ -260,10 +258,11 @@ F = TypeVar("F", bound=Finding)
 
 @dataclass(slots=True)
 class Gatherer(Generic[F]):
-    """The findings of all units so far, in the process of the command, which shows each of them and concludes."""
+    """The findings of all units so far, in the process of the command, and whether the conclusion makes that fail."""
 
     is_json: bool = False
     found: list[F] = field(default_factory=list, init=False)
+    has_failed: bool = field(default=False, init=False)
 
     def add(self, unit: Unit, result: Result) -> Result:
         """Adds the finding of a unit; returns the result with the output that the user sees."""

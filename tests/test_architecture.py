@@ -170,7 +170,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "relayout.validation",
         "relayout.causes",
     ),
-    "relayout.jax": ("dialect_utils", "passes", "relayout.api", "relayout.tuning"),
+    "relayout.jax": ("dialect_utils", "passes", "relayout.api", "relayout.report", "relayout.tuning"),
     "relayout.testing": ("dialect_utils", "passes"),
     "relayout.report": ("dialect_utils",),
     "relayout.tuning": ("dialect_utils", "passes", "relayout.report"),

@@ -15,6 +15,8 @@ from dialect_utils.layout.index.index_map import byte_size, byte_size_of
 from dialect_utils.memory.allocation import PaddedDimension, padded_dimensions
 from dialect_utils.text import DiagnosticError
 
+# A text with one of these lines is a module, whatever else it says.
+_MODULE = re.compile(r"^(?:.*?\] )?(?:HloModule |module\b.*\{$|ENTRY )", re.MULTILINE)
 _SIZE = r"\d+(?:\.\d+)?\s?(?:[KMGTPE]i?B?|B|bytes)?(?![\w.])"
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50, "E": 1 << 60}
 # Each pattern captures the requested size (`needed`), and most also the size of the memory (`available`).
@@ -144,9 +146,10 @@ class OutOfMemory:
     piece: int | None = None
 
 
-def is_memory_message(text: str) -> bool:
-    """Is true for a text in which a compiler or a runtime says that memory ran out."""
-    return _START.search(text) is not None
+def message_in(data: bytes) -> str | None:
+    """Returns the text in which a compiler or a runtime says that memory ran out, None for any other and a module."""
+    text = data.decode("utf-8", "replace")
+    return text if _START.search(text) and not _MODULE.search(text) else None
 
 
 def memory_messages(text: str) -> tuple[OutOfMemory, ...]:

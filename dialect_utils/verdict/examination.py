@@ -23,6 +23,7 @@ from dialect_utils.verdict.rounding.guarantees import (
     computes_floats,
     expanded_opcodes,
     makes_nan,
+    makes_steps,
     result_guarantees,
 )
 from dialect_utils.verdict.rules.arrays import REDUCTIONS
@@ -48,6 +49,7 @@ _MOST_UNOPTIMIZED_WORK = 1 << 24
 _WORK_OF_COMPILING, _OPERATIONS_OF_MODULE = 1_000_000, 15
 # Without an explicit request, the interpreter runs only modules that take less time than this.
 _INTERPRETED_SECONDS = 0.1
+_STEPPED = "both are equal over the real numbers, and rounding may decide between two steps"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,10 @@ class Examination:
         return replace(self, runs=runs, judge=judge, is_equal_over_reals=False)
 
     def _weighed(self, runs: Runs, found: Finding) -> Finding:
-        """Returns `close` for a difference of a few units in the last place between equal functions of reals."""
+        """Returns `close` for a difference of a few units in the last place between equal functions of reals.
+
+        `unknown` for one that rounding to whole numbers or an order of numbers may have made large.
+        """
         if found.answer != "different" or not self.is_equal_over_reals or self.options.compare != AUTO:
             return found
         # Imported here, as below: few checks end with `close`.
@@ -191,7 +196,14 @@ class Examination:
 
         if narrows(self.original, self.last):
             return found
-        return close_finding(runs, self.judge, found) or found
+        return close_finding(runs, self.judge, found) or self._of_steps(found)
+
+    def _of_steps(self, found: Finding) -> Finding:
+        """Returns `unknown` for a difference in an output that depends on steps of floats, such as whole numbers."""
+        stepped = Dependence(compared_arrays(self.original)).on(makes_steps)
+        if found.counterexample is None or found.counterexample.output not in stepped:
+            return found
+        return replace(found, answer="unknown", reason=f"{found.reason}: {_STEPPED}", cause=None)
 
     def _completed(self, verdict: Verdict, decided: Mapping[Engine, tuple[Runs, Finding]]) -> Verdict | None:
         """Returns the verdict that exhaustive or tagged data decides; None without such data."""

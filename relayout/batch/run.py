@@ -120,6 +120,7 @@ def supervise(command: Command, console: Console) -> int:
         status = command.combine(_statuses(job, units, execute, console))
         if conclusion is not None:
             conclusion.end()
+            return status or int(conclusion.has_failed)
         return status
 
 

@@ -20,7 +20,7 @@ from dialect_utils.memory.allocation import Allocation, guess_compiler, padded_d
 from dialect_utils.memory.relayouts import Origin
 from dialect_utils.text import Diagnostic, DiagnosticError, all_nearest, format_bytes
 from relayout.causes.collectives import explain_collectives
-from relayout.causes.result import SHOWN, Cause, Change, End, Why, pass_between
+from relayout.causes.result import SHOWN, Cause, Change, End, Why, causes_section, pass_between
 from relayout.validation.compilation import dump_module
 from relayout.validation.steps import find_programs
 
@@ -28,6 +28,11 @@ from relayout.validation.steps import find_programs
 _LISTED = 3
 _NOT_MOVED = ("padded array", "instruction")
 _SAME_LAYOUT = ("copy", "memory space")
+
+
+def section_about(program: str, modules: Sequence[Input]) -> str:
+    """Returns the section of a page about moved and padded arrays, empty without the modules of the passes."""
+    return causes_section(explain_modules(program, modules)) if modules else ""
 
 
 def explain_modules(program: str, modules: Sequence[Input], value: str | None = None, top: int = SHOWN) -> Why:

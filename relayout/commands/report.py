@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input, find_inputs, pair_inputs
 from dialect_utils.ir import Module
-from dialect_utils.memory.messages import is_memory_message, memory_messages
+from dialect_utils.memory.messages import memory_messages, message_in
 from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
@@ -37,26 +36,24 @@ from relayout.options import (
 from relayout.output import STANDARD_OUTPUT, check_unique, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 from relayout.report.export import FORMATS
-from relayout.report.gate import parse_condition
-from relayout.report.gathering import INDEX, Gathered, index_page, other_modules
+from relayout.report.gate import CONTRACTS, parse_condition
+from relayout.report.gathering import INDEX, Gathered, contracts_text, index_page, other_modules
 from relayout.validation.steps import find_programs, program_key
 
 # Imported where they are used, by the child that has read a module: the process that plans a command needs none.
 if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
+    from relayout.report.contracts import Contract
 
-# The labels of units that are gathered: for standard output, and for a directory of pages.
-_PRINTED, _WRITTEN = "gathered", "page"
+# The labels of units that are gathered: for standard output, for a directory of pages, and for JSON.
+_PRINTED, _WRITTEN, _LISTED = "gathered", "page", "row"
 # The label of one page about a compilation, before the name of the module.
 _PAGE_OF = "memory of"
 # Modules before and after a compilation; one with more has modules of passes.
 _STAGES = 2
-# The format of reports in a directory of several.
+# The format of reports in a directory of several, and those of a comparison.
 _PAGE = ".html"
-# The formats of a comparison.
 _COMPARED = (_PAGE, ".json")
-# A text with one of these lines is a module, whatever else it says.
-_MODULE = re.compile(r"^(?:.*?\] )?(?:HloModule |module\b.*\{$|ENTRY )", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +127,8 @@ class Report(Command):
         if self.all and not (is_printed and has_several):
             reason = "where one module is reported" if is_printed else "with options that report every module"
             raise usage_error(f"--all has no effect {reason}")
+        if self.json and has_several and self.against is None:
+            return _LISTED
         return _PRINTED if is_printed and has_several else ""
 
     def _seconds(self, inputs: Sequence[Input]) -> float:
@@ -185,6 +184,9 @@ class Report(Command):
 
             parsed(parse_target, self.target)
         conditions = [parsed(parse_condition, each) for each in self.fail_if]
+        has_several = self.against is None and any(map(os.path.isdir, self.files))
+        if not has_several and any(each.figure == CONTRACTS for each in conditions):
+            raise usage_error("contracts are those of several programs", "relayout report DIR --fail-if ...")
         if self.against is None and any(each.needs_old for each in conditions):
             raise usage_error(
                 "a condition on old figures needs an old dump", "relayout report NEW --against OLD --fail-if ..."
@@ -222,7 +224,7 @@ class Report(Command):
     def _report_one(self, new: Input, old: Input | None, unit: Unit, heading: str, console: Console) -> int:
         # Standard input is read once.
         new = replace(new, content=new.data())
-        if (text := _message_of(new)) is not None:
+        if (text := message_in(new.data())) is not None:
             return self._report_message(new, text, heading)
         if self.trial:
             return self._try(new, heading, console)
@@ -240,7 +242,14 @@ class Report(Command):
             if unit.label.startswith(_WRITTEN):
                 _send(new, report, report.headline)
         elif self.json:
-            print_json({"file": new.path, **report.as_json(), **self._failed(failures)})
+            from relayout.report.contracts import texts_of_arrays
+
+            entry = (
+                {"entry": [*map(json.loads, texts_of_arrays(report.module, new.stem, report.named_target))]}
+                if unit.label
+                else {}
+            )
+            print_json({"file": new.path, **report.as_json(), **entry, **self._failed(failures)})
         else:
             from relayout.report.terminal import terminal_page
 
@@ -319,33 +328,26 @@ def _verified(read: Input) -> Module:
 def _page(report: MemoryReport, unit: Unit) -> bytes:
     """Returns the page about a module, and about the compilation that it belongs to."""
     # Imported here: most reports are printed, and draw nothing.
+    from relayout.causes.run import section_about
     from relayout.report.html import html_page
 
-    return encode(html_page(report, _causes(unit)))
-
-
-def _causes(unit: Unit) -> str:
-    """Returns the section of a page about moved and padded arrays, empty without the modules of the passes."""
-    if len(unit.inputs) == 1:
-        return ""
-    # Imported here: most reports are about one module.
-    from relayout.causes.result import causes_section
-    from relayout.causes.run import explain_modules
-
-    return causes_section(explain_modules(unit.label, unit.inputs[1:]))
+    return encode(html_page(report, section_about(unit.label, unit.inputs[1:])))
 
 
 def _send(new: Input, report: MemoryReport, sentence: str, page: str = "") -> None:
     """Sends a report to the process that gathers those of all modules."""
-    print_json(Gathered.of(new, report.usage.main_memory_peak_bytes, sentence, page).as_json())
+    from relayout.report.contracts import texts_of_arrays
+
+    arrays = texts_of_arrays(report.module, new.stem, report.named_target)
+    print_json(Gathered.of(new, report.usage.main_memory_peak_bytes, sentence, page, arrays).as_json())
 
 
-def _message_of(new: Input) -> str | None:
-    """Returns the text of a file that holds no module but a message that memory ran out, else None."""
-    text = new.data().decode("utf-8", "replace")
-    if _MODULE.search(text):
-        return None
-    return text if is_memory_message(text) else None
+def _contracts(found: Sequence[Gathered]) -> list[Contract]:
+    """Returns the arrays on which modules disagree; raises ValueError for texts that are no arrays of an entry."""
+    # Imported here: one module alone needs none of this.
+    from relayout.report.contracts import EntryArray, find_contracts
+
+    return find_contracts([read_finding(EntryArray, json.loads(text)) for each in found for text in each.arrays])
 
 
 @dataclass(slots=True)
@@ -356,27 +358,43 @@ class Reports(Gatherer[Gathered]):
     _are_written: bool = field(default=False, init=False)
 
     def add(self, unit: Unit, result: Result) -> Result:
-        if not unit.label.startswith((_PRINTED, _WRITTEN)):
+        if not unit.label.startswith((_PRINTED, _WRITTEN, _LISTED)):
             return result
         self._are_written = unit.label.startswith(_WRITTEN)
-        return replace(Gatherer.add(self, unit, result), output=b"")
+        self.is_json = unit.label.startswith(_LISTED)
+        added = Gatherer.add(self, unit, result)
+        return result if self.is_json else replace(added, output=b"")
 
     def read(self, unit: Unit, result: Result) -> Gathered | None:
         try:
-            return read_finding(Gathered, json.loads(result.output))
-        except ValueError:
+            said = json.loads(result.output)
+            if self.is_json:
+                found = Gathered(unit.inputs[0].stem, 0, 0, "", arrays=tuple(map(json.dumps, said["entry"])))
+            else:
+                found = read_finding(Gathered, said)
+            _contracts([found])
+        except (ValueError, KeyError, TypeError):
             return None
+        return found
 
     def end(self) -> None:
-        """Prints the pages, or writes the list of those in a directory."""
+        """Prints the pages, or writes the list of those in a directory; says on which arrays the modules disagree."""
         found = sorted(self.found, key=lambda each: each.order)
         if not found:
             return
-        if self._are_written:
-            write_output(os.path.join(self.command.output or "", INDEX), encode(index_page(found)))
+        contracts = _contracts(found)
+        conditions = [parse_condition(each).failure_of(len(contracts)) for each in self.command.fail_if]
+        failed = [each for each in conditions if each is not None]
+        self.has_failed = bool(failed)
+        Console(colour=self.command.color).diagnose(map(Diagnostic, failed))
+        if self.is_json:
+            if contracts or failed:
+                print_json({"contracts": [each.as_json() for each in contracts], "failed": failed})
+        elif self._are_written:
+            write_output(os.path.join(self.command.output or "", INDEX), encode(index_page(found, contracts)))
         elif self.command.all:
-            write_output(None, encode("\n".join(f"{each.name}:\n{each.page}" for each in found)))
+            pages = "\n".join(f"{each.name}:\n{each.page}" for each in found)
+            write_output(None, encode(pages + contracts_text(contracts)))
         else:
-            write_output(
-                None, encode(f"{found[0].name}:\n{found[0].page}{other_modules(found[1:], self.command.width)}")
-            )
+            rest = other_modules(found[1:], self.command.width) + contracts_text(contracts)
+            write_output(None, encode(f"{found[0].name}:\n{found[0].page}{rest}"))

@@ -4,7 +4,7 @@ The functions of `relayout` accept `jax.jit(f).lower(...)`, compiled and exporte
 this package has the conversions back to JAX, and functions that need JAX.
 """
 
-from relayout.jax.functions import Tuned, as_jax_function, check, run, tune
+from relayout.jax.functions import Tuned, as_jax_function, check, contract, run, tune
 from relayout.jax.layouts import from_format, from_jax_layout, from_struct, to_format, to_jax_layout, to_struct
 from relayout.jax.modules import Dump, dump, from_jax
 from relayout.jax.transformation import Applied, apply_passes
@@ -16,6 +16,7 @@ __all__ = [
     "apply_passes",
     "as_jax_function",
     "check",
+    "contract",
     "dump",
     "from_format",
     "from_jax",

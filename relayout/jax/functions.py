@@ -26,6 +26,7 @@ from relayout import api
 from relayout.api import ModuleLike, as_module
 from relayout.jax.layouts import to_format
 from relayout.jax.modules import from_jax, module_of
+from relayout.report.contracts import Contract, arrays_of_entry, find_contracts
 from relayout.tuning.changes import DEFAULT, as_stablehlo
 from relayout.tuning.page import tuning_page
 from relayout.tuning.search import DEFAULT_BUDGET, Search, Tuning
@@ -43,6 +44,25 @@ def check(function: Callable[..., Any], other: Callable[..., Any], *args: Any, *
     'equal'
     """
     return api.check(from_jax(function, *args), from_jax(other, *args), **options)
+
+
+def contract(*programs: ModuleLike, target: str | None = None) -> list[Contract]:
+    """Returns the arrays on which programs disagree in layout, sharding or element type, those that cost most first.
+
+    `programs` are lowered or compiled functions, modules or files, in any order; each line of `contract.lines()` names
+    them by their modules. Arrays without a layout get the default of `target`. Raises as `relayout.read`.
+
+    >>> import jax, jax.numpy as jnp
+    >>> one, two = (jax.jit(jnp.sum).lower(jnp.ones((3, 5), kind)) for kind in (jnp.float32, jnp.bfloat16))
+    >>> [each.differing for each in relayout.jax.contract(one, two)]
+    [('element type',)]
+    """
+    modules = [as_module(each) for each in programs]
+    names = [each.name for each in modules]
+    unique = [name if names.count(name) == 1 else f"{name} ({i})" for i, name in enumerate(names)]
+    return find_contracts(
+        [each for pair in zip(modules, unique, strict=True) for each in arrays_of_entry(*pair, target)]
+    )
 
 
 def run(module: ModuleLike, *inputs: Any, **options: Any) -> list[jax.Array]:

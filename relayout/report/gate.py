@@ -25,7 +25,7 @@ _CONDITION = re.compile(r"\s*(?P<figure>[a-z][a-z -]*?)\s*(?P<comparison>[<>]=?)
 _FACTOR = re.compile(r"(?:(?P<factor>\d+(?:\.\d+)?)\s*\*\s*)?old")
 _SIZE = re.compile(rf"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>{'|'.join(_UNITS)})?")
 # Figures that are numbers of operations; all other figures are sizes in bytes.
-_COUNTS = ("copies", "relayouts", "collectives", *(f"{kind} count" for kind in KINDS))
+_COUNTS = ("copies", "relayouts", "collectives", "contracts", *(f"{kind} count" for kind in KINDS))
 EXAMPLE = "peak > 1.02 * old"
 
 
@@ -50,7 +50,9 @@ def _figures(report: MemoryReport) -> dict[str, float]:
 
 _OF_ARRAYS = ("peak", "arguments", "outputs", "temporaries", "padding", "relayout bytes", "relayouts", "copies")
 _OF_KINDS = tuple(f"{kind} {what}" for kind in KINDS for what in ("count", "bytes"))
-FIGURES = (*_OF_ARRAYS, "collectives", "collective bytes", *_OF_KINDS)
+# The figure of several programs together.
+CONTRACTS = "contracts"
+FIGURES = (*_OF_ARRAYS, "collectives", "collective bytes", *_OF_KINDS, CONTRACTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +72,21 @@ class Condition:
 
     def failure(self, report: MemoryReport, old: MemoryReport | None) -> str | None:
         """Returns a sentence with both figures where the condition holds, else None."""
+        if self.figure == CONTRACTS:
+            return None
         figure = _figures(report)[self.figure]
         limit, against = self.limit, ""
         if self.factor is not None:
             assert old is not None, self.text
             before = _figures(old)[self.figure]
             limit, against = self.factor * before, f", and {self._written(before)} in the old report"
+        return self._sentence(figure, limit, against)
+
+    def failure_of(self, contracts: int) -> str | None:
+        """Returns a sentence where the condition is one on the number of contracts and holds, else None."""
+        return self._sentence(contracts, self.limit, "") if self.figure == CONTRACTS else None
+
+    def _sentence(self, figure: float, limit: float, against: str) -> str | None:
         if not _COMPARISONS[self.comparison](figure, limit):
             return None
         verb = "are" if self.figure.endswith("s") else "is"

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dialect_utils.io.inputs import Input
 from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_text
 
+if TYPE_CHECKING:
+    from relayout.report.contracts import Contract
+
 INDEX = "index.html"
+# The most arrays that a page lists.
+_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
     """The report of one module: its peak, one sentence, and its page for a terminal.
 
-    `rank` is 2 for a module that ran out of memory, 1 for an optimized one, and 0 for others.
+    `rank` is 2 for a module that ran out of memory, 1 for an optimized one, and 0 for others. `arrays` are those of
+    the entry, as texts (`contracts`).
     """
 
     name: str
@@ -25,12 +31,13 @@ class Gathered:
     peak: int
     sentence: str
     page: str = ""
+    arrays: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, read: Input, peak: int, sentence: str, page: str = "") -> Gathered:
+    def of(cls, read: Input, peak: int, sentence: str, page: str, arrays: Sequence[str]) -> Gathered:
         """Returns the report of an input."""
         rank = 2 if read.dump.is_out_of_memory else int(read.dump.is_final)
-        return cls(read.stem, rank, peak, sentence, page)
+        return cls(read.stem, rank, peak, sentence, page, tuple(arrays))
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -54,7 +61,7 @@ def other_modules(others: Sequence[Gathered], width: int | None) -> str:
     return clip((title, *format_table(("peak", "module", ""), rows)), width)
 
 
-def index_page(found: Sequence[Gathered]) -> str:
+def index_page(found: Sequence[Gathered], contracts: Sequence[Contract]) -> str:
     """Returns the page that links to those of the modules, the one that matters first."""
     # Imported here: few reports write an index.
     from urllib.parse import quote
@@ -70,4 +77,21 @@ def index_page(found: Sequence[Gathered]) -> str:
         for each in found
     )
     title = f"memory of {len(found)} modules" if len(found) > 1 else "memory of 1 module"
-    return plain_page(title, page_table(("peak", "module", "at the peak"), rows, numbers=("peak",)))
+    table = page_table(("peak", "module", "at the peak"), rows, numbers=("peak",))
+    shared = "".join(f"<pre>{html_text(line)}</pre>" for line in contract_lines(contracts))
+    return plain_page(title, table + shared)
+
+
+def contracts_text(contracts: Sequence[Contract]) -> str:
+    """Returns the lines after the reports of all modules, empty without contracts."""
+    return "".join(f"\n{line}" for line in ["", *contract_lines(contracts)]) + "\n" if contracts else ""
+
+
+def contract_lines(contracts: Sequence[Contract]) -> list[str]:
+    """Returns lines about the arrays on which modules disagree, those that cost most first."""
+    if not contracts:
+        return []
+    count = f"{len(contracts)} arrays" if len(contracts) > 1 else "1 array"
+    more = [f"... and {len(contracts) - _SHOWN} more (--json lists them)"] if len(contracts) > _SHOWN else []
+    shown = (f"  {line}" for each in contracts[:_SHOWN] for line in each.lines())
+    return [f"{count} on which programs disagree", *shown, *more]

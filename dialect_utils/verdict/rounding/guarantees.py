@@ -51,6 +51,8 @@ _ROUNDED_ARITHMETIC = with_trait(Trait.ROUNDS)
 _LOOP_ITERATIONS = 3
 # Operations whose result may change much where an operand changes by a rounding error.
 _NOT_CONTINUOUS = with_trait(Trait.JUMPS)
+# A comparison mostly steers a select, whose result may be continuous.
+_STEPS = _NOT_CONTINUOUS - named("compare")
 
 
 # Elementwise operations that move bits, or change the sign bit alone.
@@ -70,6 +72,15 @@ def computes_floats(operation: Operation) -> bool:
 def makes_nan(operation: Operation) -> bool:
     """Is true for an operation that may make a NaN, whose bits the engine chooses."""
     return computes_floats(operation) and _is_inexact(operation.results)
+
+
+def makes_steps(operation: Operation) -> bool:
+    """Is true for an operation that makes steps of floats: rounding may decide between two of them."""
+    kinds = [
+        array.element_type for value in (*operation.operands, *operation.results) for array in value.shape.arrays()
+    ]
+    is_whole = operation.opcode == "convert" and not kinds[-1].is_inexact
+    return bool(kinds) and kinds[0].is_inexact and (operation.opcode in _STEPS or is_whole)
 
 
 def expanded_opcodes(first: Module, last: Module) -> set[str]:
