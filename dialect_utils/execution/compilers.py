@@ -219,7 +219,8 @@ class _Worker:
 class FigureCompiler:
     """Processes that compile programs for a target, at most `jobs` at once.
 
-    `count_bytes` returns the bytes that a dump accesses, for a compiler that does not count them. A context manager.
+    `count_bytes` returns the bytes that a dump accesses, in place of the compiler's count, in which the body of a loop
+    runs once. A context manager.
     `version` are the versions that decide the figures: of the compiler's package, jaxlib, and a GPU's description.
     Raises DiagnosticError without the compiler, and for an unknown target.
     """
@@ -228,7 +229,7 @@ class FigureCompiler:
         found = parse_target(target)
         check_installed(found)
         self.target, self.version = found.name, _version(found)
-        self._count_bytes = None if found.has_costs else count_bytes
+        self._count_bytes = count_bytes
         self._workers = [_Worker(found, wants_dump=self._count_bytes is not None) for _ in range(jobs)]
 
     def __enter__(self) -> FigureCompiler:

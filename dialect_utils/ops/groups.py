@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dialect_utils.ops.sharding import MOST_DEVICES, numbers, try_axes, try_iota
+from dialect_utils.ops.devices import numbers_in
+from dialect_utils.ops.sharding import MOST_DEVICES, try_axes, try_iota
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -36,7 +37,7 @@ def try_groups(text: str) -> list[list[int]] | None:
         return None
     if _LISTED.fullmatch(text):
         has_empty = _EMPTY.search(text) and not _EMPTY.fullmatch(text)
-        return None if has_empty else [numbers(group) for group in _GROUP.findall(text)]
+        return None if has_empty else [numbers_in(group) for group in _GROUP.findall(text)]
     mesh, iota = _MESH.fullmatch(text), _IOTA.fullmatch("".join(text.split()))
     if mesh is not None:
         return _of_mesh(mesh) or None

@@ -13,6 +13,9 @@ from itertools import pairwise
 from math import prod
 from typing import NamedTuple
 
+from dialect_utils.ops.devices import numbers_in
+from dialect_utils.ops.inference import integer
+
 # More devices than any module here has.
 MOST_DEVICES = 1 << 16
 _TILES = re.compile(r"devices=\[([\d,]+)\](?:<=\[([\d,]+)\](?:T\(([\d,]+)\))?|([\d,]+))?")
@@ -151,29 +154,32 @@ def try_axes(mesh: str, dimensions: Sequence[str]) -> tuple[Sharding, Sequence[i
     Each dimension lists axes: `'x', 'y':(2)2`, or `'0'` for the first one.
     """
     axes, ids = _SIZE.findall(mesh), _IDS.search(mesh)
-    sizes = {name: int(size) for name, size in axes}
+    sizes = {name: integer(size) for name, size in axes}
     count = prod(sizes.values())
     if count > MOST_DEVICES or len(sizes) < len(axes):
         return None
     order: Sequence[int] | None = range(count)
     if ids is not None:
-        order = numbers(ids[1]) if ids[1] else try_iota(ids[2] or "", ids[3] or "", count)
+        order = numbers_in(ids[1]) if ids[1] else try_iota(ids[2] or "", ids[3] or "", count)
     names = {**{str(number): name for number, name in enumerate(sizes)}, **{name: name for name in sizes}}
     found = [_AXIS.findall(dimension) for dimension in dimensions]
     is_known = all(name in names for each in found for name, *_ in each)
     if order is None or sorted(order) != [*range(count)] or not is_known:
         return None
-    refs = [[(names[name], int(k or 1), int(size or sizes[names[name]])) for name, k, size in each] for each in found]
+    refs = [
+        [(names[name], integer(k or "1"), integer(size) if size else sizes[names[name]]) for name, k, size in each]
+        for each in found
+    ]
     if any(not size or not k or sizes[name] % (k * size) for each in refs for name, k, size in each):
         return None
     return _along(sizes, order, refs), order
 
 
 def _of_tiles(found: re.Match[str], rank: int, devices: int) -> Sharding | None:
-    tiles = numbers(found[1])
+    tiles = numbers_in(found[1])
     if prod(tiles) != devices or len(tiles) < rank:
         return None
-    order: list[int] | None = numbers(found[4] or "") or [*range(devices)]
+    order: list[int] | None = numbers_in(found[4] or "") or [*range(devices)]
     if found[2]:
         order = try_iota(found[2], found[3] or "", devices)
     if order is None or sorted(order) != [*range(devices)]:
@@ -186,8 +192,8 @@ def _of_tiles(found: re.Match[str], rank: int, devices: int) -> Sharding | None:
 
 def try_iota(dims: str, axes: str, count: int) -> list[int] | None:
     """Returns the numbers below `count` in the order of `[2,4]T(1,0)`; None where they are none of that shape."""
-    sizes = numbers(dims)
-    order = numbers(axes) or [*range(len(sizes))]
+    sizes = numbers_in(dims)
+    order = numbers_in(axes) or [*range(len(sizes))]
     is_order = prod(sizes) == count and sorted(order) == [*range(len(sizes))]
     return transposed_iota(sizes, order) if is_order else None
 
@@ -216,11 +222,6 @@ def _along(sizes: Mapping[str, int], order: Sequence[int], refs: Sequence[Sequen
             found.append(index)
         parts[device] = tuple(found)
     return Sharding(tuple(prod(size for *_, size in dimension) for dimension in refs), tuple(parts))
-
-
-def numbers(text: str) -> list[int]:
-    """Returns the integers of a text such as `2,4`."""
-    return [int(number) for number in re.findall(r"\d+", text)]
 
 
 # Devices as digits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -90,6 +91,9 @@ class Tune(Command):
             raise usage_error(f"--jobs {self.jobs}: at most {_MOST_JOBS} programs are compiled at once")
         if self.no_cache and self.trials is not None:
             raise usage_error("--no-cache has no effect with --trials, whose file is used instead", "leave it out")
+        if self.trials is not None and os.path.exists(self.trials) and not (self.go_on or self.force):
+            hint = "--resume goes on with it, and --force writes it again"
+            raise usage_error(f"--trials {self.trials} is there already", hint)
         if self.output == STANDARD_OUTPUT and self.json:
             raise usage_error("-o - and --json both print on standard output", "-o FILE writes the program")
         if self.output is not None:
@@ -125,6 +129,7 @@ class Tune(Command):
         with figure_compiler(self.named_target, self.objective, self.jobs) as compiler:
             search = Search(module, self._measured(compiler, known), self.objective, self.budget)
             search.told = partial(self._show_progress, search)
+            search.waits = lambda text: print(f"... {text}", file=sys.stderr, flush=True)
             tuning = search.run()
         self._print(tuning.program, {"file": read.path, **tuning_json(tuning)}, tuning_page(tuning, self.width))
         return DONE

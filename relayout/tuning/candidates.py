@@ -18,7 +18,7 @@ from relayout.tuning.changes import (
     as_stablehlo,
     change_of,
     changed_module,
-    entry_shape,
+    entry_shapes,
     in_mode,
     mode_of,
     orders,
@@ -187,24 +187,25 @@ class Candidates:
 
     def _entry_arrays(self, best: Change) -> list[EntryArray]:
         """Returns the arrays of the entry with several orders of dimensions, those with most bytes first."""
-        sizes = {}
-        for entry in best.entry_arrays:
-            shape = entry_shape(self.module, entry)
-            if shape is not None and any(orders(shape)):
-                sizes[entry] = padded_bytes(shape, best.mode(entry), self.target)
+        sizes = {
+            entry: padded_bytes(shape, best.mode(entry), self.target)
+            for entry, shape in entry_shapes(self.module).items()
+            if any(orders(shape))
+        }
         least = _LEAST_PART * sum(sizes.values())
         large = [entry for entry, size in sizes.items() if size >= least]
         return sorted(large, key=lambda entry: -sizes[entry])[:_MOST_ARRAYS]
 
     def _modes(self, best: Change, entry: EntryArray) -> list[str]:
         """Returns other layouts of an array."""
-        shape = entry_shape(self.module, entry)
-        assert shape is not None  # only static arrays have several orders
+        shape = entry_shapes(self.module)[entry]
         now = in_mode(shape, best.mode(entry), self.target)
         return [mode_of(order) for order in orders(shape) if now.layout and order != now.layout.minor_to_major]
 
 
-def proved_equal(module: StableHloModule, changed: StableHloModule) -> str | None:
-    """Returns the evidence that a changed program is equal to a program; None without a proof."""
+def proved_equal(module: StableHloModule, changed: StableHloModule) -> tuple[bool, str]:
+    """Returns whether a changed program is proved equal to a program, and the evidence, or the reason for none."""
     verdict = compare_modules(module, changed, Options(engines=("proof",), proof_seconds=_PROOF_SECONDS))
-    return ": ".join(line.strip() for line in str(verdict).splitlines()) if verdict.verdict == "equal" else None
+    if verdict.verdict != "equal":
+        return False, verdict.proof
+    return True, ": ".join(line.strip() for line in str(verdict).splitlines())

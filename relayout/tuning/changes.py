@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import NamedTuple
@@ -90,10 +90,14 @@ def changed_module(module: StableHloModule, change: Change) -> StableHloModule:
     return changed
 
 
-def entry_shape(module: Module, entry: EntryArray) -> ArrayShape | None:
-    """Returns the shape of an argument or a result without its layout; None unless it is a static array."""
-    shape = module.entry_layout[entry.is_result][entry.number]
-    return shape.without_layout if isinstance(shape, ArrayShape) and shape.is_static else None
+def entry_shapes(module: Module) -> Mapping[EntryArray, ArrayShape]:
+    """Returns the shapes of the arguments and results that are static arrays, without their layouts."""
+    return {
+        EntryArray(bool(side), number): shape.without_layout
+        for side, shapes in enumerate(module.entry_layout)
+        for number, shape in enumerate(shapes)
+        if isinstance(shape, ArrayShape) and shape.is_static
+    }
 
 
 def orders(shape: ArrayShape) -> Iterator[tuple[int, ...]]:

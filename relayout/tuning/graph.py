@@ -24,7 +24,7 @@ from dialect_utils.layout.targets.xla_compat import align_layouts
 from dialect_utils.ops import FOLDS, Trait, with_trait
 from dialect_utils.ops.structured import labels
 from passes.layouts.constraints import Edge, EntryPort, Node, edges
-from relayout.tuning.changes import EntryArray, entry_shape, orders
+from relayout.tuning.changes import EntryArray, entry_shapes, orders
 
 Order = tuple[int, ...]
 # Beside elementwise operations: the compiler fuses them into their users, inlines them, or they move no byte.
@@ -141,7 +141,7 @@ class Graph:
     """The arrays and links of a module for a target."""
 
     def __init__(self, module: Module, target: str) -> None:
-        self._module, self._target = module, target
+        self._module, self._target, self._entry_shapes = module, target, entry_shapes(module)
         self.arrays: list[Array] = []
         # The bytes that are read whatever the orders are.
         self.fixed_traffic = 0
@@ -225,7 +225,7 @@ class Graph:
     def _shape(self, node: Node) -> ArrayShape | None:
         owner = node.owner
         if isinstance(owner, EntryPort):
-            return entry_shape(self._module, EntryArray(owner.side == "result", owner.number))
+            return self._entry_shapes.get(EntryArray(owner.side == "result", owner.number))
         return owner.shape.without_layout if isinstance(owner.shape, ArrayShape) and owner.shape.is_static else None
 
     def _add_demands(self, operation: Operation) -> None:

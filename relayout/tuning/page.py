@@ -10,13 +10,15 @@ from dialect_utils.execution.compilers import Figures
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.text import format_bytes
 from relayout.report.terminal import clip, format_table
-from relayout.tuning.changes import EntryArray, entry_shape
+from relayout.tuning.changes import EntryArray, entry_shapes
 from relayout.tuning.search import Modelled, Tuning
 from relayout.tuning.trials import NOTABLE, OBJECTIVES, Objective, Trial, needed_bytes, relative
 
 _HEADER = ("", "change", "peak", "arguments", "temporaries", "accessed", "estimated")
 _NAMES: dict[Objective, str] = {"peak": "peak", "bytes": "bytes accessed", "time": "estimated time"}
 _LONGEST_ERROR = 100
+# The most changes without a proof that are listed.
+_UNPROVED = 3
 
 
 def tuning_page(tuning: Tuning, width: int | None = None) -> str:
@@ -37,16 +39,17 @@ def trial_line(trial: Trial, start: Trial, *, is_best: bool) -> str:
 def _lines(tuning: Tuning) -> Iterator[str]:
     start, best = tuning.start, tuning.best
     yield f"{tuning.target}, {tuning.version}: {len(tuning.trials)} programs compiled, none of them executed"
-    if not parse_target(tuning.target).has_costs:
-        yield "the compiler counts no bytes accessed and estimates no time: the bytes are those of relayout report"
+    timeless = "" if parse_target(tuning.target).has_costs else "; the compiler estimates no time"
+    yield f"accessed are the bytes that relayout report counts, loops with their iterations{timeless}"
     rows = [_row(each, start, is_best=each == best) for each in tuning.trials]
     yield from format_table(_HEADER, rows)
     if tuning.correlation is not None:
         yield f"rank correlation of the model with the {_NAMES[tuning.objective]}: {tuning.correlation:.2f}"
-    for change in tuning.unproved:
-        yield f"not offered: {change.described(start.change)}: no proof that it is equal to the program as it is"
+    for change, reason in tuning.unproved[:_UNPROVED]:
+        no_proof = f"no proof that it is equal to the program as it is: {reason}"
+        yield f"not offered: {change.described(start.change)}: {no_proof}"
     if best == start:
-        yield f"no change has a smaller {_NAMES[tuning.objective]} than the program as it is"
+        yield f"no change makes the {_NAMES[tuning.objective]} of the program {NOTABLE:.0%} smaller, with a proof"
         return
     yield f"best {_NAMES[tuning.objective]}: {best.change.described(start.change)}"
     yield from _worse(tuning)
@@ -92,12 +95,11 @@ def _worse(tuning: Tuning) -> Iterator[str]:
 
 def _layouts(tuning: Tuning) -> Iterator[tuple[EntryArray, str]]:
     """Yields the arguments and results whose layouts the best program chooses, with their layouts."""
-    figures = tuning.best.figures
+    figures, shapes = tuning.best.figures, entry_shapes(tuning.program)
     for entry in tuning.best.change.entry_arrays:
         found = figures.results if entry.is_result else figures.parameters
-        shape = entry_shape(tuning.program, entry)
         if tuning.best.change.mode(entry) != tuning.start.change.mode(entry) and entry.number < len(found):
-            yield entry, f"{shape}{found[entry.number]}"
+            yield entry, f"{shapes.get(entry)}{found[entry.number]}"
 
 
 def modelled_page(modelled: Modelled, width: int | None = None) -> str:
@@ -139,6 +141,7 @@ def tuning_json(tuning: Tuning) -> dict[str, Any]:
         "objective": tuning.objective,
         "best": tuning.trials.index(tuning.best),
         "proof": tuning.proof,
+        "unproved": [{"change": asdict(change), "reason": reason} for change, reason in tuning.unproved],
         "correlation": tuning.correlation,
         "trials": [{"change": asdict(each.change), **asdict(each.figures)} for each in tuning.trials],
     }

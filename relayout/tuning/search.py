@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -12,7 +12,7 @@ from dialect_utils.stablehlo.module import StableHloModule
 from relayout.tuning.candidates import Candidates, proved_equal
 from relayout.tuning.changes import AUTO, Change, change_of, mode_of
 from relayout.tuning.model import Prediction
-from relayout.tuning.trials import Measured, Objective, Score, Trial, figure, score
+from relayout.tuning.trials import NOTABLE, Measured, Objective, Score, Trial, figure, relative, score
 
 DEFAULT_BUDGET = 20
 # The number of changes that are chosen at once, whatever the number of parallel compilations.
@@ -24,8 +24,9 @@ class Tuning:
     """The trials of a search in their order, and the best of them, whose program is `program`.
 
     The first trial is the unchanged program, the second has AUTO layouts. `proof` says why the best program is equal,
-    empty where that is the unchanged program. `unproved` are changes that would be better, without a proof that they
-    are equal. `correlation` is that of the ranks of the model and of the compiler's figure, over all trials.
+    empty where that is the unchanged program, also where no change makes the objective notably smaller. `unproved` are
+    changes that would be better, each with the reason for which it has no proof. `correlation` is that of the ranks of
+    the model and of the compiler's figure, over all trials.
     """
 
     target: str
@@ -35,7 +36,7 @@ class Tuning:
     best: Trial
     proof: str
     program: StableHloModule
-    unproved: frozenset[Change]
+    unproved: tuple[tuple[Change, str], ...]
     correlation: float | None
 
     @property
@@ -48,7 +49,7 @@ class Tuning:
 class Search:
     """A search for the best change of a program, which is proved equal to it.
 
-    `told` is called with every trial, and whether it is the best so far.
+    `told` is called with every trial, and whether it is the best so far; `waits` with what takes time next.
     """
 
     module: StableHloModule
@@ -56,10 +57,11 @@ class Search:
     objective: Objective = "peak"
     budget: int = DEFAULT_BUDGET
     told: Callable[[Trial, bool], None] = lambda trial, is_best: None
+    waits: Callable[[str], None] = lambda text: None
     trials: list[Trial] = field(default_factory=list)
     _candidates: Candidates = field(init=False)
     # The evidence for each change that was better than all before.
-    _proofs: dict[Change, str | None] = field(default_factory=dict)
+    _proofs: dict[Change, tuple[bool, str]] = field(default_factory=dict)
     _best: Trial | None = None
 
     def __post_init__(self) -> None:
@@ -71,7 +73,7 @@ class Search:
         self._try([start, start.with_modes(AUTO)])
         while batch := self._batch():
             self._try(batch)
-        best = self.best
+        best = self.best if self._is_offered(self.best) else self.trials[0]
         found = [
             (self._candidates.modelled(known_layouts(each)), figure(each.figures, self.objective))
             for each in self.trials
@@ -83,9 +85,9 @@ class Search:
             self.objective,
             tuple(self.trials),
             best,
-            "" if best.change == start else self._proof(best.change) or "",
+            "" if best.change == start else self._proof(best.change)[1],
             self.program(best),
-            frozenset(change for change, proof in self._proofs.items() if proof is None),
+            tuple(self._unproved(best)),
             rank_correlation([modelled for modelled, _ in known], [compiled for _, compiled in known]),
         )
 
@@ -102,6 +104,7 @@ class Search:
     def _try(self, changes: Sequence[Change]) -> None:
         """Measures changes in their order, as far as the budget goes."""
         tried = changes[: self.budget - len(self.trials)]
+        self.waits(f"compiling {len(tried)} program{'s' * (len(tried) > 1)}")
         texts = [self._candidates.programs.module(change).text() for change in tried]
         for change, figures in zip(tried, self.measured.figures(texts), strict=True):
             trial = Trial(change, figures)
@@ -110,14 +113,27 @@ class Search:
             is_best = self._best is None or self._is_better(trial, self._best)
             if is_best:
                 self._best = trial
-            self.told(trial, is_best)
+            self.told(trial, is_best and self._is_offered(trial))
 
     def _is_better(self, trial: Trial, best: Trial) -> bool:
         """Is true for a trial with better figures than the best one, and with a proof."""
-        return self._score(trial) < self._score(best) and self._proof(trial.change) is not None
+        return self._score(trial) < self._score(best) and self._proof(trial.change)[0]
 
-    def _proof(self, change: Change) -> str | None:
-        """Returns the evidence that a changed program is equal to the unchanged one; None without a proof."""
+    def _is_offered(self, trial: Trial) -> bool:
+        """Is true for the unchanged program, and for one with a notably smaller figure of the objective."""
+        start = self.trials[0]
+        part = relative(start.figures, trial.figures, self.objective)
+        return trial is start or (part <= -NOTABLE if part is not None else self._score(trial) < self._score(start))
+
+    def _unproved(self, best: Trial) -> Iterator[tuple[Change, str]]:
+        """Yields the changes without a proof that would be offered in place of the best one, the best of them first."""
+        for trial in sorted(self.trials, key=self._score):
+            is_equal, reason = self._proofs.get(trial.change, (True, ""))
+            if not is_equal and self._is_offered(trial) and self._score(trial) < self._score(best):
+                yield trial.change, reason
+
+    def _proof(self, change: Change) -> tuple[bool, str]:
+        """Returns whether a changed program is proved equal to the unchanged one, and the evidence or the reason."""
         if change not in self._proofs:
             self._proofs[change] = proved_equal(self.module, self._candidates.programs.module(change))
         return self._proofs[change]
@@ -129,6 +145,7 @@ class Search:
         """Returns the next changes, empty where none are left or the budget is spent."""
         if len(self.trials) >= self.budget:
             return []
+        self.waits("ranking changes by the model")
         tried = {trial.change for trial in self.trials}
         return self._candidates.ranked(self.best.change, tried, [self._joined()])[:_BATCH]
 
@@ -195,8 +212,8 @@ def model_changes(module: StableHloModule, target: str, objective: Objective, co
     ranked = sorted(ranked, key=candidates.modelled)[:count]
     best, proof = start, ""
     for change in (each for each in ranked if candidates.modelled(each) < candidates.modelled(start)):
-        found = proved_equal(module, candidates.programs.module(change))
-        if found is not None:
+        is_equal, found = proved_equal(module, candidates.programs.module(change))
+        if is_equal:
             best, proof = change, found
             break
     figures = tuple((change, candidates.programs.predict(change)) for change in dict.fromkeys((start, *ranked)))

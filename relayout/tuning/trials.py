@@ -71,7 +71,7 @@ def relative(before: Figures, after: Figures, objective: Objective) -> float | N
 
 
 def figure_compiler(target: str, objective: Objective, jobs: int) -> FigureCompiler:
-    """Returns the compiler of a target; one that counts no bytes gets those of our own model.
+    """Returns the compiler of a target, with the bytes that `relayout report` counts.
 
     Raises DiagnosticError without the compiler, for an unknown target, and for a time that it does not estimate.
     """
@@ -85,7 +85,7 @@ def _accessed_bytes(dump: str) -> int:
     return MemoryReport(parse_bytes(encode(dump), "compiled.hlo")).cost.bytes_accessed
 
 
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)

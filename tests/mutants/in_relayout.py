@@ -275,7 +275,7 @@ MUTANTS = (
     ),
     Mutant(
         "Search._is_better",
-        "self._score(trial) < self._score(best) and self._proof(trial.change) is not None",
+        "self._score(trial) < self._score(best) and self._proof(trial.change)[0]",
         "self._score(trial) < self._score(best)",
         ("tests/relayout/tuning/test_search.py",),
     ),

@@ -56,6 +56,8 @@ def test_parts(text: str, parts: list[tuple[int, int]]) -> None:
         '#sdy.sharding<@mesh, [{"z"}, {}]>',
         '#sdy.sharding<@mesh, [{"y":(1)3}, {}]>',
         '#sdy.sharding<@mesh, [{"x"}]>',
+        f"{{mesh['x'={'9' * 5000}], [{{'x'}}, {{}}]}}",
+        f"{{devices=[{'9' * 5000}]<=[8]}}",
     ],
 )
 def test_unknown(text: str) -> None:

@@ -48,11 +48,10 @@ def find_asynchronous_problems(
     `is_lenient` skips aliases, which the TPU compiler writes of the wrapped instruction, and wrapped computations of
     several instructions.
     """
-    users = _count_users(found)
     dones = Counter(_start_of(each) for each in found if each.opcode.endswith(DONE))
     for instruction in found:
         try:
-            _check(instruction, users, is_lenient=is_lenient)
+            _check(instruction, is_lenient=is_lenient)
             if split_asynchronous(instruction.opcode)[1] != DONE and not is_lenient:
                 _check_aliases(instruction, is_layout_sensitive=is_layout_sensitive)
             if dones[instruction] > 1:
@@ -60,17 +59,6 @@ def find_asynchronous_problems(
         except ShapeError as error:
             yield Diagnostic(f"{instruction.name}: {error}", instruction.locate(error.part))
     yield from find_transfer_problems(module, found)
-
-
-def _count_users(found: Sequence[Instruction]) -> dict[Instruction, list[Instruction]]:
-    """Returns the users of asynchronous instructions."""
-    users: dict[Instruction, list[Instruction]] = {each: [] for each in found}
-    for computation in dict.fromkeys(each.computation for each in found):
-        for instruction in computation.instructions:
-            for operand in instruction.operands:
-                if operand in users and instruction not in users[operand]:
-                    users[operand].append(instruction)
-    return users
 
 
 def _start_of(done: Instruction) -> Instruction | None:
@@ -81,32 +69,32 @@ def _start_of(done: Instruction) -> Instruction | None:
     return value if value is not None and value.opcode.endswith(START) else None
 
 
-def _check(instruction: Instruction, users: dict[Instruction, list[Instruction]], *, is_lenient: bool) -> None:
+def _check(instruction: Instruction, *, is_lenient: bool) -> None:
     base, phase = split_asynchronous(instruction.opcode)
     if base in ("send", "recv"):
-        _check_transfer(instruction, base, phase, users[instruction])
+        _check_transfer(instruction, base, phase)
     elif base in STARTED:
-        _check_pair(instruction, base, phase, users[instruction])
+        _check_pair(instruction, base, phase)
     elif phase == START:
-        _check_users(instruction, users[instruction])
+        _check_users(instruction)
         if base == "async" and len(instruction.called) != 1:
             raise ShapeError(f"{instruction.opcode} wraps 1 computation, found {len(instruction.called)}", "opcode")
         _check_start(instruction)
         if base == "async" and not is_lenient:
             _check_wrapper(instruction)
     else:
-        _check_users(instruction, users[instruction])
+        _check_users(instruction)
         _check_later(instruction, phase)
     is_returned = instruction.is_root and not instruction.computation.is_entry
-    if base not in STARTED and phase != DONE and not users[instruction] and not is_returned:
+    if base not in STARTED and phase != DONE and not instruction.users and not is_returned:
         raise ShapeError(f"{instruction.opcode} has no matching async done: no done or update uses it", "opcode")
 
 
-def _check_users(instruction: Instruction, users: Sequence[Instruction]) -> None:
+def _check_users(instruction: Instruction) -> None:
     """Raises ShapeError where an instruction computes with the state of an asynchronous operation."""
     if instruction.opcode.endswith(DONE):
         return
-    for user in users:
+    for user in instruction.users:
         is_next = split_asynchronous(user.opcode)[1] in (UPDATE, DONE)
         is_carried = user.opcode in _CARRIERS or _is_note(user)
         if not (user.operands.index(instruction) == 0 if is_next else is_carried):
@@ -131,9 +119,9 @@ def _check_wrapper(start: Instruction) -> None:
         raise ShapeError(message, "calls")
 
 
-def _check_pair(instruction: Instruction, base: str, phase: str, users: Sequence[Instruction]) -> None:
+def _check_pair(instruction: Instruction, base: str, phase: str) -> None:
     """Raises ShapeError unless a start that wraps no computation has one done."""
-    users = [each for each in users if not _is_note(each)]
+    users = [each for each in instruction.users if not _is_note(each)]
     if phase == START:
         if len(users) != 1:
             raise ShapeError(f"the {instruction.opcode} instruction requires one consumer, found {len(users)}")
@@ -145,7 +133,7 @@ def _check_pair(instruction: Instruction, base: str, phase: str, users: Sequence
         raise ShapeError(f"the operand of a {instruction.opcode} instruction needs to be {base}-start, found {found}")
 
 
-def _check_transfer(instruction: Instruction, base: str, phase: str, users: Sequence[Instruction]) -> None:
+def _check_transfer(instruction: Instruction, base: str, phase: str) -> None:
     if phase == DONE:
         operand = instruction.operands[0].opcode if instruction.operands else ""
         if operand != base and (operand not in _PIPELINED or (operand == "parameter" and not _is_carried(instruction))):
@@ -157,6 +145,7 @@ def _check_transfer(instruction: Instruction, base: str, phase: str, users: Sequ
     is_wrapped = any(caller.opcode.startswith("async") for caller in instruction.computation.callers)
     if phase or (instruction.is_root and is_wrapped):
         return
+    users = instruction.users
     if len(users) != 1:
         raise ShapeError(f"the {base} instruction requires one consumer, found {len(users)}")
     done = users[0]

@@ -12,7 +12,7 @@ from relayout.tuning.changes import (
     as_stablehlo,
     change_of,
     changed_module,
-    entry_shape,
+    entry_shapes,
     in_mode,
     mode_of,
     orders,
@@ -60,8 +60,8 @@ def test_a_changed_program_has_its_modes_and_the_original_none() -> None:
 
 
 def test_the_shape_of_an_array_has_no_layout() -> None:
-    shapes = [entry_shape(MODULE, each) for each in START.entry_arrays]
-    assert [str(shape) for shape in shapes] == ["f32[40,300]", "f32[300]", "f32[40,300]"]
+    shapes = entry_shapes(MODULE)
+    assert [str(shapes[each]) for each in START.entry_arrays] == ["f32[40,300]", "f32[300]", "f32[40,300]"]
 
 
 @pytest.mark.parametrize(

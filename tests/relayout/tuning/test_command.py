@@ -54,6 +54,14 @@ def test_a_wrong_command_is_told(
     assert message in capsys.readouterr().err
 
 
+def test_a_file_of_trials_is_not_written_over(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written = '{\n "relayout trials": 2,\n "trials": {}\n}\n'
+    Path("t.json").write_text(written)
+    assert main(["tune", "m.mlir", "--target", "tpu-v5e", "--trials", "t.json"]) == 2
+    assert "--trials t.json is there already" in capsys.readouterr().err
+    assert Path("t.json").read_text() == written
+
+
 @pytest.mark.skipif(find_spec("libtpu") is not None, reason="libtpu is installed")
 def test_without_libtpu_the_command_names_the_extra(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tune", "m.mlir", "--target", "tpu-v5e"]) == 1

@@ -33,7 +33,7 @@ def test_the_first_trials_are_the_program_as_it_is_and_auto() -> None:
     assert [each.change for each in tuning.trials] == [start, start.with_modes("auto")]
     assert tuning.best == tuning.start
     assert tuning.proof == ""
-    assert "no change has a smaller peak" in tuning_page(tuning, 200)
+    assert "no change makes the peak of the program 1% smaller, with a proof" in tuning_page(tuning, 200)
 
 
 def test_the_best_layouts_are_found_one_array_after_the_other_and_proved() -> None:
@@ -79,10 +79,21 @@ def test_passes_of_any_candidates_are_tried_after_each_other(monkeypatch: pytest
 
 
 def test_a_program_without_a_proof_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "proved_equal", lambda module, changed: None)
+    monkeypatch.setattr(room, "proved_equal", lambda module, changed: (False, "output 0 differs"))
     tuning = tuned(Compiler({}, gathers=10, layouts=("{1,0}", "{1,0}")), GATHER)
     assert tuning.best == tuning.start
-    assert "not offered: split-minor: no proof" in tuning_page(tuning, 200)
+    assert (
+        "not offered: split-minor: no proof that it is equal to the program as it is: output 0 differs"
+        in tuning_page(tuning, 200)
+    )
+
+
+@pytest.mark.parametrize(("peak", "is_offered"), [(990, True), (991, False)])
+def test_nothing_is_offered_without_a_notable_gain(peak: int, is_offered: bool) -> None:
+    told: list[bool] = []
+    tuning = tuned(Compiler({AUTO: peak}), budget=2, told=lambda trial, is_best: told.append(is_best))
+    assert (tuning.best != tuning.start) == is_offered
+    assert told == [True, is_offered]
 
 
 def test_a_program_that_fits_is_better_than_one_that_does_not_and_less_memory_is_better() -> None:
@@ -122,7 +133,7 @@ def test_trials_are_read_again_and_nothing_is_compiled_twice() -> None:
     assert len(again.seen) == 2
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"relayout trials": 2, "trials": {}}', '{"relayout trials": 1}'])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"relayout trials": 1, "trials": {}}', '{"relayout trials": 2}'])
 def test_another_file_is_no_file_of_trials(text: str) -> None:
     with pytest.raises(DiagnosticError, match=r"t.json is no file of --trials"):
         read_trials(text, "t.json")
