@@ -31,8 +31,8 @@ _SAME_LAYOUT = ("copy", "memory space")
 
 
 def section_about(program: str, modules: Sequence[Input]) -> str:
-    """Returns the section of a page about moved and padded arrays, empty without the modules of the passes."""
-    return causes_section(explain_modules(program, modules)) if modules else ""
+    """Returns the section of a page about moved and padded arrays, by the modules of all passes."""
+    return causes_section(explain_modules(program, modules))
 
 
 def explain_modules(program: str, modules: Sequence[Input], value: str | None = None, top: int = SHOWN) -> Why:

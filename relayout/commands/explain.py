@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import STANDARD_INPUT, encode
 from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
-from dialect_utils.layout.notation.writing import NOTATIONS
 from dialect_utils.layout.picture import Window, draw_shape, format_svg, format_terminal, parse_window
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.layout.text.explain import Explanation, explain_shape
@@ -45,6 +44,14 @@ def _window(text: str) -> Window:
         raise ArgumentTypeError(str(error)) from error
 
 
+def _notation(text: str) -> str:
+    """Reads the name of a notation."""
+    # Imported here: most shapes are explained in words.
+    from dialect_utils.layout.notation.writing import NOTATIONS
+
+    return choice(*NOTATIONS)(text)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Explain(Command):
     """The meaning of each shape, or of the kernels in a TPU dump."""
@@ -72,7 +79,12 @@ class Explain(Command):
     target: str | None = option(
         "TARGET", "gives shapes without a layout this target's, e.g. tpu-v5e; says its allocation"
     )
-    notation: str | None = option("NOTATION", "only the layout, as another tool writes it", choice(*NOTATIONS), "--as")
+    notation: str | None = option(
+        "NOTATION",
+        "only the layout, as cute, linear, strides, memref, pack, jax, einops or steps writes it",
+        _notation,
+        "--as",
+    )
     picture: str | None = option("PICTURE", "only the drawing, in this format", choice("terminal", *_FILES))
     window: Window | None = option(
         "WINDOW", "the drawing shows these elements: a range a dimension, 0:16,0:140", _window

@@ -327,9 +327,12 @@ def _verified(read: Input) -> Module:
 
 def _page(report: MemoryReport, unit: Unit) -> bytes:
     """Returns the page about a module, and about the compilation that it belongs to."""
-    # Imported here: most reports are printed, and draw nothing.
-    from relayout.causes.run import section_about
+    # Imported here: most reports are printed, and about one module.
     from relayout.report.html import html_page
+
+    if len(unit.inputs) == 1:
+        return encode(html_page(report, ""))
+    from relayout.causes.run import section_about
 
     return encode(html_page(report, section_about(unit.label, unit.inputs[1:])))
 

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 
 from dialect_utils.layout.element_type import ELEMENT_TYPES
-from dialect_utils.layout.notation.names import element_type_name
 from dialect_utils.layout.shape import Shape
 from dialect_utils.layout.text.grammar import ShapeParser
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at
@@ -127,5 +126,8 @@ def _numbers(text: str) -> list[str]:
 
 
 def _shape(type_name: str, dimensions: list[str]) -> str | None:
+    # Imported here: most shapes have XLA's element types.
+    from dialect_utils.layout.notation.names import element_type_name
+
     name = element_type_name(type_name)
     return None if name is None else f"{name}[{','.join(dimensions)}]"
