@@ -13,6 +13,7 @@ from dialect_utils.execution import ExecutionError, Worker, prepare
 from dialect_utils.hlo import parse_module
 from dialect_utils.io.dump_names import parse_dump_name
 from dialect_utils.ir import Module
+from dialect_utils.ops import named
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Options
 from dialect_utils.verdict.cause import Cause
@@ -78,7 +79,7 @@ _OPEN = "the results differ, and the definition leaves that open"
 _EVALUATED = "by definition the optimized module computes what the module does"
 _NOT_EVALUATED = "the reference engine does not execute the optimized module"
 # Sums that XLA:CPU may fuse with products.
-_MAY_FUSE = ("add", "subtract", "dot", "convolution")
+_MAY_FUSE = named("add subtract dot convolution")
 # Operations that forward a value of their operand.
 _FORWARDS = ("get-tuple-element", "copy", "bitcast")
 

@@ -22,7 +22,7 @@ _JAX_LAYOUT = re.compile(
 )
 _TILE = re.compile(r"\(([\d,\s-]+)\)")
 # Each notation of `layout.notation` has one of these.
-_MARKS = (":", "<", "strides=", "rearrange(", "->")
+_MARK = re.compile(r"[\d)]\s*:\s*[_(\d]|<|strides=|rearrange\(|->")
 
 
 def read_shape(text: str, name: str = "<shape>") -> tuple[Shape, tuple[Diagnostic, ...]]:
@@ -90,7 +90,7 @@ def _first_shape(text: str) -> str | None:
 
 
 def _notated(text: str) -> str | None:
-    if not any(mark in text for mark in _MARKS):
+    if _MARK.search(text) is None:
         return None
     # Imported here: few texts are in the notation of another tool.
     from dialect_utils.layout.notation.reading import read_notation
