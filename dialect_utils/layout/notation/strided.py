@@ -86,8 +86,9 @@ class Strided(CachedText):
 
     def _format(self) -> str:
         shapes, strides = zip(*map(_texts, self.modes), strict=True) if self.modes else ((), ())
-        # A layout of one mode needs no parentheses of its own.
-        return ":".join(texts[0] if len(texts) == 1 else f"({','.join(texts)})" for texts in (shapes, strides))
+        # One digit needs no parentheses; one mode of several digits has its own and those of the layout.
+        is_plain = len(self.modes) == 1 and len(self.modes[0]) < 2
+        return ":".join(texts[0] if is_plain else f"({','.join(texts)})" for texts in (shapes, strides))
 
 
 def _indices(mode: Mode, coordinate: int) -> Iterator[int]:
