@@ -45,13 +45,11 @@ if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
     from relayout.report.contracts import Contract
 
-# The labels of units that are gathered: for standard output, for a directory of pages, and for JSON.
-_PRINTED, _WRITTEN, _LISTED = "gathered", "page", "row"
-# The label of one page about a compilation, before the name of the module.
-_PAGE_OF = "memory of"
+# The labels of units that are gathered: for standard output, for a directory of pages, and for JSON; and the start of
+# the label of one page about a compilation.
+_PRINTED, _WRITTEN, _LISTED, _PAGE_OF = "gathered", "page", "row", "memory of"
 # Modules before and after a compilation; one with more has modules of passes.
 _STAGES = 2
-# The format of reports in a directory of several, and those of a comparison.
 _PAGE = ".html"
 _COMPARED = (_PAGE, ".json")
 
@@ -218,8 +216,7 @@ class Report(Command):
 
     def _gate(self, report: MemoryReport, old: MemoryReport | None) -> list[str]:
         """Returns a sentence for each condition of --fail-if that holds."""
-        found = (parse_condition(each).failure(report, old) for each in self.fail_if)
-        return [each for each in found if each is not None]
+        return [*filter(None, (parse_condition(each).failure(report, old) for each in self.fail_if))]
 
     def _report_one(self, new: Input, old: Input | None, unit: Unit, heading: str, console: Console) -> int:
         # Standard input is read once.
@@ -386,8 +383,8 @@ class Reports(Gatherer[Gathered]):
         if not found:
             return
         contracts = _contracts(found)
-        conditions = [parse_condition(each).failure_of(len(contracts)) for each in self.command.fail_if]
-        failed = [each for each in conditions if each is not None]
+        conditions = map(parse_condition, self.command.fail_if)
+        failed = [*filter(None, (each.failure_of(len(contracts)) for each in conditions))]
         self.has_failed = bool(failed)
         Console(colour=self.command.color).diagnose(map(Diagnostic, failed))
         if self.is_json:
