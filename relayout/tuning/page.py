@@ -39,8 +39,9 @@ def trial_line(trial: Trial, start: Trial, *, is_best: bool) -> str:
 def _lines(tuning: Tuning) -> Iterator[str]:
     start, best = tuning.start, tuning.best
     yield f"{tuning.target}, {tuning.version}: {len(tuning.trials)} programs compiled, none of them executed"
-    timeless = "" if parse_target(tuning.target).has_costs else "; the compiler estimates no time"
-    yield f"accessed are the bytes that relayout report counts, loops with their iterations{timeless}"
+    yield "accessed are the bytes that relayout report counts, loops with their iterations"
+    if not parse_target(tuning.target).has_costs:
+        yield "the compiler estimates no time"
     rows = [_row(each, start, is_best=each == best) for each in tuning.trials]
     yield from format_table(_HEADER, rows)
     if tuning.correlation is not None:

@@ -8,9 +8,12 @@ from tests.paths import ROOT
 
 SOURCES, TESTS = ROOT / "dialect_utils" / "layout", ROOT / "tests" / "layout"
 _DRAWN = "a drawing is tested as a whole, from the model to the output"
+_BACK = "layouts that are written are read back"
 _CHIPS = "it is tested with the chips of both kinds"
 # Source -> its tests, and the reason for their other name.
 ELSEWHERE = {
+    "notation/names.py": ("notation/test_writing.py", _BACK),
+    "notation/reading.py": ("notation/test_writing.py", _BACK),
     "picture/drawing.py": ("picture/test_picture.py", _DRAWN),
     "picture/model.py": ("picture/test_picture.py", _DRAWN),
     "picture/svg.py": ("picture/test_picture.py", _DRAWN),

@@ -57,7 +57,7 @@ ENTRY e {
 def test_whether_main_memory_holds_a_program_is_said_first(target: str | None, said: str) -> None:
     report = MemoryReport(parse_module(LARGE, "m.hlo"), target)
     assert report.fit.startswith(said)
-    lines = terminal_page(report).splitlines()
+    lines = terminal_page(report, 200).splitlines()
     assert lines[0] == report.fit
     assert "m: peak 16 GiB in main memory" in lines
     assert any(re.fullmatch(r"  VMEM, S\(1\) +8 GiB   temporaries, beside main memory", line) for line in lines)

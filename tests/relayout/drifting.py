@@ -98,9 +98,9 @@ ENTRY e {
   ROOT out = s32[64] convert(floor)
 }
 """
-# Rounding before a floor: most elements are equal, and the others differ by 1.
+# Another constant before a floor: the whole numbers differ by a hundredth of their size.
 INTEGER = (
-    _INTEGER.replace("CONSTANT", "0.01").replace("OPERATION", "divide"),
+    _INTEGER.replace("CONSTANT", "99").replace("OPERATION", "multiply"),
     _INTEGER.replace("CONSTANT", "100").replace("OPERATION", "multiply"),
 )
 _SECOND = """HloModule m

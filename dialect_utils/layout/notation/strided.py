@@ -14,10 +14,9 @@ from math import prod
 
 from dialect_utils.layout.element_type import ELEMENT_TYPES, CachedText
 from dialect_utils.layout.layout import Layout, Tile
-from dialect_utils.layout.moves.pad_slice import Pad
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.moves.steps import BitcastConvert, Reshape, inverse_permutation
+from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.layout.shape import ArrayShape, Shape
 
 # The number of values of a digit, and its stride in elements.
@@ -246,15 +245,20 @@ def strided_plan(plan: Plan, *, padded: bool) -> Strided | None:
     final = plan.result[1]
     digits: list[Mode] | None = [((size, prod(final[i + 1 :])),) for i, size in enumerate(final)]
     for step, (_, before) in zip(reversed(plan.steps), reversed(plan.stages[:-1]), strict=True):
-        if digits is None or isinstance(step, BitcastConvert):
+        match step.opcode:
+            case "pad" if not (padded and step is plan.steps[0]):
+                digits = [_cropped(mode, size) for mode, size in zip(digits, before, strict=True)]
+            case "pad":
+                pass
+            case "reshape":
+                digits = _regrouped(digits, before)
+            case "transpose":
+                digits = [digits[i] for i in inverse_permutation(step.order or ())]
+            case _:
+                return None
+        if digits is None:
             return None
-        if isinstance(step, Pad) and not (padded and step is plan.steps[0]):
-            digits = [_cropped(mode, size) for mode, size in zip(digits, before, strict=True)]
-        elif isinstance(step, Reshape):
-            digits = _regrouped(digits, before)
-        elif not isinstance(step, Pad):
-            digits = [digits[i] for i in inverse_permutation(step.order or ())]
-    return None if digits is None else Strided(tuple(map(coalesce, digits)))
+    return Strided(tuple(map(coalesce, digits)))
 
 
 def _cropped(mode: Mode, size: int) -> Mode:
