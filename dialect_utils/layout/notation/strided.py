@@ -16,7 +16,7 @@ from dialect_utils.layout.element_type import ELEMENT_TYPES, CachedText
 from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.moves.steps import inverse_permutation
+from dialect_utils.layout.moves.steps import Step, inverse_permutation
 from dialect_utils.layout.shape import ArrayShape, Shape
 
 # The number of values of a digit, and its stride in elements.
@@ -243,22 +243,27 @@ def strided_plan(plan: Plan, *, padded: bool) -> Strided | None:
         # No element has a place.
         return Strided(tuple(((size, 1),) for size in plan.dimensions))
     final = plan.result[1]
-    digits: list[Mode] | None = [((size, prod(final[i + 1 :])),) for i, size in enumerate(final)]
+    digits: list[Mode] = [((size, prod(final[i + 1 :])),) for i, size in enumerate(final)]
     for step, (_, before) in zip(reversed(plan.steps), reversed(plan.stages[:-1]), strict=True):
-        match step.opcode:
-            case "pad" if not (padded and step is plan.steps[0]):
-                digits = [_cropped(mode, size) for mode, size in zip(digits, before, strict=True)]
-            case "pad":
-                pass
-            case "reshape":
-                digits = _regrouped(digits, before)
-            case "transpose":
-                digits = [digits[i] for i in inverse_permutation(step.order or ())]
-            case _:
-                return None
-        if digits is None:
+        if padded and step is plan.steps[0] and step.opcode == "pad":
+            continue
+        made = _before(step, digits, before)
+        if made is None:
             return None
+        digits = made
     return Strided(tuple(map(coalesce, digits)))
+
+
+def _before(step: Step, digits: Sequence[Mode], dimensions: Sequence[int]) -> list[Mode] | None:
+    """Returns the digits of the dimensions before a step, given those after it."""
+    match step.opcode:
+        case "pad":
+            return [_cropped(mode, size) for mode, size in zip(digits, dimensions, strict=True)]
+        case "reshape":
+            return _regrouped(digits, dimensions)
+        case "transpose":
+            return [digits[i] for i in inverse_permutation(step.order or ())]
+    return None
 
 
 def _cropped(mode: Mode, size: int) -> Mode:
