@@ -395,15 +395,19 @@ def test_a_planted_rule_is_noticed() -> None:
 
 # Attributes of operations
 
+# The classes of a module are its pieces: `inspect.getsource` would parse the whole of it for each.
 BINDINGS = """
-import importlib, inspect, json, re
+import importlib, json, re
 found = {}
 for dialect in ("stablehlo", "chlo"):
     module = importlib.import_module(f"jaxlib.mlir.dialects._{dialect}_ops_gen")
-    for each in vars(module).values():
-        if isinstance(each, type) and hasattr(each, "OPERATION_NAME"):
-            names = re.findall(r'attributes\\["(\\w+)"\\]', inspect.getsource(each))
-            found[each.OPERATION_NAME] = sorted({*found.get(each.OPERATION_NAME, ()), *names})
+    with open(module.__file__, encoding="utf-8") as file:
+        pieces = re.split("^class ", file.read(), flags=re.MULTILINE)
+    for each in pieces:
+        operation = re.search('OPERATION_NAME = "(.+?)"', each)
+        if operation is not None:
+            names = re.findall(r'attributes\\["(\\w+)"\\]', each)
+            found[operation[1]] = sorted({*found.get(operation[1], ()), *names})
 print(json.dumps(found))
 """
 

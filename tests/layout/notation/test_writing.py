@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
@@ -234,6 +234,7 @@ def test_arrays_without_a_size_are_errors() -> None:
             explain_shape(shape).written(notation)
 
 
+@settings(max_examples=40)
 @given(tiled_shapes())
 def test_written_layouts_are_read_back(shape: ArrayShape) -> None:
     """A layout that is written whole comes back as one with the same places."""
