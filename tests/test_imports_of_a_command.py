@@ -73,7 +73,7 @@ COMMANDS = [
     Imports("report two.hlo -o page.html", 137, (*HEAVY, *EXECUTING, "relayout.causes", "zipfile", "ssl")),
     Imports(f"explain {SHAPE}", 65, (*HEAVY, *EXECUTING, "dialect_utils.hlo")),
     Imports(
-        "check two.hlo -p expand-tiling", 237, ("jaxlib", "jax", "islpy", "zipfile", "dialect_utils.verdict.field")
+        "check two.hlo -p expand-tiling", 236, ("jaxlib", "jax", "islpy", "zipfile", "dialect_utils.verdict.field")
     ),
     Imports("run two.hlo --inputs random", 137, ("jaxlib", "jax", "islpy", "dialect_utils.verdict.proof")),
 ]

@@ -23,6 +23,7 @@ from dialect_utils.execution import (
     prepare,
 )
 from dialect_utils.ir import Module
+from dialect_utils.ops import Trait, has
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.cause import cause_of_move, with_proofs
 from dialect_utils.verdict.certified import choices_of, prove, prove_conditionally
@@ -35,7 +36,6 @@ from dialect_utils.verdict.options import Options
 from dialect_utils.verdict.outcome import CONDITIONAL, NAN_BITS, NOT_GUARANTEED, PROOF, Answer
 from dialect_utils.verdict.parameters import with_common_parameters
 from dialect_utils.verdict.proof import ProofResult
-from dialect_utils.verdict.rounding.operands import RoundedOperands, is_continuous, narrow_operands
 from dialect_utils.verdict.terms.primitives import OPERANDS, ORDER_OF_SUMS, TWICE
 
 if TYPE_CHECKING:
@@ -104,19 +104,28 @@ def _proved(
     """Returns the forms for which a proof was found, and the proof: the definitions of calls count without one."""
     has_calls = any(form is not stage for form, stage in zip(defined, stages, strict=True))
     may_round = options.precision == "default" and options.partition is None
-    rounds = may_round and any(map(narrow_operands, (stages[0], stages[-1])))
     proved = partial(
         prove,
         field_seed=options.field_seed,
         seconds=options.proof_seconds,
         partition=options.partition,
-        rounds_operands=rounds,
+        rounds_operands=may_round and _has_narrow_operands((stages[0], stages[-1])),
     )
     if not has_calls or _callees(stages[0]) == _callees(stages[-1]):
         found = proved(stages, over_reals=not has_calls)
         if not has_calls or found.answer != "unknown":
             return stages, found
     return defined, proved(defined, over_reals=True)
+
+
+def _has_narrow_operands(modules: Sequence[Module]) -> bool:
+    """Is true where one of the modules is an optimized dump that multiplies numbers in bf16."""
+    if not any(has(each.opcode, Trait.CONTRACTS) for module in modules for each in module.operations()):
+        return False
+    # Imported here, as below: few programs multiply arrays.
+    from dialect_utils.verdict.rounding.operands import narrow_operands
+
+    return any(map(narrow_operands, modules))
 
 
 def _conditional(stages: Sequence[Module], proved: ProofResult | None, options: Options) -> ConditionalProof | None:
@@ -283,6 +292,9 @@ def _file_name(module: Module) -> str:
 
 def _with_rounded_operands(examination: Examination, verdict: Verdict, dump: Module) -> Verdict:
     """Returns the verdict, or that on an original with operands of dots rounded to bf16, as its dump rounds them."""
+    # Imported here: few checks need it.
+    from dialect_utils.verdict.rounding.operands import RoundedOperands, is_continuous, narrow_operands
+
     most = narrow_operands(dump)
     engine = next(engine for engine in ENGINES if engine in verdict.methods)
     data = [data for data in examination.runs.data if is_continuous(data)]

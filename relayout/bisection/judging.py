@@ -101,6 +101,8 @@ class Bisector:
     worker: Worker
     name: str
     most_sets: int | None = None
+    # XLA:CPU with fused multiply-add, where that is asked about.
+    fusing: Worker | None = None
     defined: ByDefinition = field(init=False)
     _found: dict[Names, Finding | None] = field(default_factory=dict, init=False)
     _failed: dict[Names, str] = field(default_factory=dict, init=False)
@@ -117,7 +119,7 @@ class Bisector:
             return self._of(finding, "unknown", reason=finding.reason)
         if finding.answer != "different":
             found = self._of(finding, "nowhere", reason=finding.reason)
-            return found if disabled else replace(found, fused=self._with_fused_products())
+            return found if disabled or self.fusing is None else replace(found, fused=self._fused_by(self.fusing))
         bisection = self._of(finding, "unknown", reason=_OPEN)
         if bisection.choices:
             return bisection
@@ -125,16 +127,14 @@ class Bisector:
             return self._of(finding, "somewhere", reason=f"it differs without {', '.join(disabled)}, too")
         return self._located(finding)
 
-    def _with_fused_products(self) -> str:
+    def _fused_by(self, worker: Worker) -> str:
         """Returns the element that differs where XLA:CPU rounds a product and a sum once, as it does for `jax.jit`."""
-        opcodes = {each.opcode for each in self.module.operations()}
-        if opcodes.isdisjoint(_MAY_FUSE):
+        if _MAY_FUSE.isdisjoint(each.opcode for each in self.module.operations()):
             return ""
-        with Worker(self.worker.timeout, self.worker.devices, self.worker.memory, fuses=True) as worker:
-            try:
-                found = self.defined.finding(worker, {})
-            except ExecutionError:
-                return ""
+        try:
+            found = self.defined.finding(worker, {})
+        except ExecutionError:
+            return ""
         return "" if found.answer != "different" else str(found.counterexample)
 
     def difference(self) -> Cause | None:

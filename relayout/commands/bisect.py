@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -93,8 +94,9 @@ exit codes:
         from dialect_utils.verdict import Options
 
         options = Options(seeds=self.seeds, memory=self.limits.memory or DEFAULT_MEMORY_BYTES, power=0)
-        with Worker(DEFAULT_TIMEOUT_SECONDS, memory=options.memory) as worker:
-            yield _Runner(self, console, worker, options).attempt
+        start = partial(Worker, DEFAULT_TIMEOUT_SECONDS, memory=options.memory)
+        with start() as worker, start(fuses=True) as fusing:
+            yield _Runner(self, console, worker, fusing, options).attempt
 
     def lost(self, unit: Unit, reason: str) -> str:
         return json.dumps(Bisection(unit.inputs[0].path, "unknown", reason=reason).as_json()) + "\n"
@@ -105,11 +107,12 @@ exit codes:
 
 @dataclass(frozen=True, slots=True)
 class _Runner:
-    """The bisection of one file, with the worker that all files share."""
+    """The bisection of one file, with the workers that all files share; one fuses products with sums."""
 
     command: Bisect
     console: Console
     worker: Worker
+    fusing: Worker
     options: Options
 
     def attempt(self, unit: Unit) -> int:
@@ -136,7 +139,7 @@ class _Runner:
 
         options = replace(self.options, inputs=inputs_for(self.command.inputs, module, self.console))
         disabled = self.command.disabled
-        bisector = Bisector(module, options, self.worker, read.name)
+        bisector = Bisector(module, options, self.worker, read.name, fusing=self.fusing)
         found, small = bisector.run(disabled), module
         if not self.command.no_reduce and options.inputs is None and not disabled:
             small, found = reduced(bisector, found, self.command.trials)

@@ -345,9 +345,9 @@ def _send(new: Input, report: MemoryReport, sentence: str, page: str = "") -> No
 def _contracts(found: Sequence[Gathered]) -> list[Contract]:
     """Returns the arrays on which modules disagree; raises ValueError for texts that are no arrays of an entry."""
     # Imported here: one module alone needs none of this.
-    from relayout.report.contracts import EntryArray, find_contracts
+    from relayout.report.contracts import ProgramArray, find_contracts
 
-    return find_contracts([read_finding(EntryArray, json.loads(text)) for each in found for text in each.arrays])
+    return find_contracts([read_finding(ProgramArray, json.loads(text)) for each in found for text in each.arrays])
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ Dimensions = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class EntryArray:
+class ProgramArray:
     """An array of a program's entry: `argument` or `result`, its number among them, and what the program fixes.
 
     `name` is JAX's for an argument, empty where none is written. `source` is the argument whose buffer a result takes,
@@ -46,7 +46,7 @@ class EntryArray:
         return f"{self.program} {self.kind} {self.number}" + (f" {self.name}" if self.name else "")
 
 
-def arrays_of_entry(module: Module, program: str, target: str | None = None) -> list[EntryArray]:
+def arrays_of_entry(module: Module, program: str, target: str | None = None) -> list[ProgramArray]:
     """Returns the arrays of an entry, tuples flattened; those without a layout get the default of a target."""
     # Imported here: it loads numpy, and the process that gathers arrays reads no module.
     from dialect_utils.execution.named import arguments_of
@@ -60,11 +60,11 @@ def arrays_of_entry(module: Module, program: str, target: str | None = None) -> 
     sources = {(*start, *output): numbers.get((argument, *path), -1) for output, argument, path in module.aliases}
     return [
         *(
-            EntryArray(program, "argument", number, name, str(_laid_out(leaf, target)), sharding)
+            ProgramArray(program, "argument", number, name, str(_laid_out(leaf, target)), sharding)
             for number, ((_, leaf, sharding), name) in enumerate(zip(taken, names, strict=True))
         ),
         *(
-            EntryArray(program, "result", number, "", str(_laid_out(leaf, target)), sharding, sources.get(path, -1))
+            ProgramArray(program, "result", number, "", str(_laid_out(leaf, target)), sharding, sources.get(path, -1))
             for number, (path, leaf, sharding) in enumerate(made)
         ),
     ]
@@ -101,7 +101,7 @@ class Contract:
     """
 
     name: str
-    arrays: tuple[EntryArray, ...]
+    arrays: tuple[ProgramArray, ...]
     differing: tuple[str, ...]
     best: str
     bytes_moved: int
@@ -124,7 +124,7 @@ class Contract:
             yield f"  {shape}{f' sharding={sharding}' if sharding else ''}{is_best}: {', '.join(places)}"
 
 
-def find_contracts(arrays: Sequence[EntryArray]) -> list[Contract]:
+def find_contracts(arrays: Sequence[ProgramArray]) -> list[Contract]:
     """Returns the arrays on which programs disagree, those that cost most first."""
     found = []
     for group, is_guess in _groups(arrays):
@@ -136,14 +136,14 @@ def find_contracts(arrays: Sequence[EntryArray]) -> list[Contract]:
     return sorted(found, key=lambda each: -each.bytes_moved)
 
 
-ByProgram = Mapping[str, list[EntryArray]]
+ByProgram = Mapping[str, list[ProgramArray]]
 
 
-def _groups(arrays: Sequence[EntryArray]) -> Iterator[tuple[list[EntryArray], bool]]:
+def _groups(arrays: Sequence[ProgramArray]) -> Iterator[tuple[list[ProgramArray], bool]]:
     """Yields the arrays of each array that several programs have, and whether only shapes say that it is one."""
     arguments = {(each.program, each.number): each for each in arrays if each.kind == "argument"}
-    groups: dict[object, list[EntryArray]] = {}
-    alone: dict[tuple[str, Dimensions], dict[str, list[EntryArray]]] = {}
+    groups: dict[object, list[ProgramArray]] = {}
+    alone: dict[tuple[str, Dimensions], dict[str, list[ProgramArray]]] = {}
     for each in arrays:
         own = arguments.get((each.program, each.source)) if each.kind == "result" else each
         if own is not None:
@@ -158,7 +158,7 @@ def _groups(arrays: Sequence[EntryArray]) -> Iterator[tuple[list[EntryArray], bo
             yield group, False
 
 
-def _guessed(made: ByProgram, taken: ByProgram) -> Iterator[tuple[list[EntryArray], bool]]:
+def _guessed(made: ByProgram, taken: ByProgram) -> Iterator[tuple[list[ProgramArray], bool]]:
     """Yields the one result of new memory with these dimensions, with the arguments that alone have them elsewhere."""
     results = [each for results in made.values() for each in results]
     if len(results) == 1 and results[0].source < 0:
@@ -167,12 +167,12 @@ def _guessed(made: ByProgram, taken: ByProgram) -> Iterator[tuple[list[EntryArra
             yield [*results, *takers], True
 
 
-def _dimensions(port: EntryArray) -> Dimensions:
+def _dimensions(port: ProgramArray) -> Dimensions:
     """Returns the dimensions, which one array has in all programs, whatever its layout and element type."""
     return port.array.dimensions
 
 
-def _differing(group: Sequence[EntryArray]) -> Iterator[str]:
+def _differing(group: Sequence[ProgramArray]) -> Iterator[str]:
     arrays = [each.array for each in group]
     layouts = [each.effective_layout for each in arrays]
     aspects: Mapping[str, set[object]] = {
@@ -185,7 +185,7 @@ def _differing(group: Sequence[EntryArray]) -> Iterator[str]:
     yield from (name for name, values in aspects.items() if len(values) > 1)
 
 
-def _best(group: Sequence[EntryArray]) -> tuple[str, int]:
+def _best(group: Sequence[ProgramArray]) -> tuple[str, int]:
     """Returns the shape to which the programs move the fewest bytes, and those bytes."""
 
     def moved(shape: str) -> int:

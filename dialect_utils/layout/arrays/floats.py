@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log2
 from typing import Any
 
@@ -71,25 +72,26 @@ def wide(array: NDArray[Any]) -> NDArray[Any]:
 
 def without_subnormals(array: NDArray[Any]) -> NDArray[Any]:
     """Returns an array with zeros for subnormal numbers, which one engine flushes and another keeps."""
-    element_type = element_type_of(array.dtype)
-    if element_type.is_complex:
-        return complex_array(without_subnormals(array.real), without_subnormals(array.imag))
-    if not element_type.is_floating:
-        return array
-    with np.errstate(invalid="ignore"):
-        is_tiny = np.abs(array.astype(np.float64)) < smallest_normal(element_type)
-        return np.where(is_tiny, array * 0, array).astype(array.dtype)
+    return _of_floats(array, lambda part, kind: np.where(np.abs(wide(part)) < smallest_normal(kind), part * 0, part))
 
 
 def moderate(array: NDArray[Any]) -> NDArray[Any]:
     """Returns an array without very large and very small numbers, products of which leave the range of the type."""
-    element_type = element_type_of(array.dtype)
-    if element_type.is_complex:
-        return complex_array(moderate(array.real), moderate(array.imag))
-    if not element_type.is_floating:
+
+    def clipped(part: NDArray[Any], kind: ElementType) -> NDArray[Any]:
+        numbers, most = wide(part), max(_MODERATE, largest(kind) ** (1 / 16))
+        found = np.copysign(np.clip(np.abs(numbers), 1 / most, most), numbers)
+        return np.where((numbers == 0) | ~np.isfinite(numbers), numbers, found)
+
+    return _of_floats(array, clipped)
+
+
+def _of_floats(array: NDArray[Any], function: Callable[[NDArray[Any], ElementType], NDArray[Any]]) -> NDArray[Any]:
+    """Returns a function of an array of floats, or of both parts of complex numbers; other arrays stay as they are."""
+    kind = element_type_of(array.dtype)
+    if kind.is_complex:
+        return complex_array(_of_floats(array.real, function), _of_floats(array.imag, function))
+    if not kind.is_floating:
         return array
-    most = max(_MODERATE, largest(element_type) ** (1 / 16))
     with np.errstate(invalid="ignore"):
-        numbers = wide(array)
-        clipped = np.copysign(np.clip(np.abs(numbers), 1 / most, most), numbers)
-        return np.where((numbers == 0) | ~np.isfinite(numbers), numbers, clipped).astype(array.dtype)
+        return function(array, kind).astype(array.dtype)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
-from dialect_utils.layout.element_type import ELEMENT_TYPES
+from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType
 from dialect_utils.layout.index.index_map import physical_element_count
 from dialect_utils.layout.moves.packs import try_tiled_layout
 from dialect_utils.layout.moves.pad_slice import Pad
@@ -60,7 +60,7 @@ def read_notation(text: str) -> str | None:
         if found["type"] is None:
             raise ValueError("a layout of CuTe has no element type: write one before it, such as f32 (3,5):(5,1)")
         name = element_type_name(found["type"])
-        return None if name is None else str(read(ArrayShape(ELEMENT_TYPES[name], ()), found, text))
+        return None if name is None else str(read(ELEMENT_TYPES[name], found))
     return None
 
 
@@ -69,7 +69,7 @@ def _numbers(text: str | None) -> tuple[int, ...]:
 
 
 def _placed(
-    scalar: ArrayShape, modes: Sequence[Mode], lengths: Sequence[int] | None = None, space: int = 0
+    kind: ElementType, modes: Sequence[Mode], lengths: Sequence[int] | None = None, space: int = 0
 ) -> ArrayShape:
     layout = Strided(tuple(modes))
     if 0 in layout.dimensions:
@@ -78,7 +78,7 @@ def _placed(
     if found is None:
         raise ValueError(f"{_NO_LAYOUT} {layout}")
     dimensions = layout.dimensions if lengths is None else tuple(lengths)
-    return ArrayShape(scalar.element_type, dimensions, found.replace(memory_space=space))
+    return ArrayShape(kind, dimensions, found.replace(memory_space=space))
 
 
 def _packed(plan: Plan) -> ArrayShape:
@@ -91,11 +91,11 @@ def _packed(plan: Plan) -> ArrayShape:
     return ArrayShape(*plan.start, found)
 
 
-def _cute(scalar: ArrayShape, found: re.Match[str], text: str) -> ArrayShape:
-    return _placed(scalar, Strided.parse(f"{found['shape']}:{found['strides']}").modes)
+def _cute(kind: ElementType, found: re.Match[str]) -> ArrayShape:
+    return _placed(kind, Strided.parse(f"{found['shape']}:{found['strides']}").modes)
 
 
-def _linear(scalar: ArrayShape, found: re.Match[str], text: str) -> ArrayShape:
+def _linear(kind: ElementType, found: re.Match[str]) -> ArrayShape:
     bases = [_numbers(base) for base in re.findall(r"\[([\d,\s]*)\]", found["bases"])]
     sizes = _numbers(found["dims"])
     rank = len(sizes)
@@ -112,30 +112,30 @@ def _linear(scalar: ArrayShape, found: re.Match[str], text: str) -> ArrayShape:
         modes.append(tuple((2, stride) for _, stride in sorted(each)))
     if tuple(1 << len(mode) for mode in modes) != sizes:
         raise ValueError(f"the bits are those of {[1 << len(mode) for mode in modes]}, not of {list(sizes)}")
-    return _placed(scalar, modes)
+    return _placed(kind, modes)
 
 
-def _strides(scalar: ArrayShape, found: re.Match[str], text: str) -> ArrayShape:
-    sizes, strides, width = _numbers(found["dims"]), _numbers(found["strides"]), -(-scalar.element_type.bits // 8)
+def _strides(kind: ElementType, found: re.Match[str]) -> ArrayShape:
+    sizes, strides, width = _numbers(found["dims"]), _numbers(found["strides"]), -(-kind.bits // 8)
     if len(sizes) != len(strides):
         raise ValueError(f"{len(sizes)} dimensions have {len(strides)} strides")
     wrong = next((each for each in strides if each % width), None)
     if wrong is not None:
         raise ValueError(f"strides count bytes, and {wrong} bytes are no whole elements of {width}")
-    return _placed(scalar, [((size, stride // width),) for size, stride in zip(sizes, strides, strict=True)])
+    return _placed(kind, [((size, stride // width),) for size, stride in zip(sizes, strides, strict=True)])
 
 
-def _memref(scalar: ArrayShape, found: re.Match[str], text: str) -> ArrayShape:
+def _memref(kind: ElementType, found: re.Match[str]) -> ArrayShape:
     sizes, space = _numbers(found["dims"]), int(found["space"] or 0)
     if found["map"] is not None:
-        return _mapped(scalar, sizes, found["names"].replace(" ", "").split(","), found["map"], space)
+        return _mapped(kind, sizes, found["names"].replace(" ", "").split(","), found["map"], space)
     strides = _numbers(found["strides"]) or [prod(sizes[i + 1 :]) for i in range(len(sizes))]
     if len(sizes) != len(strides):
         raise ValueError(f"{len(sizes)} dimensions have {len(strides)} strides")
-    return _placed(scalar, [(each,) for each in zip(sizes, strides, strict=True)], space=space)
+    return _placed(kind, [(each,) for each in zip(sizes, strides, strict=True)], space=space)
 
 
-def _mapped(scalar: ArrayShape, sizes: Sequence[int], names: Sequence[str], places: str, space: int) -> ArrayShape:
+def _mapped(kind: ElementType, sizes: Sequence[int], names: Sequence[str], places: str, space: int) -> ArrayShape:
     """Returns the array of a map to physical dimensions, each of which is a digit of one dimension."""
     digits: list[tuple[int, int, int]] = []
     for text in places.split(","):
@@ -151,23 +151,23 @@ def _mapped(scalar: ArrayShape, sizes: Sequence[int], names: Sequence[str], plac
         if weight != prod(count for count, _ in modes[dim]):
             raise ValueError(f"the digits of {names[dim]} leave a gap or overlap at {weight}")
         modes[dim].append((size, prod(count for *_, count in digits[number + 1 :])))
-    return _placed(scalar, [tuple(mode) for mode in modes], sizes, space)
+    return _placed(kind, [tuple(mode) for mode in modes], sizes, space)
 
 
-def _pack(scalar: ArrayShape, found: re.Match[str], text: str) -> ArrayShape:
-    plan = Plan(scalar.element_type, _numbers(found["dims"]))
-    for each in _PACK.finditer(text):
+def _pack(kind: ElementType, found: re.Match[str]) -> ArrayShape:
+    plan = Plan(kind, _numbers(found["dims"]))
+    for each in _PACK.finditer(found.string):
         plan = _with_pack(plan, _numbers(each["perm"]), _numbers(each["where"]), _numbers(each["tiles"]))
     return _packed(plan)
 
 
-def _transpose(scalar: ArrayShape, found: re.Match[str], text: str) -> ArrayShape:
-    plan = Plan(scalar.element_type, _numbers(found["dims"]))
+def _transpose(kind: ElementType, found: re.Match[str]) -> ArrayShape:
+    plan = Plan(kind, _numbers(found["dims"]))
     return _packed(plan.append(Transpose(_numbers(found["perm"]))))
 
 
-def _encoding(scalar: ArrayShape, found: re.Match[str], text: str) -> ArrayShape:
-    plan = Plan(scalar.element_type, _numbers(found["dims"]))
+def _encoding(kind: ElementType, found: re.Match[str]) -> ArrayShape:
+    plan = Plan(kind, _numbers(found["dims"]))
     return _packed(_with_pack(plan, _numbers(found["perm"]), _numbers(found["where"]), _numbers(found["tiles"])))
 
 
@@ -195,8 +195,8 @@ def _pad(widths: Sequence[tuple[int, int]]) -> Pad:
     return Pad(tuple(low), tuple(high))
 
 
-def _einops(scalar: ArrayShape, found: re.Match[str], text: str) -> ArrayShape:
-    plan = Plan(scalar.element_type, _numbers(found["dims"]))
+def _einops(kind: ElementType, found: re.Match[str]) -> ArrayShape:
+    plan = Plan(kind, _numbers(found["dims"]))
     if found["pads"]:
         numbers = _numbers(found["pads"])
         plan = plan.append(_pad([*zip(numbers[::2], numbers[1::2], strict=True)]))
@@ -220,8 +220,8 @@ def _einops(scalar: ArrayShape, found: re.Match[str], text: str) -> ArrayShape:
     return _packed(plan.append(Reshape(tuple(prod(sizes[name] for name in group) for group in made))))
 
 
-def _steps(scalar: ArrayShape, found: re.Match[str], text: str) -> ArrayShape:
-    plan = Plan(scalar.element_type, _numbers(found["dims"]))
+def _steps(kind: ElementType, found: re.Match[str]) -> ArrayShape:
+    plan = Plan(kind, _numbers(found["dims"]))
     for name, numbers in re.findall(r"(\w+)[\[{]([\d_x,\s]*)[\]}]", found["steps"]):
         plan = plan.append(_STEP_OF[name](numbers))
     return _packed(plan)
@@ -232,7 +232,7 @@ _STEP_OF: Mapping[str, Callable[[str], Step]] = {
     "reshape": lambda text: Reshape(_numbers(text)),
     "transpose": lambda text: Transpose(_numbers(text)),
 }
-_READERS: Mapping[re.Pattern[str], Callable[[ArrayShape, re.Match[str], str], ArrayShape]] = {
+_READERS: Mapping[re.Pattern[str], Callable[[ElementType, re.Match[str]], ArrayShape]] = {
     _CUTE: _cute,
     _LINEAR: _linear,
     _STRIDES: _strides,

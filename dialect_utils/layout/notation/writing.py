@@ -111,19 +111,15 @@ def _strides(shape: ArrayShape) -> Written:
     if layout is None:
         return _steps(shape, _MERGED)
     width = -(-shape.element_type.bits // 8)
-    start = f"{numpy_name(shape.element_type)}"
+    start = numpy_name(shape.element_type)
     if all(len(mode) < 2 for mode in layout.modes):
         strides = [mode[0][1] if mode else 1 for mode in layout.modes]
-        text = f"{start}{list(layout.dimensions)} strides={_tuple([each * width for each in strides])}"
+        text = f"{start}{list(layout.dimensions)} strides={tuple(each * width for each in strides)}"
         return Written(text, _padding(shape, layout))
     digits = [digit for mode in layout.modes for digit in reversed(mode or ((1, 1),))]
-    text = f"{start}{[size for size, _ in digits]} strides={_tuple([stride * width for _, stride in digits])}"
+    text = f"{start}{[size for size, _ in digits]} strides={tuple(stride * width for _, stride in digits)}"
     said = f"tiles: a dimension has one stride, so each digit of a dimension is one; all are {list(layout.dimensions)}"
     return Written(text, (said, *_padding(shape, layout)))
-
-
-def _tuple(numbers: Sequence[int]) -> str:
-    return f"({', '.join(map(str, numbers))}{',' * (len(numbers) == 1)})"
 
 
 def _memref(shape: ArrayShape) -> Written:
@@ -199,10 +195,9 @@ def _jax(shape: ArrayShape) -> Written:
     layout = shape.effective_layout
     if any({COMBINE, MATCH} & {*tile.dimensions} for tile in layout.tiles):
         return _steps(shape, _MERGED)
-    tiles = "".join(f"{_tuple(tile.dimensions)}, " for tile in layout.tiles)
-    tiling = f"({tiles.removesuffix(' ') if len(layout.tiles) == 1 else tiles.removesuffix(', ')})" if tiles else "None"
+    tiling = tuple(tile.dimensions for tile in layout.tiles) or None
     sizes = ",".join(map(str, shape.dimensions))
-    fields = f"major_to_minor={_tuple(layout.major_to_minor)}, tiling={tiling}"
+    fields = f"major_to_minor={layout.major_to_minor}, tiling={tiling}"
     bits = f"sub_byte_element_size_in_bits={layout.element_size_in_bits}"
     return Written(f"{numpy_name(shape.element_type)}[{sizes}] Layout({fields}, {bits})")
 
@@ -224,14 +219,10 @@ def _einops(shape: ArrayShape) -> Written:
     array = "x"
     if layout.dimensions != shape.dimensions:
         widths = [(0, new - old) for new, old in zip(layout.dimensions, shape.dimensions, strict=True)]
-        array = f"np.pad(x, {_tuple_of_pairs(widths)})"
+        array = f"np.pad(x, {tuple(widths)})"
     start = f"{shape.element_type}[{','.join(map(str, shape.dimensions))}]"
     text = f"{start} rearrange({array}, '{' '.join(groups)} -> {right}'{''.join(sizes)})"
     return Written(text, _tail(shape, layout))
-
-
-def _tuple_of_pairs(pairs: Sequence[tuple[int, int]]) -> str:
-    return f"({', '.join(map(str, pairs))}{',' * (len(pairs) == 1)})"
 
 
 def _steps(shape: ArrayShape, *lost: str) -> Written:

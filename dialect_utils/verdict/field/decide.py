@@ -21,7 +21,7 @@ from dialect_utils.verdict.proof.elements import ElementProof
 from dialect_utils.verdict.proof.terms import GaveUpError, Term, Terms
 
 # A decision may be wrong with this probability, as a decimal logarithm.
-_LARGEST_LOG_ERROR = -10
+_LARGEST_LOG_ERROR = -12
 # The most elements to compare one by one, and the most scalar terms that compute them.
 _MOST_SCALARS = 512
 _MOST_TERMS = 6000

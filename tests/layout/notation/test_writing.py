@@ -19,6 +19,7 @@ from dialect_utils.layout.notation.writing import NOTATIONS, Written, write
 from dialect_utils.layout.text.explain import explain_shape
 from dialect_utils.layout.text.foreign import read_shape
 from dialect_utils.text import DiagnosticError
+from relayout.cli import main
 from tests.layout.shapes import GIVEN, tiled_shapes
 
 Array = NDArray[Any]
@@ -298,3 +299,8 @@ def test_layouts_that_xla_does_not_have_are_errors(text: str, message: str) -> N
 )
 def test_other_spellings_are_read(text: str, shape: str) -> None:
     assert str(read_shape(text)[0]) == str(parse_shape(shape))
+
+
+def test_the_help_names_each_notation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--help"]) == 0
+    assert set(NOTATIONS) <= set(re.findall(r"\w+", capsys.readouterr().out))
