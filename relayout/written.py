@@ -79,7 +79,7 @@ class Outputs:
 
     def _add(self, names: Iterable[str], *, is_whole: bool) -> None:
         """Adds the inputs of these names, and those of `NAME=FILE`."""
-        for path in {each for name in names for each in (name, name.partition("=")[2])}:
+        for path in {each for name in names for each in (name, name.partition("=")[2])} - {""}:
             self._inputs[path] = path
             with suppress(OSError, ValueError):
                 found = os.stat(_local(path))
