@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Module
 from dialect_utils.layout.proof.deadline import DeadlineError, deadline
+from dialect_utils.ops import Trait, has
 from dialect_utils.ops.sharding import Partition
 from dialect_utils.verdict.certificate import Certificate, Excluded, without_chlo
 from dialect_utils.verdict.outcome import OutputProof
@@ -52,6 +53,16 @@ def prove(
             return _replayed(stages, found, partition)
     except DeadlineError:
         return ProofResult("unknown", f"no proof within {seconds:.3g} seconds of computation")
+
+
+def has_narrow_operands(modules: Sequence[Module]) -> bool:
+    """Is true where one of the modules is an optimized dump that multiplies numbers in bf16."""
+    if not any(has(each.opcode, Trait.CONTRACTS) for module in modules for each in module.operations()):
+        return False
+    # Imported here: few programs multiply arrays.
+    from dialect_utils.verdict.rounding.operands import narrow_operands
+
+    return any(map(narrow_operands, modules))
 
 
 def _replayed(stages: Sequence[Module], found: ProofResult, partition: Partition | None = None) -> ProofResult:

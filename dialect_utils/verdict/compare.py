@@ -23,10 +23,9 @@ from dialect_utils.execution import (
     prepare,
 )
 from dialect_utils.ir import Module
-from dialect_utils.ops import Trait, has
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.cause import cause_of_move, with_proofs
-from dialect_utils.verdict.certified import choices_of, prove, prove_conditionally
+from dialect_utils.verdict.certified import choices_of, has_narrow_operands, prove, prove_conditionally
 from dialect_utils.verdict.differences import Counterexample
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
@@ -109,23 +108,13 @@ def _proved(
         field_seed=options.field_seed,
         seconds=options.proof_seconds,
         partition=options.partition,
-        rounds_operands=may_round and _has_narrow_operands((stages[0], stages[-1])),
+        rounds_operands=may_round and has_narrow_operands((stages[0], stages[-1])),
     )
     if not has_calls or _callees(stages[0]) == _callees(stages[-1]):
         found = proved(stages, over_reals=not has_calls)
         if not has_calls or found.answer != "unknown":
             return stages, found
     return defined, proved(defined, over_reals=True)
-
-
-def _has_narrow_operands(modules: Sequence[Module]) -> bool:
-    """Is true where one of the modules is an optimized dump that multiplies numbers in bf16."""
-    if not any(has(each.opcode, Trait.CONTRACTS) for module in modules for each in module.operations()):
-        return False
-    # Imported here, as below: few programs multiply arrays.
-    from dialect_utils.verdict.rounding.operands import narrow_operands
-
-    return any(map(narrow_operands, modules))
 
 
 def _conditional(stages: Sequence[Module], proved: ProofResult | None, options: Options) -> ConditionalProof | None:
