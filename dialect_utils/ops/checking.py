@@ -48,7 +48,7 @@ class _Wrapped:
 def check_wrapped(start: Instance) -> None:
     """Raises ShapeError where the operation that a start wraps does not make its outputs of its operands.
 
-    XLA's parser puts it into a computation of its own (CreateInstruction, kAsyncStart), which its verifier checks.
+    XLA's parser makes a computation of it (CreateInstruction, kAsyncStart), which its verifier checks.
     Nothing is compared where an update binds operands or outputs.
     """
     base, phase = split_asynchronous(start.opcode)
