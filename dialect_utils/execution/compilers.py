@@ -10,7 +10,7 @@ import os
 import select
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -56,7 +56,7 @@ class Figures:
     `accessed` are the bytes that all operations read and write, `seconds` is the estimate `optimal_seconds`, and
     `parameters` and `results` are the layouts of the entry as the compiler chose them. `error` is the compiler's
     message where it rejects the program; then all other fields are empty. XLA:GPU has neither of the first two:
-    `FigureCompiler` counts the bytes.
+    `FigureCompiler` counts them.
     """
 
     peak: int = 0
@@ -226,18 +226,20 @@ class _Worker:
 class FigureCompiler:
     """Processes that compile programs for a target, at most `jobs` at once.
 
-    `count_bytes` returns the bytes that a dump accesses, in place of the compiler's count, in which the body of a loop
-    runs once. A context manager.
+    `count` returns figures of a dump by name, in place of the compiler's: its bytes accessed count the body of a loop
+    once, and its peak counts temporaries beside main memory. A context manager.
     `version` are the versions that decide the figures: of the compiler's package, jaxlib, and a GPU's description.
     Raises DiagnosticError without the compiler, and for an unknown target.
     """
 
-    def __init__(self, target: str | Target, jobs: int = 1, count_bytes: Callable[[str], int] | None = None) -> None:
+    def __init__(
+        self, target: str | Target, jobs: int = 1, count: Callable[[str], Mapping[str, int]] | None = None
+    ) -> None:
         found = parse_target(target)
         check_installed(found)
         self.target, self.version = found.name, _version(found)
-        self._count_bytes = count_bytes
-        self._workers = [_Worker(found, wants_dump=self._count_bytes is not None) for _ in range(jobs)]
+        self._count = count
+        self._workers = [_Worker(found, wants_dump=self._count is not None) for _ in range(jobs)]
 
     def __enter__(self) -> FigureCompiler:
         return self
@@ -264,8 +266,8 @@ class FigureCompiler:
                         done[running.pop(worker)] = worker.finish()
                     idle.append(worker)
                 figures, dump = done.pop(number)
-                if self._count_bytes is not None and dump:
-                    figures = replace(figures, accessed=self._count_bytes(dump))
+                if self._count is not None and dump:
+                    figures = replace(figures, **self._count(dump))
                 yield figures
         finally:
             # The caller has stopped early: the next answer would be that of an earlier program.

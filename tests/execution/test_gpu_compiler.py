@@ -62,11 +62,11 @@ def test_a_program_for_four_devices_is_compiled_for_four() -> None:
 def test_one_process_compiles_several_programs_and_bytes_are_counted() -> None:
     counted: list[str] = []
 
-    def count(dump: str) -> int:
+    def count(dump: str) -> dict[str, int]:
         counted.append(dump)
-        return 77
+        return {"accessed": 77}
 
-    with FigureCompiler("gpu-a100", count_bytes=count) as compiler:
+    with FigureCompiler("gpu-a100", count=count) as compiler:
         assert "jaxlib" in compiler.version
         first, wrong, second = compiler.compile_all([PRODUCT, "module", SHARDED.replace("= 4 :", "= 2 :")])
     assert (first.accessed, first.error, first.seconds) == (77, "", 0)
