@@ -10,7 +10,7 @@ import os
 import select
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -226,14 +226,14 @@ class _Worker:
 class FigureCompiler:
     """Processes that compile programs for a target, at most `jobs` at once.
 
-    `count` returns figures of a dump by name, in place of the compiler's: its bytes accessed count the body of a loop
-    once, and its peak counts temporaries beside main memory. A context manager.
+    `count` returns the figures with those of a dump in place of the compiler's: its bytes accessed count the body of a
+    loop once, and its peak counts temporaries beside main memory. A context manager.
     `version` are the versions that decide the figures: of the compiler's package, jaxlib, and a GPU's description.
     Raises DiagnosticError without the compiler, and for an unknown target.
     """
 
     def __init__(
-        self, target: str | Target, jobs: int = 1, count: Callable[[str], Mapping[str, int]] | None = None
+        self, target: str | Target, jobs: int = 1, count: Callable[[Figures, str], Figures] | None = None
     ) -> None:
         found = parse_target(target)
         check_installed(found)
@@ -267,7 +267,7 @@ class FigureCompiler:
                     idle.append(worker)
                 figures, dump = done.pop(number)
                 if self._count is not None and dump:
-                    figures = replace(figures, **self._count(dump))
+                    figures = self._count(figures, dump)
                 yield figures
         finally:
             # The caller has stopped early: the next answer would be that of an earlier program.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from math import inf
 from typing import Literal, NamedTuple
@@ -81,18 +81,19 @@ def figure_compiler(target: str, objective: Objective, jobs: int) -> FigureCompi
     return FigureCompiler(target, jobs, counted_figures)
 
 
-def counted_figures(dump: str) -> Mapping[str, int]:
-    """Returns the figures of memory that `relayout report` counts for an optimized dump, in bytes."""
+def counted_figures(figures: Figures, dump: str) -> Figures:
+    """Returns figures with the bytes that `relayout report` counts for an optimized dump."""
     report = MemoryReport(parse_bytes(encode(dump), "compiled.hlo"))
     usage = report.usage
-    return {
-        "peak": usage.main_memory_peak_bytes,
-        "argument": usage.argument_bytes,
-        "output": usage.output_bytes,
-        "alias": usage.alias_bytes,
-        "temp": usage.temporary_bytes,
-        "accessed": report.cost.bytes_accessed,
-    }
+    return replace(
+        figures,
+        peak=usage.main_memory_peak_bytes,
+        argument=usage.argument_bytes,
+        output=usage.output_bytes,
+        alias=usage.alias_bytes,
+        temp=usage.temporary_bytes,
+        accessed=report.cost.bytes_accessed,
+    )
 
 
 _VERSION = 3

@@ -90,5 +90,5 @@ def test_a_change_is_a_part_of_the_old_figure() -> None:
 
 def test_a_peak_leaves_out_temporaries_beside_main_memory() -> None:
     usage = MemoryReport(parse_bytes(DUMP.encode(), "m")).usage
-    assert counted_figures(DUMP)["peak"] == usage.main_memory_peak_bytes == 2 * 4096
+    assert counted_figures(SMALL, DUMP).peak == usage.main_memory_peak_bytes == 2 * 4096
     assert usage.peak_bytes == 4 * 4096
