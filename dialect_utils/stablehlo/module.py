@@ -324,10 +324,6 @@ class StableHloModule(Guarded, Module):
         found = ((integer_list(entry[_ALIAS]), index) for index, entry in attributes if _ALIAS in entry)
         return tuple((path, index, ()) for path, index in found if path is not None)
 
-    def donate(self, arguments: Iterable[int]) -> None:
-        """Marks arguments of main whose memory the caller gives away."""
-        self.entry.interface.donate(arguments)
-
     @property
     def attributes(self) -> Mapping[str, str]:
         return {name: str(attribute_of(self.root, name)) for name in self.root.attributes}

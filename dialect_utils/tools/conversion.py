@@ -126,7 +126,7 @@ def _from_hlo(module: HloModule) -> Module:
         made.set_attribute(_ALIASES, f"[{', '.join(_flat_aliases(module, made.attributes[_ALIASES]))}]")
     # The importer drops donors.
     donors = {(number, *path) for number, path in module.donors}
-    made.donate(number for number, path in enumerate(_paths(module.entry_layout[0])) if path in donors)
+    made.entry.interface.donate(number for number, path in enumerate(_paths(module.entry_layout[0])) if path in donors)
     return made
 
 
