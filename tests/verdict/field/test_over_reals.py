@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dialect_utils.layout.proof.deadline import DeadlineError
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
@@ -144,3 +145,11 @@ def test_a_bound_that_one_draw_does_not_reach_takes_more_draws(monkeypatch: pyte
     assert not decided(pair[0], wrong).is_equal_over_reals
     monkeypatch.setattr("dialect_utils.verdict.field.decide._LARGEST_LOG_ERROR", 9 * one.log_error)
     assert not decided(*pair).is_equal_over_reals
+
+
+def test_elements_that_take_too_long_leave_time_for_the_reals(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object) -> None:
+        raise DeadlineError
+
+    monkeypatch.setattr("dialect_utils.verdict.proof.decide._by_choices", late)
+    assert decided(total(X / floats("0.8")), total(X * floats("1.25"))).is_equal_over_reals
