@@ -64,8 +64,12 @@ class Parser(argparse.ArgumentParser):
         version = f"relayout {__version__}"
         self.added.append(self.add_argument("--version", action="version", version=version, help="show the version"))
         self.option_names += [*forms, "--version"]
-        self.added.sort(key=lambda each: bool(each.option_strings))
-        self.add_argument(_ALL, action="version", version=super().format_help(), help="show every option")
+        if forms:
+            self.added.sort(key=lambda each: bool(each.option_strings))
+
+    def format_every_option(self) -> str:
+        """Returns the help of all options."""
+        return super().format_help()
 
     def format_help(self) -> str:
         """Returns a screen of help: the first options in the order of their declaration, the names of the others."""

@@ -38,7 +38,7 @@ COMMANDS = {
     "run": (_RUN, "executes a module on this machine"),
     "doctor": (_SETUP, "says what is installed, what hides what, and whether the sandbox and a small module work"),
 }
-# What an option of a command makes of it: a form with options of its own. Its name was a command of its own.
+# Forms of a command, each with options of its own, which an option of this name chooses; each was a command.
 FORMS = {
     "why": ("report", "names the pass that introduced each copy and padded array, and what removes it"),
     "replay": ("check", "checks the certificate of a proof that two modules are equal, without the proof's code"),
@@ -144,14 +144,11 @@ def _run(arguments: Sequence[str], console: Console) -> int:
         return _print_completion(rest)
     if name in _HELP_NAMES:
         return _show_help(rest)
-    if name in FORMS:
-        owner, _ = FORMS[name]
-        console.diagnose([Diagnostic(f"relayout {name} is relayout {owner} --{name}", severity="note")])
-    else:
-        form = next((each for each, (owner, _) in FORMS.items() if owner == name and f"--{each}" in rest), None)
-        rest = [each for each in rest if each != f"--{form}"]
-        name = form or name
+    name, rest = _form(name, rest, console)
     parser = parser_of(name)
+    if "--help-all" in rest:
+        print(parser.format_every_option(), end="")
+        return DONE
     about = _pass_asked(rest) if "--passes" in parser.option_names else None
     if about is not None:
         return _show_help([about])
@@ -170,6 +167,17 @@ def _run(arguments: Sequence[str], console: Console) -> int:
     return console.attempt(lambda: supervise(command, console))
 
 
+def _form(name: str, arguments: Sequence[str], console: Console) -> tuple[str, Sequence[str]]:
+    """Returns the form of a command that an option chooses, and the other arguments; a note is about its old name."""
+    if name in FORMS:
+        console.diagnose([Diagnostic(f"relayout {name} is relayout {FORMS[name][0]} --{name}", severity="note")])
+        return name, arguments
+    for form in FORMS:
+        if FORMS[form][0] == name and f"--{form}" in arguments:
+            return form, [each for each in arguments if each != f"--{form}"]
+    return name, arguments
+
+
 def parser_of(name: str) -> Parser:
     """Returns the parser of a command or of a form; raises UsageError for an unknown one."""
     if name not in {*COMMANDS, *FORMS}:
@@ -180,7 +188,7 @@ def parser_of(name: str) -> Parser:
 
     kind = getattr(importlib.import_module(f"relayout.commands.{name}"), name.capitalize())
     owner, summary = FORMS.get(name, (name, COMMANDS.get(name, ("", ""))[1]))
-    forms = {f"--{form}": said for form, (other, said) in FORMS.items() if other == name}
+    forms = {f"--{form}": FORMS[form][1] for form in FORMS if FORMS[form][0] == name}
     return Parser(kind, summary, owner if owner == name else f"{owner} --{name}", forms)
 
 

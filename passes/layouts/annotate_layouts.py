@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module, Value
 from dialect_utils.ir.control_flow import merged
 from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape, parse_element_type, parse_layout
 from dialect_utils.layout.targets.known import TargetName, default_layout
-from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_at, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, Span, error_at
+from dialect_utils.text.toml import Table, read_toml
 from passes.framework.base import Report, module_pass
-from passes.framework.pipeline import read_toml
 from passes.layouts.constraints import values_in_memory
 
-Target = Literal["row-major", TargetName]
+Target = Literal["row-major", TargetName] | Path
 Scope = Literal["all", "interface"]
 
 
@@ -166,7 +166,7 @@ class _Choice:
             return shape
         if self.target == "row-major":
             return shape.with_layout(Layout.descending(shape.rank))
-        return shape.with_layout(default_layout(shape.element_type, shape.dimensions, self.target))
+        return shape.with_layout(default_layout(shape.element_type, shape.dimensions, str(self.target)))
 
 
 def _record_elements(value: Value, known: dict[Value, list[ArrayShape]]) -> None:
@@ -255,43 +255,27 @@ class LayoutRule:
 
 def read_layout_rules(path: Path) -> tuple[LayoutRule, ...]:
     """Reads a rules file, whose first matching rule decides; raises DiagnosticError at the first error in the file."""
-    source, document = read_toml(path)
-    unknown = [key for key in document if key != "rule"]
-    rules = document.get("rule", [])
-    if unknown or not isinstance(rules, list) or not all(isinstance(each, dict) for each in rules):
-        key = unknown[0] if unknown else "rule"
-        raise _error(source, key, f"a rules file holds [[rule]] tables, found {key!r}", "write [[rule]]")
-    return tuple(_rule(source, table, number) for number, table in enumerate(rules))
+    top = read_toml(str(path))
+    top.check({"rule": list})
+    return tuple(map(_rule, top.tables("rule")))
 
 
-def _rule(source: Source, table: dict[str, Any], number: int) -> LayoutRule:
-    for key, value in table.items():
-        kind = _KINDS.get(key)
-        if kind is None:
-            close = nearest(key, _KINDS)
-            raise _error(source, key, f"rule {number} has the unknown key {key!r}", f"write {close or list(_KINDS)}")
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise _error(source, key, f"{key} of rule {number} must be of type {kind.__name__}, found {value!r}")
-    if "layout" not in table:
-        raise DiagnosticError(Diagnostic(f"{source.name}: rule {number} gives no layout"))
+def _rule(table: Table) -> LayoutRule:
+    table.check(_KINDS, ("layout",))
+    values = table.values
     try:
-        if "type" in table:
-            parse_element_type(table["type"])
-        layout = parse_layout(table["layout"])
+        if "type" in values:
+            parse_element_type(values["type"])
+        layout = parse_layout(values["layout"])
     except DiagnosticError as error:
-        raise _within(source, table, error) from None
-    return LayoutRule(layout, table.get("name"), table.get("type"), table.get("rank"), table.get("opcode"))
+        raise _within(table, error) from None
+    return LayoutRule(layout, values.get("name"), values.get("type"), values.get("rank"), values.get("opcode"))
 
 
-def _within(source: Source, table: dict[str, Any], error: DiagnosticError) -> DiagnosticError:
+def _within(table: Table, error: DiagnosticError) -> DiagnosticError:
     """Returns an error of parsing a layout, with the location moved to the layout's text in the file."""
     found = error.diagnostics[0]
-    text = table["layout"] if found.location is not None else table.get("type", "")
-    start = source.text.find(text)
+    text = table.values["layout"] if found.location is not None else table.values.get("type", "")
+    start = table.source.text.find(text, table.start)
     span = found.location.span.shifted(start) if found.location is not None else Span(start, start + len(text))
-    return error_at(source, span, found.message, found.hint)
-
-
-def _error(source: Source, word: str, message: str, hint: str | None = None) -> DiagnosticError:
-    start = max(0, source.text.find(word))
-    return error_at(source, Span(start, start + len(word)), message, hint)
+    return error_at(table.source, span, found.message, found.hint)

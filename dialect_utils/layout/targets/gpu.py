@@ -20,6 +20,8 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 
 SUFFIX = ".txtpb"
 _BYTE = 8
+# xla/backends/gpu/transforms/collectives, gpu_memory_space_assignment.h: memory that NCCL registers.
+_SPACES = ((0, "memory"), (1, "memory of collectives, S(1)"))
 # Products and sums of dense bf16 matrices in one clock of one core, by compute capability ("major.minor" or "major"):
 # NVIDIA's papers on the architectures Volta (f16), Ampere, Ada, Hopper and Blackwell.
 _FLOPS_PER_CLOCK = {"7": 1024, "8": 1024, "8.0": 2048, "9": 4096, "10": 8192, "12": 1024}
@@ -58,7 +60,7 @@ def described_gpu(name: str, text: str) -> Gpu:
     if wrong is not None:
         raise DiagnosticError(Diagnostic(f"{name}: its {wrong} is no finite positive number"))
     per_clock = _FLOPS_PER_CLOCK.get(f"{major}.{minor}") or _FLOPS_PER_CLOCK.get(major, 0)
-    return Gpu(name, cores * clock * 1e9 * per_clock, bandwidth, int(memory), description=text)
+    return Gpu(name, cores * clock * 1e9 * per_clock, bandwidth, int(memory), description=text, spaces=_SPACES)
 
 
 def _fact(name: str, text: str, field_name: str, default: str | None = None) -> str:
