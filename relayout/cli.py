@@ -187,7 +187,7 @@ def parser_of(name: str) -> Parser:
     from relayout.arguments import Parser
 
     kind = getattr(importlib.import_module(f"relayout.commands.{name}"), name.capitalize())
-    owner, summary = FORMS.get(name, (name, COMMANDS.get(name, ("", ""))[1]))
+    owner, summary = FORMS[name] if name in FORMS else (name, COMMANDS[name][1])
     forms = {f"--{form}": FORMS[form][1] for form in FORMS if FORMS[form][0] == name}
     return Parser(kind, summary, owner if owner == name else f"{owner} --{name}", forms)
 
