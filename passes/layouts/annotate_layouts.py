@@ -82,6 +82,9 @@ def annotate_layouts(
     # After the values: set_shape of a parameter or result also changes the entry layout.
     if module.entry_layout != (parameters, results):
         module.set_entry_layout(parameters, results)
+    for number, rule in enumerate(rules):
+        if rule not in choice.used:
+            report.note(f"rule {number} of {layouts} gives no array its layout: {rule}")
 
 
 @dataclass(slots=True)
@@ -95,6 +98,7 @@ class _Choice:
     interface: dict[Value, list[ArrayShape]] = field(default_factory=dict)
     # The arrays of values that the entry layout or control flow joins with a value that has a layout.
     kept: dict[Value, list[ArrayShape]] = field(default_factory=dict)
+    used: set[LayoutRule] = field(default_factory=set)
     # Default: the target's layouts.
     by_target: dict[Shape, Shape] = field(default_factory=dict)
 
@@ -155,6 +159,7 @@ class _Choice:
             return shape.with_layout(kept.effective_layout)
         for rule in self.rules:
             if rule.matches(value, shape):
+                self.used.add(rule)
                 return shape.with_layout(rule.layout)
         if model is not None and shape.type_and_dimensions == model.type_and_dimensions:
             return shape.with_layout(model.effective_layout)
@@ -240,6 +245,11 @@ class LayoutRule:
     element_type: str | None = None
     rank: int | None = None
     opcode: str | None = None
+
+    def __str__(self) -> str:
+        keys = ("name", "element_type", "rank", "opcode", "layout")
+        written = ((key.removeprefix("element_"), getattr(self, key)) for key in keys)
+        return ", ".join(f"{key} = {value}" for key, value in written if value is not None)
 
     def matches(self, value: Value, shape: ArrayShape) -> bool:
         """Is true if all keys of the rule match a value and one array of it, of shape `shape`."""

@@ -17,6 +17,13 @@ def typed_lines(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
 
 
+@pytest.mark.parametrize("typed_lines", [b" \n"], indirect=True)
+@pytest.mark.usefixtures("typed_lines")
+def test_standard_input_without_a_line_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "-"]) == 1
+    assert capsys.readouterr().err == "error: <stdin>: holds no shape\n"
+
+
 INDICES = b"f32[3,5] 1,1\n\nf32[3,5]{1,1} 0,0\n  f32[3,5] 9,9\nf32[] \nf32[]\t()\r\nf32[3, 5]{1,0:T(2,2)} (2, 3)"
 
 

@@ -290,12 +290,21 @@ ELIDED = TEXT.replace("negate(p)", "add(p, c)").replace("  ROOT", "  c = f32[3,5
         (["reduce", "m.hlo", "other.hlo"], 1, "different signatures: parameter 0"),
         (["check", "--replay", "m.hlo", "m.hlo", "j.json"], 1, "relayout check A B --certificate FILE writes one"),
         (["--jsn"], 2, "did you mean --json? a command comes first"),
+        (["opt", "m.hlo", "-p", "own/mine.py"], 2, "an entry point of its package: docs/tutorials/own-pass.md"),
+        (["opt", "m.hlo", "-p", "annotate-layouts{layouts=none.toml}"], 0, "rule 0 of none.toml gives no array its"),
+        (["report", "--why", "compiled.hlo"], 2, "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_pass_re=.*'"),
+        (["report", "m.hlo", "--against", "unlike.hlo"], 1, "no two forms of one program"),
+        (["opt", "compild.hlo"], 2, "did you mean compiled.hlo?"),
     ],
 )
 def test_a_mistake_has_its_reason(arguments: list[str], code: int, message: str, capsys: Captured) -> None:
     Path("elided.hlo").write_text(ELIDED)
     Path("other.hlo").write_text(TEXT.replace("3,5", "3,6"))
     Path("j.json").write_text("{}")
+    Path("none.toml").write_text('[[rule]]\nname = "none*"\nlayout = "{0,1}"\n')
+    Path("compiled.hlo").write_text(TEXT.replace("\n", ", is_scheduled=true\n", 1))
+    Path("compiled.npz").write_bytes(b"")
+    Path("unlike.hlo").write_text(TEXT.replace("HloModule m", "HloModule u").replace("3,5", "7,9"))
     assert main(arguments) == code
     assert message in capsys.readouterr().err
 
