@@ -29,7 +29,7 @@ from dialect_utils.execution.arrays import Array, SavedArray, damaged, readable,
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.layout.element_type import ELEMENT_TYPES
-from dialect_utils.text import Diagnostic, DiagnosticError, leaves_directory, open_input, read_input
+from dialect_utils.text import Diagnostic, DiagnosticError, entries_below, leaves_directory, open_input, read_input
 from dialect_utils.text.input_file import located
 
 LARGEST_FILE = 1 << 40
@@ -319,12 +319,10 @@ def read_orbax(path: str) -> dict[str, SavedArray]:
 def _check_files(path: str) -> None:
     """Raises DiagnosticError where anything in a directory is no file: a pipe, a device, or a link that leaves it."""
     root = located(path)
-    for folder, folders, names in os.walk(root):
-        for each in (os.path.join(folder, name) for name in (*folders, *names)):
-            if (os.path.islink(each) and leaves_directory(each, root)) or not (
-                os.path.isfile(each) or os.path.isdir(each)
-            ):
-                raise damaged(path, f"{os.path.relpath(each, root)} is no file of this directory", _ORBAX)
+    for each in entries_below(root):
+        is_other = not (os.path.isfile(each.path) or os.path.isdir(each.path))
+        if is_other or (each.is_symlink() and leaves_directory(each.path, root)):
+            raise damaged(path, f"{os.path.relpath(each.path, root)} is no file of this directory", _ORBAX)
 
 
 def _checkpoints_in(path: str) -> list[str]:

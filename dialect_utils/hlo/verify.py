@@ -35,7 +35,7 @@ from dialect_utils.ops import (
     split_asynchronous,
     with_trait,
 )
-from dialect_utils.ops.checking import check_operation
+from dialect_utils.ops.checking import check_operation, check_wrapped
 from dialect_utils.ops.device_counts import written_counts
 from dialect_utils.ops.inference import Instance, ShapeError
 from dialect_utils.text import Diagnostic, DiagnosticError, Severity, meant, nearest
@@ -242,6 +242,7 @@ class _Verifier:
             self.is_mixed,
         )
         check_operation(instance, opcode)
+        check_wrapped(instance)
         if opcode.name == "constant":
             problem = literal_problem(instruction.contents, shape)
             if problem is not None:

@@ -23,7 +23,7 @@ from dialect_utils.io.files import (
 )
 from dialect_utils.io.remote import matching_urls
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError, MissingFileError, leaves_directory, meant
+from dialect_utils.text import Diagnostic, DiagnosticError, MissingFileError, entries_below, leaves_directory, meant
 from dialect_utils.text.input_file import located
 
 if TYPE_CHECKING:
@@ -292,9 +292,7 @@ def _found_in(path: str, prefix: str) -> Iterator[Input | str]:
 
 def _files(path: str) -> Iterator[str]:
     """Yields the files of a directory and its subdirectories, without hidden ones and linked directories."""
-    for folder, folders, names in os.walk(path):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (os.path.join(folder, name) for name in sorted(names) if not name.startswith("."))
+    return (each.path for each in entries_below(path, hidden=False) if not os.path.isdir(each.path))
 
 
 def _promises(file: str) -> bool:

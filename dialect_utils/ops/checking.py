@@ -5,10 +5,13 @@ Sources: xla/service/hlo_verifier.cc (ShapeVerifier), xla/hlo/parser/hlo_parser.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
-from dialect_utils.ops import named
-from dialect_utils.ops.declaration import ALL_OPERANDS, Opcode, Trait
-from dialect_utils.ops.inference import Instance, ShapeError, check_operand_count, is_same_kind, same_sizes
+from dialect_utils.ops import START, named, opcode_of, split_asynchronous
+from dialect_utils.ops.declaration import ALIASING, ALL_OPERANDS, Opcode, Trait
+from dialect_utils.ops.inference import Instance, ShapeError, Written, check_operand_count, is_same_kind, same_sizes
+from dialect_utils.ops.table import STARTED
 
 
 def check_operation(instance: Instance, opcode: Opcode) -> None:
@@ -26,6 +29,36 @@ def check_operation(instance: Instance, opcode: Opcode) -> None:
         opcode.check(instance)
     if instance.is_layout_sensitive:
         _check_layouts(instance, opcode)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrapped:
+    """The operation that a start such as `slice-start` wraps, which has its attributes, but for aliases."""
+
+    opcode: str
+    start: Written
+
+    def attribute(self, name: str) -> str | None:
+        return None if name == ALIASING.name else self.start.attribute(name)
+
+    def ints(self, name: str) -> tuple[int, ...] | None:
+        return self.start.ints(name)
+
+
+def check_wrapped(start: Instance) -> None:
+    """Raises ShapeError where the operation that a start wraps does not make its outputs of its operands.
+
+    XLA's parser makes a computation of it (CreateInstruction, kAsyncStart), which its verifier checks.
+    Nothing is compared where an update binds operands or outputs.
+    """
+    base, phase = split_asynchronous(start.opcode)
+    state = start.shape.elements if isinstance(start.shape, TupleShape) else ()
+    if phase != START or base in STARTED or len(state) < len(("operands", "outputs")):
+        return
+    bound, outputs = state[:2]
+    opcode, operands = opcode_of(base), bound.elements if isinstance(bound, TupleShape) else ()
+    if base != "async" and len(operands) >= opcode.operands[0] and outputs != TupleShape(()):
+        check_operation(replace(start, written=_Wrapped(base, start.written), operands=operands, shape=outputs), opcode)
 
 
 # Operations that may change layouts (LayoutAssignment::InstructionCanChangeLayout).

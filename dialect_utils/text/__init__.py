@@ -24,6 +24,7 @@ from dialect_utils.text.diagnostics import (
 from dialect_utils.text.input_file import (
     LARGEST_TEXT as LARGEST_TEXT,
     MissingFileError as MissingFileError,
+    entries_below as entries_below,
     leaves_directory as leaves_directory,
     open_input as open_input,
     read_input as read_input,

@@ -7,7 +7,9 @@ import functools
 import gc
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from operator import attrgetter
 from typing import BinaryIO, ParamSpec, TypeVar
 
 from dialect_utils.text.diagnostics import Diagnostic, DiagnosticError, nearest
@@ -108,6 +110,19 @@ def open_input(path: str, largest: int, within: str = "") -> BinaryIO:
 def leaves_directory(path: str, within: str) -> bool:
     """Is true for a path that links lead out of the directory `within`."""
     return _inner_parts(path, within)[0] == os.pardir
+
+
+def entries_below(path: str, *, hidden: bool = True) -> Iterator[os.DirEntry[str]]:
+    """Yields what a directory has, by name, then what its folders have, of any depth; links are not followed.
+
+    Without `hidden` names that begin with a point are left out, and what is below them.
+    """
+    waiting = [path]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as found:
+            listed = sorted((each for each in found if hidden or not each.name.startswith(".")), key=attrgetter("name"))
+            yield from listed
+            waiting += [each.path for each in reversed(listed) if each.is_dir(follow_symlinks=False)]
 
 
 def _inner_parts(path: str, within: str) -> list[str]:

@@ -176,7 +176,8 @@ class Examination:
         work = len(self.runs.data) * sum(work_of(module, by_xla=True) for module in modules)
         count = sum(_OPERATIONS_OF_MODULE + sum(1 for _ in module.operations()) for module in modules)
         code: Code = "plain" if work <= _WORK_OF_COMPILING * count else "optimized"
-        return replace(self, runs=replace(self.runs, code=code))
+        judge = replace(self.judge, comparator=replace(self.judge.comparator, are_proved=True))
+        return replace(self, runs=replace(self.runs, code=code), judge=judge)
 
     def with_rounded_operands(self, program: Program, operands: int) -> Examination:
         """Returns the comparison with a form of the original that rounds operands of its dots."""

@@ -9,7 +9,6 @@ from dialect_utils.hlo.ops import Ops, erase_unused, instructions, tuple_element
 from dialect_utils.hlo.verify import problem_among
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, has, opcode_of
-from dialect_utils.ops.inference import is_compatible
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.inline_fusions import body_of, inline_body, is_call_of, use_elements
 from passes.framework.base import Report, module_pass
@@ -140,17 +139,9 @@ def _perform(ops: Ops, start: Instruction, shape: Shape, late: Sequence[Instruct
     if has(opcode, Trait.PASSES_OPERANDS):
         _check_operands(start, operands)
     if opcode in ("async", "call") or is_call_of(start, operands):
-        return _returned(start, inline_body(ops, body_of(start), operands), shape)
+        return inline_body(ops, body_of(start), operands)
     attributes = {name: text for name, text in start.attributes.items() if name not in _OF_THE_SCHEDULE}
     return ops.emit(opcode, shape, operands, attributes)
-
-
-def _returned(start: Instruction, value: Instruction, shape: Shape) -> Instruction:
-    """Returns the value of a body; raises DiagnosticError if the done waits for another shape."""
-    if not is_compatible(value.shape, shape):
-        message = f"{start.opcode} {start.name} wraps a computation that gives {value.shape.without_layout}, "
-        raise DiagnosticError(Diagnostic(f"{message}but its done gives {shape.without_layout}", start.location))
-    return value
 
 
 def _check_operands(start: Instruction, operands: Sequence[Instruction]) -> None:

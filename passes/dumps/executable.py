@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import Module, Operation, array_shape
-from dialect_utils.ops import Trait, split_asynchronous, with_trait
+from dialect_utils.ops import Trait, named, split_asynchronous, with_trait
 from dialect_utils.ops.device_counts import with_devices
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.custom_calls.boundaries import with_parts
@@ -25,6 +25,8 @@ _PORTABLE = "make-portable"
 _COMPILED = with_trait(Trait.COMPILED)
 _BETWEEN_PARTITIONS = with_trait(Trait.AMONG_DEVICES) - {"replica-id"}
 _SHARDY = "xla.sdy."
+# StableHLO lacks these; jaxlib converts them to operations that it does not read.
+_LACKING = named("acos acosh asin asinh atanh cosh mulhi sinh")
 # Aliasing does not change results, and XLA aborts on aliased tuple elements.
 _BUFFERS = ("input_output_alias", "buffer_donor")
 
@@ -116,10 +118,16 @@ def _readable(module: HloModule) -> HloModule:
     """Returns a module in the form that every jaxlib reads without a crash; the same object if it is in that form."""
     buffers = [name for name in _BUFFERS if name in module.attributes]
     ordered = [item for item in instructions(module, "compare") if item.attribute("order") is not None]
-    is_new = buffers or ordered or with_stability(module) or _shardings(module) or module.hides_instructions
+    lacking = instructions(module, *_LACKING)
+    is_new = buffers or ordered or lacking or with_stability(module) or _shardings(module) or module.hides_instructions
     if not is_new and module.has_callees_first:
         return module
     module = module.clone()
+    if lacking:
+        # A local import, because most modules have no such operation.
+        from passes.dumps.portable_ops import expand_elementary_functions
+
+        expand_elementary_functions(module)
     expand_stable_topk(module)
     _drop_shardings(module)
     _write_orders_as_types(module)

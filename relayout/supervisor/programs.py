@@ -20,6 +20,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from dialect_utils import processes, sandbox
+from dialect_utils.text import entries_below
 from relayout.process import STREAMS, fork, leave_session
 from relayout.supervisor.host import CANDIDATES, MalformedFrameError, parse_named_file
 
@@ -257,10 +258,12 @@ class Programs:
 
     def written(self) -> int:
         """Returns the bytes that a compiler has written into the directory of its dump."""
-        files = (os.path.join(folder, each) for folder, _, names in os.walk(self.dump or "") for each in names)
-        with contextlib.suppress(OSError):
-            return sum(map(os.path.getsize, files))
-        return 0
+        total = 0
+        for each in entries_below(self.dump) if self.dump else ():
+            # It may be gone by now.
+            with contextlib.suppress(OSError):
+                total += each.stat(follow_symlinks=False).st_size
+        return total
 
     def _found(self, pid: int) -> processes.Started:
         if pid not in self.running:

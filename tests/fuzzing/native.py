@@ -93,8 +93,14 @@ def _bytecode() -> Iterator[bytes]:
     for text in _texts():
         module = parse_stablehlo(text)
         yield module.bytecode()
+
+
+def _artifacts() -> Iterator[bytes]:
+    from dialect_utils.stablehlo import parse_module as parse_stablehlo
+
+    for text in _texts():
         try:
-            yield module.portable_artifact()
+            yield parse_stablehlo(text).portable_artifact()
         except DiagnosticError:
             continue
 
@@ -130,6 +136,7 @@ class Native:
 NATIVE = {
     "stablehlo": Native(_check_stablehlo, _texts, mutate_tokens, context),
     "bytecode": Native(_check_bytecode, _bytecode, lambda data, _, draw: mutate_bytecode(data, draw), context),
+    "vhlo": Native(_check_bytecode, _artifacts, lambda data, _, draw: mutate_bytecode(data, draw), context),
     "kernels": Native(_check_kernel, _bodies, lambda data, _, draw: mutate_encoded(data, draw), kernel_context),
     "xla_protos": Native(_check_xla_proto, _protos, lambda data, _, draw: mutate_bytes(data, draw), lambda: None),
 }

@@ -12,7 +12,7 @@ import shlex
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,13 +28,15 @@ from dialect_utils.io.containers import find_in_log
 from dialect_utils.io.decompression import COMPRESSED, decompressed, start_of_content
 from dialect_utils.io.dump_names import parse_dump_name
 from dialect_utils.io.files import decode, find_kind, kind_of_module, parse_bytes
+from dialect_utils.io.inputs import find_inputs, last_stages, pair_inputs
 from dialect_utils.io.protos import MalformedProtoError, find_proto, is_proto_of_module
+from dialect_utils.io.remote import local_path, matching_urls, read_url, write_url
 from dialect_utils.ir import Module
 from dialect_utils.layout import ELEMENT_TYPES, parse_layout, parse_shape
 from dialect_utils.layout.targets.gpu import described_gpu
 from dialect_utils.layout.text.foreign import read_shape
 from dialect_utils.ops.window import format_window, parse_labels, parse_window
-from dialect_utils.text import DiagnosticError, Source
+from dialect_utils.text import DiagnosticError, Source, leaves_directory
 from dialect_utils.verdict import Options, compare_modules
 from dialect_utils.verdict.certificate import certificate_text, read_certificate
 from dialect_utils.verdict.partition import read_partition
@@ -288,6 +290,47 @@ def _check_parts(data: bytes) -> None:
         _accept(partial(read, decode(data), "f"))
 
 
+# os.makedirs recurses.
+_LONGEST_NAME = 500
+
+
+def _check_directory(data: bytes) -> None:
+    """Finds the modules of a directory of files, folders (without content) and links (`>` and a path)."""
+    with tempfile.TemporaryDirectory(dir=_MEMORY) as folder:
+        parts = data.split(b"\0")
+        for name, content in zip(parts[::2], parts[1::2], strict=False):
+            inside = os.path.normpath(b"/" + name[:_LONGEST_NAME]).lstrip(b"/")
+            path = os.path.join(folder, os.fsdecode(inside))
+            with suppress(OSError):
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                if content.startswith(b">"):
+                    os.symlink(content[1:], os.fsencode(path))
+                elif content:
+                    Path(path).write_bytes(content)
+                else:
+                    os.mkdir(path)
+        found = find_inputs([folder]).modules
+        assert len({each.relative for each in found}) == len(found), "two modules have the same name"
+        for each in found:
+            assert not leaves_directory(each.path, folder), f"{each.inner} leaves the directory"
+            _accept(each.data)
+        assert pair_inputs(found, found).alone == (), "a directory is not paired with itself"
+        assert set(last_stages(found)) <= set(found)
+
+
+_STORES = ("memory://{0}", "zip://{0}::memory://{1}", "tar://{0}::memory://{1}", "simplecache::memory://{0}")
+
+
+def _check_url(data: bytes) -> None:
+    """Finds and reads files of a store in memory by a URL (no byte chooses another store)."""
+    store, name, other, content = (*data.split(b"\0", 3), b"", b"", b"", b"")[:4]
+    words = [decode(each).replace(":", "") for each in (name, other)]
+    _accept(partial(write_url, f"memory://{words[-1]}", content))
+    url = _STORES[sum(store) % len(_STORES)].format(*words)
+    _accept(lambda: [read_url(each) for each in matching_urls(url)])
+    assert local_path(url) is None
+
+
 def _check_pipeline(data: bytes) -> None:
     pipeline = Pipeline.parse(decode(data))
     assert Pipeline.parse(str(pipeline)) == pipeline, f"{pipeline} is read as another pipeline"
@@ -455,6 +498,8 @@ TARGETS: dict[str, Target] = {
     "checkpoints": Target(_check_checkpoint),
     "frames": Target(_check_frame),
     "parts": Target(_check_parts),
+    "directories": Target(_check_directory),
+    "urls": Target(_check_url),
     "pipelines": Target(_check_pipeline),
     "tables": Target(_check_tables, ".toml"),
     "certificates": Target(_check_certificate),

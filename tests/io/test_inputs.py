@@ -121,6 +121,20 @@ def secret(tmp_path: Path) -> Path:
     return file
 
 
+def test_a_directory_of_any_depth_is_read(dump: Path) -> None:
+    deep = dump
+    # mkdir(parents=True) recurses, and so does pytest where it removes its directories.
+    for _ in range(1200):
+        deep /= "d"
+        deep.mkdir()
+    (deep / "z.hlo").write_text("HloModule m\n")
+    try:
+        assert [each.inner for each in find_inputs([str(dump)]).modules if each.path == str(deep / "z.hlo")]
+    finally:
+        (deep / "z.hlo").unlink()
+        os.removedirs(deep)
+
+
 def test_links_that_leave_a_directory_are_passed_over_with_a_note(dump: Path, secret: Path, tmp_path: Path) -> None:
     before = names(find_inputs([str(dump)]))
     (dump / "module_0001.a.before_optimizations.hlo").symlink_to(secret)

@@ -65,7 +65,7 @@ MUTANTS = (
     ),
     Mutant(
         "fresh_seed",
-        "secrets.randbits(_SEED_BITS)",
+        "secrets.randbits(SEED_BITS)",
         "20250710",
         ("tests/verdict/field/test_conventions.py",),
     ),

@@ -67,6 +67,23 @@ def test_bits_are_asked_for_where_they_are_guaranteed(guarantee: Guarantee, kind
     assert finding.undecided == (frozenset() if answer == "different" else {0})
 
 
+@pytest.mark.parametrize(
+    ("guarantee", "kind", "answer", "undecided"),
+    [
+        (NEVER, "saturated", "agrees", frozenset()),
+        (NEVER, "random", "agrees", frozenset({0})),
+        (ALWAYS, "saturated", "different", frozenset()),
+    ],
+)
+def test_sums_that_are_proved_equal_may_overflow_in_one_order_alone(
+    guarantee: Guarantee, kind: str, answer: str, undecided: frozenset[int]
+) -> None:
+    comparator = Comparator((F32,), (guarantee,), are_proved=True)
+    finding = comparator.find(DataSet(kind, []), [with_one(np.nan)], [ONES], None)
+    assert (finding.answer, finding.undecided) == (answer, undecided)
+    assert ("not guaranteed" in finding.reason) == (guarantee is NEVER and kind == "saturated")
+
+
 def test_zeros_of_both_signs_differ_where_they_count() -> None:
     assert found(ALWAYS, floats(0.0), floats(-0.0)).answer == "different"
     assert found(ALWAYS, floats(0.0), floats(-0.0), signs_of_zero=False).answer == "agrees"

@@ -13,6 +13,7 @@ from dialect_utils.ir import Module
 from dialect_utils.verdict import Options, compare_stages
 from dialect_utils.verdict.certified import choices_of, prove
 from dialect_utils.verdict.terms.orders import order_of
+from passes.dumps.executable import executable_form
 from tests import campaign_itself
 from tests.campaign_orders import HEAD, SUMS, Program, Tally, covers, differs, judge, pairs
 from tests.paths import OWN_CORPUS, SHARED_DATA
@@ -118,6 +119,13 @@ def test_unseen_programs_are_equal_to_themselves() -> None:
     tally = campaign_itself.run([path for path in sorted(UNSEEN.glob("*.*")) if "{...}" not in path.read_text("utf-8")])
     assert not tally.wrong
     assert not [each for each in tally.found if each[0] == "itself" and each[1] not in ("equal", "not read")]
+
+
+@pytest.mark.shared(UNSEEN)
+def test_a_sum_that_overflows_in_one_order_contradicts_no_proof(worker: Worker) -> None:
+    stages = [parse((UNSEEN / f"quax_{each}.hlo").read_text("utf-8")) for each in "ab"]
+    found = compare_stages(stages, Options(), worker, executable=executable_form)
+    assert (found.verdict, found.choices) == ("equal", ("order of sums",))
 
 
 # A slice of one repeated scalar, at an index that is known only after the proof has folded it.

@@ -201,6 +201,9 @@ def _check_start(instruction: Instruction) -> None:
                 f"{instruction.opcode} expects the async shape at index {{0}} to be a tuple with parameter shapes, "
             )
             raise ShapeError(f"{message}but operand {index} is {shape} and its parameter {parameter}", "shape")
+    body = _body(instruction)
+    if body is not None:
+        _check_late_output(instruction, START, body.root.shape)
 
 
 def _check_aliases(instruction: Instruction, *, is_layout_sensitive: bool) -> None:

@@ -40,6 +40,12 @@ class Target(ABC):
     def layout(self, element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...]) -> Layout:
         """Returns the whole layout of an array whose minor_to_major is given."""
 
+    def inner_layout(
+        self, element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...]
+    ) -> Layout:
+        """Returns the layout of an array inside of a program."""
+        return self.layout(element_type, dimensions, minor_to_major)
+
     @abstractmethod
     def allocation_bytes(self, shape: ArrayShape) -> int:
         """Returns the bytes that the runtime allocates for an array with a layout and bounded dimensions."""

@@ -64,6 +64,16 @@ class Tpu(Target):
         tiles = self._tiles(element_type, dimensions, minor_to_major) if 0 not in dimensions else ()
         return Layout(minor_to_major, tiles, element_size_in_bits=bits if bits < _BYTE else 0)
 
+    def inner_layout(
+        self, element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...]
+    ) -> Layout:
+        """Returns the layout with tiles of a register's rows, which only the entry's arrays of narrow types exceed."""
+        layout = self.layout(element_type, dimensions, minor_to_major)
+        if len(dimensions) < 2 or not layout.tiles or element_type.bits == _TWO_BITS:
+            return layout
+        rows = min(layout.tiles[0].dimensions[0], _SUBLANES)
+        return layout.replace(tiles=(Tile((rows, _LANES)), *layout.tiles[1:]))
+
     def allocation_bytes(self, shape: ArrayShape) -> int:
         """Returns the physical size, rounded up to the granule, once for every 32-bit part of an element."""
         layout = shape.effective_layout

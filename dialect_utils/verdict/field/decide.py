@@ -13,7 +13,7 @@ from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.field.conventions import Convention
 from dialect_utils.verdict.field.degree import Degrees
 from dialect_utils.verdict.field.derived import derived_constants
-from dialect_utils.verdict.field.draw import Draw, fresh_seed
+from dialect_utils.verdict.field.draw import SEED_BITS, Draw, fresh_seed
 from dialect_utils.verdict.field.lift import EXACT, Lift, Meaning, reachable
 from dialect_utils.verdict.field.values import Real, UnliftedError, Value, words_of
 from dialect_utils.verdict.outcome import RealEquality
@@ -22,6 +22,8 @@ from dialect_utils.verdict.proof.terms import GaveUpError, Term, Terms
 
 # A decision may be wrong with this probability, as a decimal logarithm.
 _LARGEST_LOG_ERROR = -12
+# The most independent draws of random numbers by which equality is decided: each one multiplies the probabilities.
+_MOST_DRAWS = 4
 # The most elements to compare one by one, and the most scalar terms that compute them.
 _MOST_SCALARS = 512
 _MOST_TERMS = 6000
@@ -44,18 +46,19 @@ def decide_over_reals(
     seed one is drawn now, so no author of the programs knows it.
     """
     seed = fresh_seed() if seed is None else seed
-    decision = _Decision(terms, Draw.of(seed), elements)
+    decision = _Decision(terms, seed, elements)
     return [replace(decision.of(*pair), seed=seed) for pair in pairs]
 
 
 class _Decision:
     """The residues of the terms of one proof, for each meaning of constants and conventions that was requested."""
 
-    def __init__(self, terms: Terms, draw: Draw, elements: ElementProof | None) -> None:
+    def __init__(self, terms: Terms, seed: int, elements: ElementProof | None) -> None:
         self._terms = terms
-        self._draw = draw
+        self._seed = seed
         self._elements = elements
-        self._lifts: dict[Meaning, Lift] = {}
+        self._draws: dict[int, Draw] = {}
+        self._lifts: dict[tuple[Meaning, int], Lift] = {}
 
     def of(self, first: Term, second: Term) -> RealEquality:
         """Returns whether two terms are equal over the reals, with exact constants first, then with fractions."""
@@ -110,21 +113,34 @@ class _Decision:
         return found
 
     def _compared_by(self, meaning: Meaning, pairs: Sequence[tuple[Term, Term]]) -> RealEquality:
-        lift = self._lift(meaning)
+        """Compares pairs by as many draws as the bound of the error needs."""
+        found = self._compared_in(0, meaning, pairs)
+        if found.is_equal and _MOST_DRAWS * found.log_error > _LARGEST_LOG_ERROR:
+            reason = f"the functions have too large a degree (error below 1e{ceil(found.log_error)})"
+            return RealEquality(None, reason=reason)
+        number = 0
+        while found.is_equal and found.log_error > _LARGEST_LOG_ERROR:
+            number += 1
+            again = self._compared_in(number, meaning, pairs)
+            found = replace(again, log_error=found.log_error + again.log_error)
+        return found
+
+    def _compared_in(self, number: int, meaning: Meaning, pairs: Sequence[tuple[Term, Term]]) -> RealEquality:
+        """Compares pairs by one draw, whatever the bound of its error."""
+        lift = self._lift(meaning, number)
         if not all(_same(lift.value(first), lift.value(second)) for first, second in pairs):
             return RealEquality(False)
         every = [term for pair in pairs for term in pair]
         log_error = Degrees(every, lift.different).log_error(every, lift.heights.bits)
-        if log_error > _LARGEST_LOG_ERROR:
-            reason = f"the functions have too large a degree (error below 1e{ceil(log_error)})"
-            return RealEquality(None, reason=reason)
         conventions = lift.assumed(every)
         return RealEquality(True, log_error, conventions=tuple(each for each in Convention if each in conventions))
 
-    def _lift(self, meaning: Meaning) -> Lift:
-        if meaning not in self._lifts:
-            self._lifts[meaning] = Lift(self._terms, self._draw, meaning)
-        return self._lifts[meaning]
+    def _lift(self, meaning: Meaning, number: int = 0) -> Lift:
+        if number not in self._draws:
+            self._draws[number] = Draw.of((self._seed + number) % (1 << SEED_BITS))
+        if (meaning, number) not in self._lifts:
+            self._lifts[meaning, number] = Lift(self._terms, self._draws[number], meaning)
+        return self._lifts[meaning, number]
 
 
 def _scalars(elements: ElementProof, first: Term, second: Term) -> list[tuple[Term, Term]]:

@@ -21,7 +21,7 @@ from dialect_utils.verdict.field.arithmetic import Moduli, Words
 ROUNDS = 3
 
 # Bits of a seed: more than the bits of any error bound.
-_SEED_BITS = 128
+SEED_BITS = 128
 _LOW = np.uint64((1 << 32) - 1)
 _HIGH = np.uint64(((1 << 32) - 1) << 32)
 # The multipliers of splitmix64's finalizer.
@@ -44,7 +44,7 @@ _BASES = (2, *_SMALL[:12])
 
 def fresh_seed() -> int:
     """Returns a seed that nobody knows beforehand."""
-    return secrets.randbits(_SEED_BITS)
+    return secrets.randbits(SEED_BITS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +90,7 @@ class Hashes:
 
     def word_of(self, text: str) -> int:
         """Returns a hash of a text."""
-        key = self.seed.to_bytes(_SEED_BITS // 8, "little")
+        key = self.seed.to_bytes(SEED_BITS // 8, "little")
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8, key=key).digest(), "little")
 
     def _keys_of(self, count: int) -> list[Words]:

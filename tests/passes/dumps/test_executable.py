@@ -9,6 +9,7 @@ import pytest
 
 from dialect_utils.execution import Worker, prepare, run_module
 from dialect_utils.hlo import HloModule, parse_module
+from dialect_utils.ops import HLO_NAMES, OPCODES, Trait, with_trait
 from dialect_utils.text import DiagnosticError
 from passes.dumps.executable import executable_form, is_optimized_dump
 from tests.passes.dump_files import UNOPTIMIZED
@@ -179,3 +180,24 @@ ENTRY e {
 }
 """)
     assert not is_optimized_dump(module)
+
+
+# jaxlib converts these in ways of its own, or rejects them with its reason.
+_CONVERTED = {"copy", "erf", "stochastic-convert"}
+
+
+@pytest.mark.parametrize(
+    "opcode",
+    sorted(
+        each for each in with_trait(Trait.ELEMENTWISE) & HLO_NAMES if not OPCODES[each].mlir and each not in _CONVERTED
+    ),
+)
+def test_operations_that_stablehlo_lacks_run_outside_of_dumps(opcode: str) -> None:
+    kind, count = ("u32", 2) if opcode == "mulhi" else ("f32", 1)
+    operands = [f"p{number} = {kind}[3] parameter({number})" for number in range(count)]
+    names = ", ".join(f"p{number}" for number in range(count))
+    lines = "\n  ".join([*operands, f"ROOT r = {kind}[3] {opcode}({names})"])
+    module = parse_module(f"HloModule m\n\nENTRY e {{\n  {lines}\n}}\n", "m")
+    inputs = [np.ones(3, np.uint32 if kind == "u32" else np.float32)] * count
+    assert not is_optimized_dump(module)
+    assert len(run_module(executable_form(module), inputs)) == 1

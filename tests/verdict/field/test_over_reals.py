@@ -130,3 +130,17 @@ def test_a_chain_of_divisions_has_a_bound_that_does_not_explode() -> None:
     y = x * floats(3)
     found = decided(total(x) * full("f32", 3, (3,)), total(y))
     assert found.is_equal_over_reals or "too large a degree" in str(found.outputs[0])
+
+
+def test_a_bound_that_one_draw_does_not_reach_takes_more_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair, wrong = (total(X / floats("0.8")), total(X * floats("1.25"))), total(X * floats("1.2"))
+    [one] = [each.over_reals for each in decided(*pair).outputs]
+    assert one is not None
+    monkeypatch.setattr("dialect_utils.verdict.field.decide._LARGEST_LOG_ERROR", 1.5 * one.log_error)
+    [two] = [each.over_reals for each in decided(*pair).outputs]
+    assert two is not None
+    assert two.is_equal
+    assert two.log_error == pytest.approx(2 * one.log_error)
+    assert not decided(pair[0], wrong).is_equal_over_reals
+    monkeypatch.setattr("dialect_utils.verdict.field.decide._LARGEST_LOG_ERROR", 9 * one.log_error)
+    assert not decided(*pair).is_equal_over_reals
