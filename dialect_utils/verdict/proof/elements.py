@@ -40,6 +40,7 @@ Value = Any
 
 # The most scalar terms of a proof, made in about two seconds.
 _MOST_ELEMENTS = 150_000
+_TOO_MANY = "the arrays are too large to be compared element by element"
 # The type of elements without one: undefined padding, and arrays without elements.
 _NOTHING = ElementType("unspecified", 0)
 
@@ -84,6 +85,27 @@ class ElementProof(Interpretation[Term, Elements]):
     def _same_scalars(self, a: Term, b: Term) -> bool:
         return are_nan(self.terms, a, b) or is_rounded_function(self.terms, a, b) or self._cases.same(a, b)
 
+    def value(self, term: Term) -> Value:
+        """Returns the elements of a term; raises GaveUpError, before any is made, where there are too many."""
+        if self._count + self._least_count(term) > _MOST_ELEMENTS:
+            raise GaveUpError(_TOO_MANY)
+        return super().value(term)
+
+    def _least_count(self, term: Term) -> int:
+        """Returns how many elements of a term and of its operands are not made yet, those of dynamic indices apart."""
+        count, pending, seen = 0, [term], set[Term]()
+        while pending:
+            part = pending.pop()
+            if part in seen or part in self.values:
+                continue
+            seen.add(part)
+            pending += part.operands
+            if isinstance(part.shape, ArrayShape) and part.shape.is_static:
+                is_dot = isinstance(part.label, tuple) and part.label[0] == "dot"
+                products = part.operands[0].array.dimensions[-1] if is_dot else 0
+                count += prod(part.shape.dimensions) * (1 + products)
+        return count
+
     def interpreted(self, term: Term) -> Value:
         """Returns the elements of a term; raises GaveUpError where there are too many."""
         self.terms.place = self.terms.origins[0].get(term) or self.terms.origins[1].get(term)
@@ -114,7 +136,7 @@ class ElementProof(Interpretation[Term, Elements]):
         """Counts scalar terms that are made; raises GaveUpError where there are too many."""
         self._count += count
         if self._count > _MOST_ELEMENTS:
-            raise GaveUpError("the arrays are too large to be compared element by element")
+            raise GaveUpError(_TOO_MANY)
 
     # Terms without known parts
 
