@@ -200,6 +200,12 @@ def start(program: str, *arguments: object) -> Process:
     return _start(program, list(map(str, arguments)))
 
 
+def announce(text: str) -> None:
+    """Prints what takes time next, to standard error; nothing in a program that imports these packages."""
+    if _parent is not None:
+        print(f"... {text}", file=sys.stderr, flush=True)
+
+
 @contextmanager
 def waiting(seconds: float | None) -> Iterator[None]:
     """Tells the parent that this process waits inside the block, for at most `seconds` (None: without limit)."""

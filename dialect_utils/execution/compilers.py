@@ -10,11 +10,12 @@ import os
 import select
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,9 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 CPU = "cpu"
 _LAST_CHARACTERS = 2000
 _LAST_LINES = 3
-_LATE = "no result after"
+_LATE, _MORE_TIME = "no result after", "--timeout SECONDS gives it more"
+# A compilation that takes longer is announced.
+_SILENT_SECONDS = 5.0
 _UNTRIED = "No supported config found"
 _WITHOUT_TRITON = "XLA_FLAGS=--xla_gpu_enable_triton_gemm=false leaves products to cuBLAS, which need no trial"
 # The memory of a compiler beyond what it needs to start; the limit of a command is below it.
@@ -53,7 +56,7 @@ class Figures:
     `accessed` are the bytes that all operations read and write, `seconds` is the estimate `optimal_seconds`, and
     `parameters` and `results` are the layouts of the entry as the compiler chose them. `error` is the compiler's
     message where it rejects the program; then all other fields are empty. XLA:GPU has neither of the first two:
-    `FigureCompiler` counts the bytes.
+    `FigureCompiler` counts them.
     """
 
     peak: int = 0
@@ -84,6 +87,8 @@ class Compiled:
 
 def check_installed(target: Target) -> None:
     """Raises DiagnosticError where the compiler of a target is not installed."""
+    if target.platform not in _PACKAGES:
+        target.topology(1)
     modules, name, extra, remark = _PACKAGES[target.platform]
     if not any(map(_is_installed, modules)):
         hint = f"pip install '{extra}'{remark}"
@@ -151,13 +156,17 @@ def _compiled_by(worker: _Worker, text: str) -> tuple[Figures, str]:
     try:
         worker.begin(text)
         with processes.waiting(processes.compiler_seconds):
+            if _first_done([worker], _SILENT_SECONDS) is None:
+                processes.announce(f"compiling for {worker.target}, {processes.compiler_seconds:g} s at most")
             return worker.finish()
     finally:
         worker.close()
 
 
 def _refused(target: str, figures: Figures) -> DiagnosticError:
-    """Returns the error for a program that a compiler rejects, with the last lines of its message."""
+    """Returns the error for a program that a compiler rejects, with the last lines of its message, or is late with."""
+    if figures.error.startswith(_LATE):
+        return DiagnosticError(Diagnostic(f"the compiler for {target}: {figures.error}", hint=_MORE_TIME))
     said = " ".join([line for line in figures.error.splitlines() if line.strip()][-_LAST_LINES:])
     hint = _WITHOUT_TRITON if _UNTRIED in figures.error else None
     return DiagnosticError(Diagnostic(f"the compiler for {target} refused the module: {said}", hint=hint))
@@ -170,10 +179,10 @@ class _Worker:
     """
 
     def __init__(self, target: Target | None, folder: str = "", *, wants_dump: bool = False) -> None:
-        name, platform, self._description = CPU, CPU, ""
+        self.target, platform, self._description = CPU, CPU, ""
         if target is not None:
-            name, platform, self._description = target.name, target.platform, target.description
-        self._header = {"target": name, "dump": wants_dump}
+            self.target, platform, self._description = target.name, target.platform, target.description
+        self._header = {"target": self.target, "dump": wants_dump}
         self._arguments = (_MEMORY_BYTES, platform, folder)
         self._process: processes.Process | None = None
         self.channel: Channel | None = None
@@ -219,18 +228,20 @@ class _Worker:
 class FigureCompiler:
     """Processes that compile programs for a target, at most `jobs` at once.
 
-    `count_bytes` returns the bytes that a dump accesses, in place of the compiler's count, in which the body of a loop
-    runs once. A context manager.
+    `count` returns the figures with those of a dump in place of the compiler's: its bytes accessed count the body of a
+    loop once, and its peak counts temporaries beside main memory. A context manager.
     `version` are the versions that decide the figures: of the compiler's package, jaxlib, and a GPU's description.
     Raises DiagnosticError without the compiler, and for an unknown target.
     """
 
-    def __init__(self, target: str | Target, jobs: int = 1, count_bytes: Callable[[str], int] | None = None) -> None:
+    def __init__(
+        self, target: str | Target, jobs: int = 1, count: Callable[[Figures, str], Figures] | None = None
+    ) -> None:
         found = parse_target(target)
         check_installed(found)
         self.target, self.version = found.name, _version(found)
-        self._count_bytes = count_bytes
-        self._workers = [_Worker(found, wants_dump=self._count_bytes is not None) for _ in range(jobs)]
+        self._count = count
+        self._workers = [_Worker(found, wants_dump=self._count is not None) for _ in range(jobs)]
 
     def __enter__(self) -> FigureCompiler:
         return self
@@ -252,12 +263,13 @@ class FigureCompiler:
                         with processes.waiting(processes.compiler_seconds):
                             worker.begin(text)
                     with processes.waiting(processes.compiler_seconds):
-                        worker = _first_done(running)
+                        # The one whose time is over first, where none is done.
+                        worker = _first_done(running) or min(running, key=lambda each: each.deadline)
                         done[running.pop(worker)] = worker.finish()
                     idle.append(worker)
                 figures, dump = done.pop(number)
-                if self._count_bytes is not None and dump:
-                    figures = replace(figures, accessed=self._count_bytes(dump))
+                if self._count is not None and dump:
+                    figures = self._count(figures, dump)
                 yield figures
         finally:
             # The caller has stopped early: the next answer would be that of an earlier program.
@@ -265,16 +277,19 @@ class FigureCompiler:
                 worker.close()
 
 
-def _first_done(running: Iterable[_Worker]) -> _Worker:
-    """Waits until a worker answers, or its time is over; all may write to standard error meanwhile."""
+def _first_done(running: Collection[_Worker], seconds: float = inf) -> _Worker | None:
+    """Waits until a worker answers, at most until the time of one is over; all may write to standard error meanwhile.
+
+    Returns None where no worker answers, also after `seconds`.
+    """
     poll, by_descriptor = select.poll(), {}
     for worker in running:
         assert worker.channel is not None  # it runs a program
         by_descriptor[worker.channel.answers] = worker
         for descriptor in (worker.channel.answers, worker.channel.errors):
             poll.register(descriptor, select.POLLIN)
-    first = min(by_descriptor.values(), key=lambda worker: worker.deadline)
-    while (left := first.deadline - time.monotonic()) > 0:
+    end = min(time.monotonic() + seconds, *(worker.deadline for worker in running))
+    while (left := end - time.monotonic()) > 0:
         ready = [descriptor for descriptor, _ in poll.poll(left * 1000)]
         for descriptor in ready:
             if descriptor in by_descriptor:
@@ -282,4 +297,4 @@ def _first_done(running: Iterable[_Worker]) -> _Worker:
         for worker in by_descriptor.values():
             assert worker.channel is not None  # as above
             worker.channel.last_words()
-    return first
+    return None

@@ -17,6 +17,7 @@ from dialect_utils.hlo.text.attributes import (
     called_in,
     is_calling,
     parse_aliases,
+    parse_donors,
     parse_frontend_attributes,
     renamed,
 )
@@ -228,6 +229,11 @@ class HloModule(Guarded, Module):
     def aliases(self) -> Sequence[tuple[tuple[int, ...], int, tuple[int, ...]]]:
         text = self.attributes.get("input_output_alias")
         return () if text is None else parse_aliases(text)
+
+    @property
+    def donors(self) -> Sequence[tuple[int, tuple[int, ...]]]:
+        """Returns the arrays of `buffer_donor`, whose memory any result may take: (parameter, index path)."""
+        return parse_donors(self.attributes.get("buffer_donor", ""))
 
     # Header
 

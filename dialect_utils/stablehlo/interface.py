@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from dialect_utils.layout import ArrayShape, Layout, Shape, Tile
@@ -30,7 +30,7 @@ from dialect_utils.stablehlo.types import shape_of_type, type_of_shape
 
 ENTRY_NAME = "main"
 ARGUMENTS, RESULTS = "arg_attrs", "res_attrs"
-_TYPE = "function_type"
+_TYPE, _DONOR = "function_type", "jax.buffer_donor"
 # XLA's importer writes these for the whole entry: minor_to_major and tiles of each array.
 _MODULE_LAYOUTS = {
     ARGUMENTS: ("mhlo.xla_entry_computation_parameter_layouts", "mhlo.xla_entry_computation_parameter_tiles"),
@@ -191,6 +191,14 @@ class Interface:
         entries[index] = ir.DictAttr.get(changed, self._func.context)
         self._changed.add(kind)
         return True
+
+    def donate(self, arguments: Iterable[int]) -> None:
+        """Marks arguments whose memory the caller gives away, as JAX does."""
+        entries, context = self._attributes(ARGUMENTS), self._func.context
+        for index in arguments:
+            entry = {**attribute_entries(entries[index]), _DONOR: ir.BoolAttr.get(True, context)}
+            entries[index] = ir.DictAttr.get(entry, context)
+            self._changed.add(ARGUMENTS)
 
     def write(self) -> None:
         """Writes the changes into MLIR's attributes."""

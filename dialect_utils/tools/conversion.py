@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal, cast
 
 from dialect_utils.io.files import Emit, encode, parse_bytes, serialize
@@ -121,18 +121,18 @@ def _from_hlo(module: HloModule) -> Module:
         module.give_lines()
         module.sort_callees_first()
     # XLA's importer writes the layouts as attributes.
-    made = _parsed(execution.hlo_to_stablehlo(module.text(), module.source.name))
+    made = cast("StableHloModule", _parsed(execution.hlo_to_stablehlo(module.text(), module.source.name)))
     if module.aliases:
         made.set_attribute(_ALIASES, f"[{', '.join(_flat_aliases(module, made.attributes[_ALIASES]))}]")
+    # The importer drops donors.
+    donors = {(number, *path) for number, path in module.donors}
+    made.entry.interface.donate(number for number, path in enumerate(_paths(module.entry_layout[0])) if path in donors)
     return made
 
 
 def _flat_aliases(module: HloModule, text: str) -> Iterator[str]:
     """Yields the aliases that MLIR's text of a module lists, between arguments and results that are arrays."""
-    parameters, results = (
-        [path for number, shape in enumerate(shapes) for path, _ in shape.leaves_by_path((number,))]
-        for shapes in module.entry_layout
-    )
+    parameters, results = map(_paths, module.entry_layout)
     for kind, path, number, result_path in _ALIAS.findall(text):
         ends = (int(number), *numbers_in(path)), (0, *numbers_in(result_path))
         # The table of a tuple's addresses has no place in StableHLO.
@@ -140,6 +140,11 @@ def _flat_aliases(module: HloModule, text: str) -> Iterator[str]:
             result = f"array<i64: {results.index(ends[1])}>" if len(results) > 1 else "array<i64>"
             argument = f"parameter_index = array<i64>, parameter_number = {parameters.index(ends[0])} : i64"
             yield f'{{alias = {{kind = "{kind}", {argument}}}, output_index = {result}}}'
+
+
+def _paths(shapes: Iterable[Shape]) -> list[tuple[int, ...]]:
+    """Returns the paths of the arrays of shapes, each with the position of its shape first."""
+    return [path for number, shape in enumerate(shapes) for path, _ in shape.leaves_by_path((number,))]
 
 
 def _from_stablehlo(module: StableHloModule) -> Module:

@@ -111,10 +111,10 @@ def _proved(
         rounds_operands=may_round and has_narrow_operands((stages[0], stages[-1])),
     )
     if not has_calls or _callees(stages[0]) == _callees(stages[-1]):
-        found = proved(stages, over_reals=not has_calls)
+        found = proved(stages, over_reals=options.over_reals and not has_calls)
         if not has_calls or found.answer != "unknown":
             return stages, found
-    return defined, proved(defined, over_reals=True)
+    return defined, proved(defined, over_reals=options.over_reals)
 
 
 def _conditional(stages: Sequence[Module], proved: ProofResult | None, options: Options) -> ConditionalProof | None:

@@ -147,6 +147,9 @@ def _nested(anchor: Text, rest: str) -> DiagnosticError:
 def _parse_pass(piece: Text) -> PassText:
     piece = piece.stripped()
     text = str(piece)
+    if text.endswith(".py"):
+        hint = "a file of your own becomes a pass by an entry point of its package: docs/tutorials/own-pass.md"
+        raise piece.error("expected the name of a pass, not a file", hint)
     match = _NAME.match(text)
     if match is None:
         raise _at_least_one(piece).error("expected the name of a pass")

@@ -18,14 +18,12 @@ from relayout.tuning.changes import EntryArray, as_stablehlo, change_of, changed
 _Costs = tuple[int, int]
 
 
-def try_layouts(why: Why, module: Module, target: str) -> Why:
-    """Returns causes whose advice about layouts says what the program costs that is compiled with it.
+def try_advice(why: Why, module: Module, target: str) -> Why:
+    """Returns causes whose advice about layouts and donations says what the program costs that is compiled with it.
 
     Raises DiagnosticError where the compiler refuses the program as it is; advice that it refuses is dropped.
     """
-    changes = dict.fromkeys(
-        each.change for each in why.causes if each.change is not None and each.change.major_to_minor
-    )
+    changes = dict.fromkeys(each.change for each in why.causes if each.change is not None)
     if not changes:
         return why
     program = as_stablehlo(in_dialect_of("stablehlo", module))
@@ -45,9 +43,8 @@ def _tried(cause: Cause, said: dict[Change, str | None]) -> Cause:
 
 def _said(program: StableHloModule, change: Change, before: _Costs, target: str) -> str | None:
     """Returns the costs with a change beside those without it, None where the compiler refuses the change."""
-    entry, start = EntryArray(change.action == "result layout", change.number), change_of(program)
     try:
-        after = _costs(changed_module(program, start.with_mode(entry, mode_of(change.major_to_minor[::-1]))), target)
+        after = _costs(_changed(program, change), target)
     except DiagnosticError:
         return None
     accessed, peak = (
@@ -55,6 +52,15 @@ def _said(program: StableHloModule, change: Change, before: _Costs, target: str)
         for old, new in zip(before, after, strict=True)
     )
     return f"compiled so, the program accesses {accessed}, and its peak is {peak}"
+
+
+def _changed(program: StableHloModule, change: Change) -> StableHloModule:
+    if change.action == "donation":
+        donating = program.clone()
+        donating.entry.interface.donate([change.number])
+        return donating
+    entry = EntryArray(change.action == "result layout", change.number)
+    return changed_module(program, change_of(program).with_mode(entry, mode_of(change.major_to_minor[::-1])))
 
 
 def _costs(program: Module, target: str) -> _Costs:

@@ -82,7 +82,7 @@ class Check(Command):
     functions: bool = flag("judge each pair of functions of one name, private ones too (default: the entry, if any)")
     sharded: bool = flag("the second module is for several devices, and computes on parts of the first one's arrays")
     placements: str | None = option("FILE", "with --sharded: JSON that says which device holds which part")
-    certificate: str | None = option("FILE", "write the proof, which `relayout replay A B FILE` checks")
+    certificate: str | None = option("FILE", "write the proof, which `relayout check --replay A B FILE` checks")
     devices: int | None = option("N", "host devices, where the modules do not say it", count)
     comparison: ComparisonOptions = group(ComparisonOptions)
     verbose: bool = flag("say all that is known: data, planted mistakes, where proofs end, each output, rules")

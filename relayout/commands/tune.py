@@ -13,6 +13,7 @@ from dialect_utils.io.files import STANDARD_INPUT, decode, encode
 from dialect_utils.io.inputs import Input
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.ops.device_counts import devices_of
+from dialect_utils.processes import announce
 from dialect_utils.text import DiagnosticError, read_input
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
@@ -129,7 +130,7 @@ class Tune(Command):
         with figure_compiler(self.named_target, self.objective, self.jobs) as compiler:
             search = Search(module, self._measured(compiler, known), self.objective, self.budget)
             search.told = partial(self._show_progress, search)
-            search.waits = lambda text: print(f"... {text}", file=sys.stderr, flush=True)
+            search.waits = announce
             tuning = search.run()
         self._print(tuning.program, {"file": read.path, **tuning_json(tuning)}, tuning_page(tuning, self.width))
         return DONE

@@ -1,4 +1,4 @@
-"""`relayout why`: the pass that introduced each copy of a compiled program, and what removes the copy."""
+"""`relayout report --why`: the pass that introduced each copy of a compiled program, and what removes the copy."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Why(Command):
     """The causes of moved and padded arrays, for each program of a compilation."""
 
     examples = (
-        "relayout why examples/attention.mlir --target cpu",
-        "relayout why examples/attention.hlo --target cpu --json",
+        "relayout report --why examples/attention.mlir --target cpu",
+        "relayout report --why examples/attention.hlo --target cpu --json",
     )
     rules = (
         excludes("value", ("top",), "with a VALUE"),
@@ -42,9 +42,7 @@ class Why(Command):
         module="explain these programs only: jit_f, module_0003",
     )
     top: int = option("N", f"the N most expensive (default {SHOWN})", count, default=SHOWN)
-    trial: bool = flag(
-        "compile the program again with each change of a layout or a sharding, and say the costs", "--try"
-    )
+    trial: bool = flag("compile the program again with each advised change, and say the costs", "--try")
     limits: LimitOptions = group(LimitOptions, timeout="for each program (default 9, more for large ones)")
 
     @contextmanager
@@ -72,12 +70,12 @@ class Why(Command):
         found = explain_modules(unit.label, unit.inputs, self.value, self.top)
         if self.trial and self.compilation.target is not None:
             from relayout.causes.collectives import try_changes
-            from relayout.causes.trying import try_layouts
+            from relayout.causes.trying import try_advice
 
             program, target = read_module(self.file, function_of(self.compilation.function)), self.compilation.target
-            found = try_layouts(try_changes(found, program, target), program, target)
+            found = try_advice(try_changes(found, program, target), program, target)
         elif self.compilation.target is not None and any(each.change is not None for each in found.causes):
-            console.diagnose([Diagnostic("--try says what the program costs with each advised layout", None, "note")])
+            console.diagnose([Diagnostic("--try says what the program costs with each advised change", None, "note")])
         if self.json:
             print_json(found.as_json())
         else:

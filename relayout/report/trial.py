@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dialect_utils.execution.compilers import Compiled, compile_for
+from dialect_utils.execution.compilers import compile_for
 from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Layout, Shape
@@ -15,18 +15,25 @@ from dialect_utils.memory.sharing import elements
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
 from relayout.report.terminal import clip, format_table
 
-_SHOWN = ("argument", "output", "alias", "temp", "peak")
+# The words of `relayout report`, and the names of its totals.
+_SHOWN = {
+    "arguments": "argument_bytes",
+    "outputs": "output_bytes",
+    "of which alias": "alias_bytes",
+    "temporaries": "temporary_bytes",
+    "peak": "main_memory_peak_bytes",
+    "accessed": "bytes_accessed",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The compiler's figures before and after the advised layouts; `layouts` are pairs: (`argument 0`, layout)."""
+    """The reports before and after the advised layouts; `layouts` are pairs: (`argument 0`, layout)."""
 
     target: str
     layouts: tuple[tuple[str, str], ...]
-    before: Compiled
-    after: Compiled | None
-    report: MemoryReport
+    before: MemoryReport
+    after: MemoryReport | None
 
 
 def try_advice(module: Module, target: str) -> Trial:
@@ -37,12 +44,11 @@ def try_advice(module: Module, target: str) -> Trial:
     if module.dialect != "stablehlo":
         message = f"{module.name or 'the module'} is HLO; the compiler is given the StableHLO of a program"
         raise DiagnosticError(Diagnostic(message))
-    before = compile_for(module.text(), target)
-    report = MemoryReport(parse_bytes(encode(before.dump), "compiled.hlo"), target)
-    entry = report.module.entry
-    wanted = [dict(_wanted(report, side, values)) for side, values in enumerate((entry.parameters, entry.results))]
+    before = _compiled(module, target)
+    entry = before.module.entry
+    wanted = [dict(_wanted(before, side, values)) for side, values in enumerate((entry.parameters, entry.results))]
     if not any(wanted):
-        return Trial(target, (), before, None, report)
+        return Trial(target, (), before, None)
     changed = module.clone()
     sides = [
         [
@@ -52,15 +58,19 @@ def try_advice(module: Module, target: str) -> Trial:
         for shapes, orders in zip(changed.entry_layout, wanted, strict=True)
     ]
     changed.set_entry_layout(*sides)
-    after = compile_for(changed.text(), target)
+    after = _compiled(changed, target)
     names = ("argument", "result")
-    compiled = parse_bytes(encode(after.dump), "compiled.hlo").entry_layout
+    compiled = after.module.entry_layout
     said = tuple(
         (f"{name} {number}", _said(shapes[number], [part for shape in found for part in shape.parts][number]))
         for name, shapes, orders, found in zip(names, sides, wanted, compiled, strict=True)
         for number in sorted(orders)
     )
-    return Trial(target, said, before, after, report)
+    return Trial(target, said, before, after)
+
+
+def _compiled(module: Module, target: str) -> MemoryReport:
+    return MemoryReport(parse_bytes(encode(compile_for(module.text(), target).dump), "compiled.hlo"), target)
 
 
 def _said(wanted: Shape, found: Shape) -> str:
@@ -85,7 +95,7 @@ def trial_page(trial: Trial, width: int | None = None) -> str:
 
 
 def _lines(trial: Trial) -> Iterator[str]:
-    yield f"compiled for {trial.target}; the compiler's own figures"
+    yield f"compiled for {trial.target}; the figures are those of relayout report"
     if trial.after is None:
         rows = [(name, format_bytes(size)) for name, size in _figures(trial.before)]
         yield from format_table(("", "as it is"), rows)
@@ -98,5 +108,6 @@ def _lines(trial: Trial) -> Iterator[str]:
     yield from format_table(("", "as it is", "as advised"), rows3)
 
 
-def _figures(compiled: Compiled) -> list[tuple[str, int]]:
-    return [(name, getattr(compiled.figures, name)) for name in _SHOWN]
+def _figures(report: MemoryReport) -> list[tuple[str, int]]:
+    totals = report.totals()
+    return [(word, totals[name]) for word, name in _SHOWN.items()]

@@ -39,7 +39,7 @@ def trial_line(trial: Trial, start: Trial, *, is_best: bool) -> str:
 def _lines(tuning: Tuning) -> Iterator[str]:
     start, best = tuning.start, tuning.best
     yield f"{tuning.target}, {tuning.version}: {len(tuning.trials)} programs compiled, none of them executed"
-    yield "accessed are the bytes that relayout report counts, loops with their iterations"
+    yield "bytes are those that relayout report counts: of main memory, and accessed by loops in all iterations"
     if not parse_target(tuning.target).has_costs:
         yield "the compiler estimates no time"
     rows = [_row(each, start, is_best=each == best) for each in tuning.trials]

@@ -135,6 +135,7 @@ class Search:
     def _proof(self, change: Change) -> tuple[bool, str]:
         """Returns whether a changed program is proved equal to the unchanged one, and the evidence or the reason."""
         if change not in self._proofs:
+            self.waits(f"proving {change.described(self.trials[0].change)}")
             self._proofs[change] = proved_equal(self.module, self._candidates.programs.module(change))
         return self._proofs[change]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from math import inf
 from typing import Literal, NamedTuple
@@ -71,21 +71,32 @@ def relative(before: Figures, after: Figures, objective: Objective) -> float | N
 
 
 def figure_compiler(target: str, objective: Objective, jobs: int) -> FigureCompiler:
-    """Returns the compiler of a target, with the bytes that `relayout report` counts.
+    """Returns the compiler of a target, with the figures of memory that `relayout report` counts.
 
     Raises DiagnosticError without the compiler, for an unknown target, and for a time that it does not estimate.
     """
     if objective == "time" and not parse_target(target).has_costs:
         hint = "--objective peak or bytes"
         raise DiagnosticError(Diagnostic(f"the compiler for {target} estimates no time", hint=hint))
-    return FigureCompiler(target, jobs, _accessed_bytes)
+    return FigureCompiler(target, jobs, counted_figures)
 
 
-def _accessed_bytes(dump: str) -> int:
-    return MemoryReport(parse_bytes(encode(dump), "compiled.hlo")).cost.bytes_accessed
+def counted_figures(figures: Figures, dump: str) -> Figures:
+    """Returns figures with the bytes that `relayout report` counts for an optimized dump."""
+    report = MemoryReport(parse_bytes(encode(dump), "compiled.hlo"))
+    usage = report.usage
+    return replace(
+        figures,
+        peak=usage.main_memory_peak_bytes,
+        argument=usage.argument_bytes,
+        output=usage.output_bytes,
+        alias=usage.alias_bytes,
+        temp=usage.temporary_bytes,
+        accessed=report.cost.bytes_accessed,
+    )
 
 
-_VERSION = 2
+_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,31 @@ def test_a_compiler_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: py
     assert not is_running(ready.argument)
 
 
+def test_a_long_compilation_is_announced_and_ends_at_its_deadline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(processes, "announce", said.append)
+    made, never = tmp_path / "made", tmp_path / "never"
+    assert compile_for(f"make {made} 1", "tpu-v5e").figures.peak == 1
+    assert said == []
+    monkeypatch.setattr(compilers, "_SILENT_SECONDS", 0.0)
+    monkeypatch.setattr(processes, "compiler_seconds", 0.5)
+    late = "^error: the compiler for tpu-v5e: no result after 0.5 seconds\nhint: --timeout SECONDS gives it more$"
+    with pytest.raises(DiagnosticError, match=late):
+        compile_for(f"wait {never} 2", "tpu-v5e")
+    with pytest.raises(DiagnosticError, match=late):
+        dump_passes(f"wait {never} 2", "tpu-v5e", str(tmp_path))
+    assert said == ["compiling for tpu-v5e, 0.5 s at most"] * 2
+
+
+def test_only_commands_announce(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    processes.announce("compiling")
+    monkeypatch.setattr(processes, "_parent", object())
+    processes.announce("ranking")
+    assert capsys.readouterr().err == "... ranking\n"
+
+
 def test_a_product_that_the_compiler_cannot_try_has_a_way_out(tmp_path: Path) -> None:
     with pytest.raises(DiagnosticError, match=r"refused the module: .*7\nhint: XLA_FLAGS=--xla_gpu_enable_triton_gemm"):
         compile_for(f"refuse {tmp_path / 'made'} 7", "gpu-h100")

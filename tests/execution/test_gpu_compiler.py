@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 import relayout
 from dialect_utils import processes
-from dialect_utils.execution.compilers import FigureCompiler, compile_for
+from dialect_utils.execution.compilers import FigureCompiler, Figures, compile_for
 from dialect_utils.layout.targets.gpu import GPUS
 from dialect_utils.text import DiagnosticError
 from relayout.cli import main
@@ -62,11 +63,11 @@ def test_a_program_for_four_devices_is_compiled_for_four() -> None:
 def test_one_process_compiles_several_programs_and_bytes_are_counted() -> None:
     counted: list[str] = []
 
-    def count(dump: str) -> int:
+    def count(figures: Figures, dump: str) -> Figures:
         counted.append(dump)
-        return 77
+        return replace(figures, accessed=77)
 
-    with FigureCompiler("gpu-a100", count_bytes=count) as compiler:
+    with FigureCompiler("gpu-a100", count=count) as compiler:
         assert "jaxlib" in compiler.version
         first, wrong, second = compiler.compile_all([PRODUCT, "module", SHARDED.replace("= 4 :", "= 2 :")])
     assert (first.accessed, first.error, first.seconds) == (77, "", 0)
@@ -83,7 +84,7 @@ def test_commands_take_a_gpu_as_target(tmp_path: Path, capsys: pytest.CaptureFix
     gpu.write_text(GPUS[0].description)
     assert main(["validate", str(file), "--target", str(gpu), "--only", "layout-assignment|priority-fusion"]) == 0
     assert "no step is different" in capsys.readouterr().out
-    assert main(["why", str(file), "--target", "gpu-b200"]) == 0
+    assert main(["report", "--why", str(file), "--target", "gpu-b200"]) == 0
     capsys.readouterr()
     assert main(["report", str(file), "--target", "gpu-h100"]) == 0
     told = capsys.readouterr()

@@ -6,9 +6,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from dialect_utils.execution.compilers import Compiled, Figures
+from dialect_utils.execution.compilers import Compiled, Figures, compile_for
 from dialect_utils.io.files import parse_bytes
-from dialect_utils.text import DiagnosticError
+from dialect_utils.text import DiagnosticError, format_bytes
 from relayout.report.trial import trial_page, try_advice
 
 PROGRAM = b"""
@@ -26,7 +26,8 @@ module @m {
 @pytest.mark.skipif(find_spec("libtpu") is None, reason="libtpu, the extra relayout[tpu], is not installed")
 def test_a_program_is_compiled_for_a_tpu_and_its_figures_agree_with_the_report() -> None:
     trial = try_advice(parse_bytes(PROGRAM, "conv.mlir"), "tpu-v5e")
-    assert trial.before.figures.argument == trial.report.usage.argument_bytes
+    compiled = compile_for(PROGRAM.decode(), "tpu-v5e")
+    assert compiled.figures.argument == trial.before.usage.argument_bytes
     page = trial_page(trial, 200)
     assert "compiled for tpu-v5e" in page
     assert ("as advised" in page) == (trial.after is not None)
@@ -69,6 +70,7 @@ def test_arguments_and_results_are_tried_in_the_order_within_the_program(
     # The second result is not copied: it stays free.
     assert given[1].count('mhlo.layout_mode = "{0,1}"') == 2
     page = trial_page(trial, 200)
+    assert f"peak  {format_bytes(trial.before.usage.main_memory_peak_bytes)}" in page
     assert "argument 0 handed over as f32[8,16]{0,1}" in page
     assert "result 0 handed back as f32[8,16]{0,1}" in page
     assert ("for which the compiler took f32[8,16]{1,0:T(8,128)}" in page) is not accepted

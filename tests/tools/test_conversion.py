@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 
 import pytest
@@ -123,6 +124,15 @@ def test_aliases_of_tuples_are_those_of_their_arrays() -> None:
     made = parse_bytes(convert(parse_bytes(ALIASES.encode(), "aliases.hlo"), "stablehlo"), "made.mlir")
     back = parse_bytes(convert(made, "hlo"), "back.hlo")
     assert back.attributes["input_output_alias"] == "{ {0}: (2, {}, may-alias), {1}: (0, {}, must-alias) }"
+
+
+def test_donors_are_kept() -> None:
+    donors = "buffer_donor={ (0, {}), (1, {1}) }"
+    text = re.sub(r"input_output_alias=.*", donors, ALIASES)
+    made = parse_bytes(convert(parse_bytes(text.encode(), "donors.hlo"), "stablehlo"), "made.mlir")
+    assert made.text().count("jax.buffer_donor = true") == 2
+    back = parse_bytes(convert(made, "hlo"), "back.hlo")
+    assert back.attributes["buffer_donor"] == "{ (0, {}), (3, {}) }"
 
 
 def test_an_alias_of_the_only_array_of_a_tuple_is_one_of_the_result() -> None:

@@ -16,7 +16,8 @@ from dialect_utils.hlo.text.grammar import PLAIN_METADATA, without_strings
 from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
 from dialect_utils.ops import calling_attributes, calling_opcodes
-from dialect_utils.ops.inference import Written
+from dialect_utils.ops.devices import numbers_in
+from dialect_utils.ops.inference import Written, integer
 from dialect_utils.ops.movement import pad_step, slice_step, transpose_step
 from dialect_utils.text import Source, without_comments
 
@@ -26,6 +27,7 @@ _INT = re.compile(r"-?\d+", re.ASCII)
 _OP_NAME = re.compile(r'\bop_name="((?:[^"\\]++|\\.)*+)"')
 _PATH = r"\{((?>(?:(?<!\d)\d{1,9}(?!\d)|[,\s])*))\}"
 _ALIAS = re.compile(rf"{_PATH}\s*:\s*\(\s*(\d{{1,9}})\s*,\s*{_PATH}", re.ASCII)
+_DONOR = re.compile(r"\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}", re.ASCII)
 # `"output_reverse_dimensions":["0"]` in the TPU compiler's backend_config.
 _REVERSED = re.compile(r'"output_reverse_dimensions"\s*:\s*\[([^\]]*)\]')
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]+|[0-7]{1,3}|.)", re.DOTALL)
@@ -64,6 +66,11 @@ def parse_aliases(text: str) -> tuple[tuple[tuple[int, ...], int, tuple[int, ...
         (_index_path(match[1]), int(match[2]), _index_path(match[3]))
         for match in _ALIAS.finditer(without_comments(text))
     )
+
+
+def parse_donors(text: str) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Returns (parameter number, parameter index path) of a buffer_donor text."""
+    return tuple((integer(match[1]), tuple(numbers_in(match[2]))) for match in _DONOR.finditer(without_comments(text)))
 
 
 def _index_path(text: str) -> tuple[int, ...]:

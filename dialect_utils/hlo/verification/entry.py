@@ -23,7 +23,6 @@ from dialect_utils.ops.devices import numbers_in
 from dialect_utils.ops.inference import Instance, ShapeError, integer, is_compatible
 from dialect_utils.text import Diagnostic, Location, Severity, Span, nearest
 
-_DONOR = re.compile(r"\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}", re.ASCII)
 _MUST_ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}\s*,\s*must-alias", re.ASCII)
 # The attributes of a module that XLA's parser knows (HloParserImpl::ParseHloModule).
 # A name in the signature of a computation. Group: the character before it.
@@ -189,8 +188,7 @@ def _donor_problems(module: HloModule, parameters: Sequence[Shape]) -> Iterator[
     """Yields donated buffers that do not exist, or that an alias already gives to a result."""
     place = Location(module.source, _span_of(module, "buffer_donor"))
     aliased = {(number, path) for _, number, path in module.aliases}
-    for found in _DONOR.finditer(module.attributes.get("buffer_donor", "")):
-        number, path = integer(found[1]), tuple(numbers_in(found[2]))
+    for number, path in module.donors:
         donor = subshape(parameters[number] if number < len(parameters) else None, path)
         if donor is None or isinstance(donor, TupleShape):
             what = "which does not exist" if donor is None else "which is not an array"

@@ -7,7 +7,7 @@ XLA:GPU gives entry arrays the descending order, without tiles; elements of 2 an
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 
 SUFFIX = ".txtpb"
 _BYTE = 8
+# xla/backends/gpu/transforms/collectives, gpu_memory_space_assignment.h: memory that NCCL registers.
+_SPACES = ((0, "memory"), (1, "memory of collectives, S(1)"))
 # Products and sums of dense bf16 matrices in one clock of one core, by compute capability ("major.minor" or "major"):
 # NVIDIA's papers on the architectures Volta (f16), Ampere, Ada, Hopper and Blackwell.
 _FLOPS_PER_CLOCK = {"7": 1024, "8": 1024, "8.0": 2048, "9": 4096, "10": 8192, "12": 1024}
@@ -29,6 +31,7 @@ _FLOPS_PER_CLOCK = {"7": 1024, "8": 1024, "8.0": 2048, "9": 4096, "10": 8192, "1
 class Gpu(Target):
     """A GPU; `memory_bytes` are those of its description."""
 
+    capability: int = field(kw_only=True, default=0)
     platform = "cuda"
     peak_source = "cores, clock and bandwidth of the description"
     has_costs = False
@@ -58,7 +61,8 @@ def described_gpu(name: str, text: str) -> Gpu:
     if wrong is not None:
         raise DiagnosticError(Diagnostic(f"{name}: its {wrong} is no finite positive number"))
     per_clock = _FLOPS_PER_CLOCK.get(f"{major}.{minor}") or _FLOPS_PER_CLOCK.get(major, 0)
-    return Gpu(name, cores * clock * 1e9 * per_clock, bandwidth, int(memory), description=text)
+    peak = cores * clock * 1e9 * per_clock
+    return Gpu(name, peak, bandwidth, int(memory), description=text, spaces=_SPACES, capability=int(float(major)))
 
 
 def _fact(name: str, text: str, field_name: str, default: str | None = None) -> str:

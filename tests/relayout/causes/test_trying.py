@@ -11,7 +11,8 @@ from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout.causes import trying
-from relayout.causes.trying import try_layouts
+from relayout.causes.result import Change
+from relayout.causes.trying import try_advice
 from tests.paths import ROOT
 
 PROGRAM = b"""func.func @main(%x: tensor<512x3xf32>, %i: tensor<7xi32>) -> tensor<512x3xf32> {
@@ -40,7 +41,7 @@ def test_advice_says_its_costs(monkeypatch: pytest.MonkeyPatch, after: tuple[int
 
     monkeypatch.setattr(trying, "_costs", costs)
     (why,) = relayout.why(ROOT / "tests" / "corpus" / "why" / "gathered_rows", "copy.2")
-    (cause,) = try_layouts(why, parse_bytes(PROGRAM, "f.mlir"), "tpu-v5e").causes
+    (cause,) = try_advice(why, parse_bytes(PROGRAM, "f.mlir"), "tpu-v5e").causes
     assert cause.advice == (f"{why.causes[0].advice}; compiled so, {said}" if said else "")
     assert (cause.change is None) == (after is None)
 
@@ -49,4 +50,15 @@ def test_without_advice_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(trying, "_costs", None)
     (why,) = relayout.why(ROOT / "tests" / "corpus" / "why" / "gathered_rows", "copy.2")
     bare = replace(why, causes=(replace(why.causes[0], change=None),))
-    assert try_layouts(bare, parse_bytes(PROGRAM, "f.mlir"), "tpu-v5e") is bare
+    assert try_advice(bare, parse_bytes(PROGRAM, "f.mlir"), "tpu-v5e") is bare
+
+
+def test_a_donation_is_tried_as_jax_writes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def costs(program: Module, target: str) -> tuple[int, int]:
+        return 1 << 20, (1 if "jax.buffer_donor = true" in program.text() else 2) << 20
+
+    monkeypatch.setattr(trying, "_costs", costs)
+    (why,) = relayout.why(ROOT / "tests" / "corpus" / "why" / "gathered_rows", "copy.2")
+    donated = replace(why.causes[0], change=Change("donation", 0, (), 0, 0))
+    (cause,) = try_advice(replace(why, causes=(donated,)), parse_bytes(PROGRAM, "f.mlir"), "tpu-v5e").causes
+    assert cause.advice.endswith("accesses 1 MiB as before, and its peak is 1 MiB in place of 2 MiB")

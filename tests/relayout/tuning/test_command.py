@@ -55,7 +55,7 @@ def test_a_wrong_command_is_told(
 
 
 def test_a_file_of_trials_is_not_written_over(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    written = '{\n "relayout trials": 2,\n "trials": {}\n}\n'
+    written = '{\n "relayout trials": 3,\n "trials": {}\n}\n'
     Path("t.json").write_text(written)
     assert main(["tune", "m.mlir", "--target", "tpu-v5e", "--trials", "t.json"]) == 2
     assert "--trials t.json is there already" in capsys.readouterr().err

@@ -5,8 +5,28 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.execution.compilers import Figures
-from relayout.tuning.trials import NOTABLE, OBJECTIVES, Objective, figure, needed_bytes, relative, score
+from dialect_utils.io.files import parse_bytes
+from dialect_utils.memory import MemoryReport
+from relayout.tuning.trials import (
+    NOTABLE,
+    OBJECTIVES,
+    Objective,
+    counted_figures,
+    figure,
+    needed_bytes,
+    relative,
+    score,
+)
 
+DUMP = """HloModule m, is_scheduled=true
+
+ENTRY e {
+  p = f32[8,128]{1,0:T(8,128)} parameter(0)
+  a = f32[8,128]{1,0:T(8,128)S(1)} negate(p)
+  b = f32[8,128]{1,0:T(8,128)S(1)} negate(a)
+  ROOT r = f32[8,128]{1,0:T(8,128)} add(a, b)
+}
+"""
 SMALL = Figures(peak=100, accessed=50, seconds=3.0)
 _FULL = (
     "RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO "
@@ -66,3 +86,9 @@ def test_a_change_is_a_part_of_the_old_figure() -> None:
     assert relative(SMALL, FULL, "peak") is None
     assert relative(FULL, SMALL, "peak") is None
     assert 0 < NOTABLE < 0.1
+
+
+def test_a_peak_leaves_out_temporaries_beside_main_memory() -> None:
+    usage = MemoryReport(parse_bytes(DUMP.encode(), "m")).usage
+    assert counted_figures(SMALL, DUMP).peak == usage.main_memory_peak_bytes == 2 * 4096
+    assert usage.peak_bytes == 4 * 4096
