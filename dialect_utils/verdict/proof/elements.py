@@ -18,16 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.execution.constants import bits_of
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape
+from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.proof.algebra.numbers import are_nan, is_rounded_function
 from dialect_utils.verdict.proof.algebra.sums import reduced, sum_of_products
+from dialect_utils.verdict.proof.bits import joined_bits, part_of_bits
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.dynamic_indices import DynamicIndices, Elements, array_of, mapped
 from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, GaveUpError, Term, Terms
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.rules.arrays import PARTS_OF_BITS
 from dialect_utils.verdict.rules.formats import number_bits, value_of
 from dialect_utils.verdict.terms.interpretation import Interpretation
 
@@ -360,50 +360,3 @@ def _terms_within(result: Term, variables: Sequence[Term]) -> list[Term]:
                 raise UndefinedError("the function is not elementwise")
             found[part] = None
     return [*found]
-
-
-def part_of_bits(terms: Terms, written: Term) -> Term:
-    """Returns part i of an element's bits as `convert(x >> i * bits)`; unchanged if no integer type is as wide as x."""
-    (whole,), kind = written.operands, written.array.element_type
-    wide, narrow = _unsigned(whole.array.element_type), _unsigned(kind)
-    assert isinstance(written.label, tuple)  # the position comes after the name
-    if wide is None or narrow is None:
-        return written
-    count = terms.literal(wide, int(written.label[1]) * kind.bits, ())
-    is_first = not terms.constant_bits(count)
-    bits = _read_as_is(terms, whole, wide)
-    shifted = bits if is_first else terms.each_as_is("shift-right-logical", wide, (bits, count))
-    low = terms.each_as_is("convert", narrow, [shifted])
-    terms.step(PARTS_OF_BITS, written, _read_as_is(terms, low, kind))
-    value = terms.reread(whole, wide)
-    value = value if is_first else terms.each("shift-right-logical", wide, (value, count))
-    return terms.reread(terms.each("convert", narrow, [value]), kind)
-
-
-def joined_bits(terms: Terms, written: Term) -> Term:
-    """Returns joined elements as the `or` of `x_i << i * bits`; unchanged if no integer type is as wide."""
-    kind, size = written.array.element_type, written.operands[0].array.element_type.bits
-    wide, narrow = _unsigned(kind), _unsigned(written.operands[0].array.element_type)
-    if wide is None or narrow is None:
-        return written
-    as_is, values = [], []
-    for i, item in enumerate(written.operands):
-        count = terms.literal(wide, i * size, ())
-        plain = terms.each_as_is("convert", wide, [_read_as_is(terms, item, narrow)])
-        as_is.append(terms.each_as_is("shift-left", wide, (plain, count)) if i else plain)
-        value = terms.each("convert", wide, [terms.reread(item, narrow)])
-        values.append(terms.each("shift-left", wide, (value, count)) if i else value)
-    total = terms.each_as_is("or", wide, as_is)
-    terms.step(PARTS_OF_BITS, written, _read_as_is(terms, total, kind))
-    return terms.reread(terms.each("or", wide, values), kind)
-
-
-def _unsigned(kind: ElementType) -> ElementType | None:
-    """Returns the unsigned integer as wide as an integer or a float; None for other types."""
-    is_number = kind.is_integral or kind.is_floating
-    return ELEMENT_TYPES.get(f"u{kind.bits}") if is_number and not kind.is_complex else None
-
-
-def _read_as_is(terms: Terms, term: Term, kind: ElementType) -> Term:
-    is_same = term.array.element_type == kind
-    return term if is_same else terms.each_as_is(("bitcast-convert", kind), kind, [term])
