@@ -55,14 +55,17 @@ def described_gpu(name: str, text: str) -> Gpu:
     capability = re.search(r"cuda_compute_capability\s*\{[^}]*", text)
     inside = capability[0] if capability is not None else ""
     major, minor = _fact(name, inside, "major"), _fact(name, inside, "minor", "0")
-    names = ("core_count", "clock_rate_ghz", "memory_bandwidth", "device_memory_size")
-    cores, clock, bandwidth, memory = facts = [float(_fact(name, text, each)) for each in names]
+    names = ("core_count", "clock_rate_ghz", "memory_bandwidth", "device_memory_size", "major")
+    cores, clock, bandwidth, memory, number = facts = [
+        *(float(_fact(name, text, each)) for each in names[:-1]),
+        float(major),
+    ]
     wrong = next((each for each, fact in zip(names, facts, strict=True) if not 0 < fact < inf), None)
     if wrong is not None:
         raise DiagnosticError(Diagnostic(f"{name}: its {wrong} is no finite positive number"))
     per_clock = _FLOPS_PER_CLOCK.get(f"{major}.{minor}") or _FLOPS_PER_CLOCK.get(major, 0)
     peak = cores * clock * 1e9 * per_clock
-    return Gpu(name, peak, bandwidth, int(memory), description=text, spaces=_SPACES, capability=int(float(major)))
+    return Gpu(name, peak, bandwidth, int(memory), description=text, spaces=_SPACES, capability=int(number))
 
 
 def _fact(name: str, text: str, field_name: str, default: str | None = None) -> str:
