@@ -213,8 +213,8 @@ TEXT_ONLY_COMMANDS = [
     ["opt", "examples/attention.hlo"],
     ["opt", "examples/attention.hlo", "-p", "annotate-layouts{target=tpu-v5e},expand-tiling"],
     ["explain", "f32[3,5]{1,0:T(2,2)}"],
-    ["index", "f32[3,5]{1,0:T(2,2)}", "2,3"],
-    ["bitcast", "f32[3,5]", "f32[15]"],
+    ["explain", "--index", "f32[3,5]{1,0:T(2,2)}", "2,3"],
+    ["explain", "--bitcast", "f32[3,5]", "f32[15]"],
 ]
 
 

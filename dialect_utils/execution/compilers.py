@@ -88,6 +88,8 @@ class Compiled:
 
 def check_installed(target: Target) -> None:
     """Raises DiagnosticError where the compiler of a target is not installed."""
+    if target.platform not in _PACKAGES:
+        target.topology(1)
     modules, name, extra, remark = _PACKAGES[target.platform]
     if not any(map(_is_installed, modules)):
         hint = f"pip install '{extra}'{remark}"
