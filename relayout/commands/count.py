@@ -1,4 +1,4 @@
-"""`relayout count`: how many operations modules have, and the bytes that these make."""
+"""`relayout print --count`: how many operations modules have, and the bytes that these make."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Count(Command):
     """The operations of all modules together, as a table."""
 
     examples = (
-        "relayout count examples/attention_tpu.hlo",
-        "relayout count examples --by opcode,type --top 5",
+        "relayout print --count examples/attention_tpu.hlo",
+        "relayout print --count examples --by opcode,type --top 5",
     )
 
     files: tuple[str, ...] = argument("FILE", MODULES, "*")

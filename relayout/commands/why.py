@@ -1,4 +1,4 @@
-"""`relayout why`: the pass that introduced each copy of a compiled program, and what removes the copy."""
+"""`relayout report --why`: the pass that introduced each copy of a compiled program, and what removes the copy."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Why(Command):
     """The causes of moved and padded arrays, for each program of a compilation."""
 
     examples = (
-        "relayout why examples/attention.mlir --target cpu",
-        "relayout why examples/attention.hlo --target cpu --json",
+        "relayout report --why examples/attention.mlir --target cpu",
+        "relayout report --why examples/attention.hlo --target cpu --json",
     )
     rules = (
         excludes("value", ("top",), "with a VALUE"),

@@ -110,7 +110,7 @@ def _data(report: MemoryReport) -> dict[str, Any]:
         "length": report.usage.schedule.length,
         "peak_time": report.usage.peak_time,
         "spaces": {
-            str(space): memory_space_name(space, is_gpu=report.usage.is_gpu)
+            str(space): memory_space_name(space, report.usage.target, is_gpu=report.usage.is_gpu)
             for space in {each.memory_space for each in report.usage.buffers}
         },
         "tables": tables,

@@ -214,9 +214,9 @@ MUTANTS = (
         ("tests/relayout/test_first_difference.py",),
     ),
     Mutant(
-        "apply_passes",
-        "raise own from None",
-        "raise",
+        "_sufficient_verdict",
+        "suffices(found.verdict, found.choices, require)",
+        "True",
         ("tests/relayout/test_jax.py",),
     ),
     Mutant(

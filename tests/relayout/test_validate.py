@@ -114,6 +114,15 @@ def test_a_falsified_step_is_the_only_one_that_is_different(
     assert {each["verdict"] for each in found} == {"equal", "different"}
 
 
+def test_nothing_is_written_that_nobody_asked_for(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    falsified(CLIPPED, "operands", 4, folder / "dump")
+    assert main(["validate", "dump", "--only", "reshape-decomposer"]) == 1
+    assert (
+        "\n  reduced: --reduced-dir DIR writes the two modules that still differ\n  kept: " in capsys.readouterr().out
+    )
+    assert [path.name for path in Path().iterdir()] == ["dump"]
+
+
 def test_the_first_difference_is_reduced_to_a_pair_that_shows_it(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

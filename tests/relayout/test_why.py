@@ -1,4 +1,4 @@
-"""`relayout why`: the pass that introduced each copy of a compiled program, and what removes it."""
+"""`relayout report --why`: the pass that introduced each copy of a compiled program, and what removes it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def modules(folder: Path) -> list[Input]:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(["why", *arguments])
+    code = main(["report", "--why", *arguments])
     said = capsys.readouterr()
     return code, said.out, said.err
 
