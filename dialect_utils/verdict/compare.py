@@ -216,12 +216,10 @@ class _Execution:
         (first, last), programs, checks, devices = prepared
         unseen = "" if self.options.partition else unseen_differences(stages[0], stages[-1])
         with ExitStack() as stack:
-            worker = self.worker
-            if worker is None or worker.devices != devices:
-                worker = stack.enter_context(Worker(devices=devices, memory=self.options.memory))
-            partition, partitioned = self.options.partition, None
-            if partition is not None:
-                partitioned = stack.enter_context(Worker(devices=partition.devices, memory=self.options.memory))
+            worker = self.worker or stack.enter_context(Worker(memory=self.options.memory))
+            partition = self.options.partition
+            partitioned = None if partition is None else worker.of_devices(partition.devices)
+            worker = worker.of_devices(devices)
             forms = [first, *stages, last]
             examination = Examination.of(forms, programs, checks, self.options, worker, excused, partitioned)
             if self.is_proved and self.proved is not None:
