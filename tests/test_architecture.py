@@ -159,7 +159,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "relayout": (
         "dialect_utils",
         "passes",
-        *(f"relayout.{name}" for name in ("api", "inside", "jax", "report", "shadowing", "tuning")),
+        *(f"relayout.{name}" for name in ("api", "inside", "jax", "reporting", "shadowing", "tuning")),
     ),
     "relayout.inside": ("dialect_utils", "passes", "relayout.elided"),
     "relayout.shadowing": (),
@@ -171,15 +171,16 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "relayout.jax.modules",
         "relayout.validation",
         "relayout.causes",
+        "relayout.tuning",
     ),
     "relayout.jax": (
         "dialect_utils",
         "passes",
-        *(f"relayout.{name}" for name in ("api", "inside", "report", "tuning")),
+        *(f"relayout.{name}" for name in ("api", "inside", "reporting", "tuning")),
     ),
     "relayout.testing": ("dialect_utils", "passes"),
-    "relayout.report": ("dialect_utils",),
-    "relayout.tuning": ("dialect_utils", "passes", "relayout.report"),
+    "relayout.reporting": ("dialect_utils",),
+    "relayout.tuning": ("dialect_utils", "passes", "relayout.reporting"),
     "relayout.commands": ("dialect_utils", "passes", "relayout"),
 }
 # The packages that may import a heavy package; a name such as jaxlib.mlir counts as itself only.
@@ -497,7 +498,7 @@ PLANTED = {
     "relayout.api": "from relayout.console import Console",
     "relayout.jax": "from relayout.commands.opt import COMMAND",
     "relayout.testing": "from relayout.commands.opt import COMMAND",
-    "relayout.report": "from relayout.commands.opt import COMMAND",
+    "relayout.reporting": "from relayout.commands.opt import COMMAND",
     "relayout.tuning": "from relayout.commands.opt import COMMAND",
     "relayout.commands": "import numpy",
 }

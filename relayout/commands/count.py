@@ -16,7 +16,7 @@ from relayout.command import MODULES, Command, InputOptions, LimitOptions, files
 from relayout.console import DONE, Console, print_failure, print_json
 from relayout.options import argument, choices, count, group, option, usage_error
 from relayout.process import REWRITING_SECONDS_PER_MEGABYTE
-from relayout.report.terminal import format_table
+from relayout.reporting.terminal import format_table
 
 
 @dataclass(frozen=True, kw_only=True)

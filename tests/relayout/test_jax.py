@@ -399,7 +399,7 @@ def test_a_function_is_tuned_and_its_formats_have_the_structure_of_its_arguments
         def __exit__(self, *_: object) -> None:
             return
 
-    monkeypatch.setattr(functions, "figure_compiler", Fake)
+    monkeypatch.setattr(trials, "figure_compiler", Fake)
     x, y = jax.ShapeDtypeStruct((40, 300), "float32"), jax.ShapeDtypeStruct((300,), "float32")
     tuned = rj.tune(lambda pair, unused: {"sum": pair[0] + pair[1]}, (x, y), x, jobs=3)
     (first, second), third = tuned.arguments
@@ -426,7 +426,7 @@ def test_a_tuned_function_is_lowered_for_its_target(monkeypatch: pytest.MonkeyPa
         def __exit__(self, *_: object) -> None:
             return
 
-    monkeypatch.setattr(functions, "figure_compiler", Fake)
+    monkeypatch.setattr(trials, "figure_compiler", Fake)
     x = jax.ShapeDtypeStruct((8, 8), "float32")
     called = {}
     for target in ("tpu-v5e", "gpu-h100"):

@@ -11,8 +11,8 @@ from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.rows import BufferRow, RelayoutRow, origin_text
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
 from dialect_utils.text.html import html_text
-from relayout.report.pages import page_table, plain_page
-from relayout.report.terminal import clip, format_table
+from relayout.reporting.pages import page_table, plain_page
+from relayout.reporting.terminal import clip, format_table
 
 _TOTALS = (
     "main_memory_peak_bytes",

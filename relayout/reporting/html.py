@@ -18,7 +18,7 @@ from dialect_utils.memory.report import MemoryReport
 from dialect_utils.memory.rows import BitcastRow, BufferRow, CollectiveRow, CostRow, OpNameRow, RelayoutRow
 from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_text
-from relayout.report.pages import filled_page
+from relayout.reporting.pages import filled_page
 
 # The layouts of this many shapes with the largest buffers are explained and drawn.
 _PICTURES = 60
