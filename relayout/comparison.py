@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dialect_utils.engine_names import ENGINES
+from dialect_utils.engine_names import ENGINES, REQUIRED, suffices
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
-from dialect_utils.verdict.outcome import REQUIRED, suffices
 from relayout.command import LimitOptions
 from relayout.console import DONE, FAILED, WRONG_COMMAND, Console
 from relayout.options import choice, choices, count, excludes, flag, hexadecimal, natural, option, parsed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dialect_utils.engine_names import suffices
 from dialect_utils.execution import hlo_proto_to_text, hlo_text_to_proto
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.io.proto_edits import LostFieldError, has_device_assignment, merge_protos
@@ -12,7 +13,6 @@ from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.memory.sharing import elements
 from dialect_utils.text import Diagnostic, DiagnosticError
-from dialect_utils.verdict.outcome import suffices
 from passes.bitcasts.expand_bitcasts import expand_bitcasts
 from passes.dumps.inline_fusions import inline_fusions
 from passes.framework.pipeline import Pipeline, verify

@@ -11,11 +11,10 @@ from contextlib import ExitStack, contextmanager
 from itertools import count
 from typing import Any, Literal, get_args
 
+from dialect_utils.engine_names import STAGES, Stage
 from dialect_utils.execution.adapter import has_plugin_hook, is_plugin_loaded
 from dialect_utils.processes import TPU_ENVIRONMENT
 
-Stage = Literal["before-scheduling", "after-scheduling"]
-STAGES: tuple[Stage, ...] = get_args(Stage)
 Platform = Literal["tpu", "cuda", "cpu"]
 PLATFORMS: tuple[Platform, ...] = get_args(Platform)
 CPU: Platform = "cpu"

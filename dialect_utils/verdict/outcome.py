@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil, sqrt
 from typing import Any, Final, Literal
@@ -16,20 +16,10 @@ NOT_GUARANTEED: Final = "which is not guaranteed to be equal"
 _QUANTILE = 1.959964
 # The choice of the engine that leaves open the sign and the payload of a NaN made by arithmetic.
 NAN_BITS: Final = "NaN bits"
-# The answer `equal` with choices that a proof leaves to the engine.
-UP_TO: Final = "equal-up-to"
-_ANSWERS = ("equal", UP_TO, CONDITIONAL, "agrees", "close")
-# The answers that suffice, by the weakest one of them.
-REQUIRED = {answer: _ANSWERS[: number + 1] for number, answer in enumerate(_ANSWERS)}
 # The method that executes no program.
 PROOF: Final = "proof"
 # The type to which a TPU rounds operands of dots of f32 at DEFAULT precision.
 ROUNDED: Final = "bf16"
-
-
-def suffices(verdict: str, choices: Collection[str], require: str) -> bool:
-    """Is true for a verdict, with these choices left open, that is not weaker than the answer `require`."""
-    return (UP_TO if choices and verdict == "equal" else verdict) in REQUIRED[require]
 
 
 @dataclass(frozen=True, slots=True)

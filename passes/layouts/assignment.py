@@ -168,11 +168,13 @@ class Assignment:
         for function in self.functions:
             self._assign(function)
         self._is_given = True
-        for function in reversed(self.functions) if self.rules.waiting else ():
-            self._clear()
-            self._assign(function)
-            for operation in function.operations:
-                self._inherit(operation)
+        for has_defaults in (False, True) if self.rules.waiting else ():
+            for function in reversed(self.functions):
+                self._clear()
+                self._assign(function, has_defaults=has_defaults)
+                self._take(function)
+                for operation in function.operations:
+                    self._inherit(operation)
         self._clear()
         for function in self.functions:
             self._assign(function)
@@ -191,7 +193,13 @@ class Assignment:
         self._definitions.clear()
         self._operands.clear()
 
-    def _assign(self, function: Function) -> None:
+    def _take(self, function: Function) -> None:
+        """Takes the orders that are still unknown of parameters and results from the function's body."""
+        interface = self._interfaces[function]
+        interface.given = [a or self.order(b) for a, b in zip(interface.given, nodes(function.parameters), strict=True)]
+        interface.made = [a or self.order(b) for a, b in zip(interface.made, nodes(function.results), strict=True)]
+
+    def _assign(self, function: Function, *, has_defaults: bool = True) -> None:
         """Assigns the orders of one function: RunOnComputation."""
         interface, waits = self._interfaces[function], bool(self.rules.waiting)
         is_given = function.is_entry or self._is_given
@@ -206,11 +214,10 @@ class Assignment:
         if is_given and waits:
             self._added.append(function)
             self._spread()
-        if is_given or not waits:
+        if has_defaults and (is_given or not waits):
             self._set_defaults(function)
         if not is_given:
-            interface.given = [self.order(each) for each in nodes(function.parameters)]
-            interface.made = [self.order(each) for each in nodes(function.results)]
+            self._take(function)
 
     def _constrain_by_backend(self, operations: Sequence[Operation]) -> None:
         waiting = self.rules.waiting
@@ -237,6 +244,7 @@ class Assignment:
         sizes = [len(each.operations) + len(each.parameters) for each in operation.called]
         if operation.opcode == "while":
             body = self._interfaces[operation.called_as(BODY)]
+            body.made = [a or b for a, b in zip(body.made, body.given, strict=True)]
             for each in called:
                 each.given = body.made
         else:

@@ -6,7 +6,7 @@ Those of GPUs are in xla/service/gpu/transforms/layout_assignment.cc, those of T
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise, product
+from itertools import pairwise
 from math import prod
 
 from dialect_utils.ir import Operation, Value, array_shape
@@ -125,16 +125,13 @@ def _cheapest(shape: ArrayShape, pairs: Iterable[Dimensions], target: Target, ma
 
 
 def _tpu_dot(operation: Operation, assignment: Assignment) -> Iterator[Wish]:
-    """Yields orders with the two dimensions that pad least below the batch, for the matrix unit."""
+    """Yields orders with the widest row and column below the batch, for the matrix unit; matrices have any order."""
     shapes, (left, right, result) = _shapes(operation), _dot_groups(operation)
-    if max(shape.rank for shape in shapes) < _BATCHED:
-        return
     is_row_minor = False
     for place, shape, (batch, rows, columns) in zip((0, 1, RESULT), shapes, (left, right, result), strict=True):
-        pairs = [*product(rows, columns), *product(columns, rows)]
-        if not is_row_minor or place != RESULT:
-            pairs.sort(reverse=True)
-        if pairs:
+        if rows and columns and shape.rank > _MATRIX:
+            row, column = (max(each, key=lambda dim: (shape.dimensions[dim], dim)) for each in (rows, columns))
+            pairs = sorted([(row, column), (column, row)], reverse=not is_row_minor or place != RESULT)
             order = _cheapest(shape, pairs, assignment.rules.target, batch)
             is_row_minor = is_row_minor or (place == 0 and order[0] in columns)
             yield place, order
@@ -177,8 +174,8 @@ _TPU_RULES: Mapping[str, _Rule] = {
     "fusion": _rows,
     "sort": _tpu_sort,
 }
-# A product of fewer dimensions has no batch.
-_BATCHED = 3
+# The dimensions of a matrix.
+_MATRIX = 2
 _LANES = 128
 # The least size of a reduction that is faster along the most minor dimension, the compute capability from which cuDNN
 # has the features last for each type but f64, and the rank of images (gpu/transforms/layout_assignment.cc).

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 
-from dialect_utils.execution.hooks import PLATFORMS, STAGES, Platform, Stage, hooked, lack_of
+from dialect_utils.engine_names import REQUIRED, STAGES, Stage
+from dialect_utils.execution.hooks import PLATFORMS, Platform, hooked, lack_of
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, meant
-from dialect_utils.verdict.outcome import REQUIRED
 from passes.framework.pipeline import Pipeline
 from relayout.api import PipelineLike, as_pipeline
 from relayout.inside import Handed, Rewritten, rewrite

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dialect_utils.execution.hooks import STAGES
+from dialect_utils.engine_names import STAGES
 from tests.paths import ROOT
 
 PAGE = (ROOT / "docs" / "inside.md").read_text()
@@ -103,3 +104,63 @@ def test_right_passes_are_applied_and_wrong_ones_refused(tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr[-3000:]
     expected = [f"{stage} 1 0 0 1 False" for stage in STAGES for _ in range(2)]
     assert done.stdout.splitlines() == [*expected, "nested 0"]
+
+
+# relayout opt --inside
+
+_PROGRAM = """
+func.func @main(%x: tensor<64x128xf32>) -> tensor<64x128xf32> {
+  %t = stablehlo.transpose %x, dims = [1, 0] : (tensor<64x128xf32>) -> tensor<128x64xf32>
+  %y = stablehlo.tanh %t : tensor<128x64xf32>
+  %r = stablehlo.transpose %y, dims = [1, 0] : (tensor<128x64xf32>) -> tensor<64x128xf32>
+  %z = stablehlo.add %r, %x : tensor<64x128xf32>
+  return %z : tensor<64x128xf32>
+}
+"""
+_EXPAND = "annotate-layouts{target=tpu-v5e},expand-tiling"
+
+
+def opt(folder: Path, python: str, *options: str) -> subprocess.CompletedProcess[str]:
+    (folder / "program.mlir").write_text(_PROGRAM)
+    command = [python, "-m", "relayout", "opt", "program.mlir", *options]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=_SECONDS)
+
+
+def test_opt_prints_a_program_compiled_with_passes_inside(tmp_path: Path) -> None:
+    done = opt(tmp_path, sys.executable, "--inside", "cpu", "-p", _EXPAND, "--json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["handed_over"], found["changed"]) == (0, 1, 1)
+    assert found["without"]["temporaries"] < found["with"]["temporaries"]
+    assert "is_scheduled=true" in found["module"]
+    done = opt(tmp_path, sys.executable, "--inside", "cpu", "-p", _EXPAND, "-o", "compiled.hlo")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (tmp_path / "compiled.hlo").read_text() == found["module"]
+    assert done.stderr.startswith("modules handed over: 1, changed by the passes and proved equal: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--inside", "cpu", "-p", "strip-layouts", "--timing"], 2, "--timing has no effect with --inside"),
+        (["--inside", "cpu"], 2, "--inside has no effect without -p"),
+        (["--at", "after-scheduling", "-p", "strip-layouts"], 2, "--at has no effect without --inside"),
+        (["--inside", "cpv", "-p", "strip-layouts"], 1, "unknown target 'cpv'"),
+        (["--inside", "cpu", "-p", "annotate-layouts{target=tpu-v5e}"], 1, "the entry has other parameters or results"),
+    ],
+)
+def test_opt_says_why_it_compiles_nothing(tmp_path: Path, options: list[str], code: int, message: str) -> None:
+    done = opt(tmp_path, sys.executable, *options)
+    assert message in done.stderr
+    assert (done.returncode, done.stdout) == (code, "")
+
+
+def test_opt_compiles_with_passes_inside_of_the_tpu_compiler(tmp_path: Path) -> None:
+    python = interpreter()
+    done = opt(tmp_path, python, "--inside", "tpu-v5e", "-p", "form-bitcasts,cancel-relayouts", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["handed_over"] == 1
+    assert "T(8,128)" in found["module"]
+    done = opt(tmp_path, python, "--inside", "tpu-v5e", "-p", "normalize-layouts,strip-layouts", "--json")
+    assert done.returncode == 1

@@ -277,3 +277,40 @@ def test_stablehlo_gets_predicted_orders_and_a_note_about_copies() -> None:
 def test_predicted_without_a_compiler_is_an_error(options: dict[str, Any]) -> None:
     with pytest.raises(DiagnosticError, match="inner=predicted has no effect"):
         annotate_layouts.with_options(inner="predicted", **options).run(parse(HLO, "m.hlo"))
+
+
+LOOP = """HloModule m
+
+cond {
+  s = (f32[4,100], f32[20,6]) parameter(0)
+  ROOT p = pred[] constant(true)
+}
+
+body {
+  s = (f32[4,100], f32[20,6]) parameter(0)
+  x = f32[4,100] get-tuple-element(s), index=0
+  y = f32[20,6] get-tuple-element(s), index=1
+  a = f32[1,6] slice(x), slice={[0:1], [0:6]}
+  b = f32[1,6] slice(y), slice={[0:1], [0:6]}
+  c = f32[1,6] multiply(a, b)
+  z = s32[] constant(0)
+  u = f32[4,100] dynamic-update-slice(x, c, z, z)
+  ROOT t = (f32[4,100], f32[20,6]) tuple(u, y)
+}
+
+ENTRY e {
+  x = f32[4,100] parameter(0)
+  zero = f32[] constant(0)
+  y = f32[20,6] broadcast(zero), dimensions={}
+  t = (f32[4,100], f32[20,6]) tuple(x, y)
+  w = (f32[4,100], f32[20,6]) while(t), condition=cond, body=body
+  ROOT r = f32[4,100] get-tuple-element(w), index=0
+}
+"""
+
+
+def test_the_state_of_a_loop_has_the_order_that_its_body_reads() -> None:
+    """The state y alone would have the order {0,1}, which pads less; the body multiplies it by rows of x."""
+    text = annotate_layouts.with_options(target="tpu-v5e", inner="predicted").run(parse(LOOP, "m.hlo")).module.text()
+    assert "y = f32[20,6]{1,0:T(8,128)} broadcast(zero)" in text
+    assert " copy(" not in text
