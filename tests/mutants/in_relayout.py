@@ -113,7 +113,7 @@ MUTANTS = (
     ),
     Mutant(
         "Judge._judged",
-        "is_whole_text and texts[0] == texts[1]",
+        "has_constants and files[0] == files[1]",
         "texts[0] == texts[1]",
         ("tests/relayout/test_validate.py",),
     ),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
@@ -259,6 +261,30 @@ def test_a_decorated_function_compiles_with_passes(caplog: pytest.LogCaptureFixt
         assert "ZeroDivisionError" in caplog.text
 
 
+@pytest.mark.usefixtures("fresh")
+def test_nothing_is_read_from_the_cache_of_compiled_programs_nor_kept_in_it(tmp_path: Any) -> None:
+    # In a process of its own, because JAX remembers for good whether it has a cache.
+    code = (
+        "import os, sys, jax, jax.numpy as jnp, relayout.jax\n"
+        "folder = sys.argv[1]\n"
+        "jax.config.update('jax_compilation_cache_dir', folder)\n"
+        "jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.0)\n"
+        "jax.config.update('jax_persistent_cache_min_entry_size_bytes', -1)\n"
+        "x, counts = jnp.ones((3, 5)), []\n"
+        "def double(x): return x * 2\n"
+        "def compile(function):\n"
+        "    jax.clear_caches(); jax.jit(function)(x); counts.append(len(os.listdir(folder)))\n"
+        "compile(double)\n"
+        "with relayout.jax.apply_passes('annotate-layouts{target=tpu-v5e},expand-tiling', ('cpu',)) as applied:\n"
+        "    compile(double); compile(lambda x: x * 3)\n"
+        "compile(lambda x: x * 7)\n"
+        "print(len(applied.modules), counts[1] - counts[0], counts[2] - counts[1], counts[3] > counts[2])\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300)
+    assert done.stdout == "2 0 0 True\n", done.stderr[-2000:]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -301,9 +327,6 @@ def test_every_name_is_documented() -> None:
 
 @pytest.mark.skipif(find_spec("libtpu") is None, reason="libtpu is not installed")
 def test_a_dump_of_the_tpu_compiler_runs_here(tmp_path: Any) -> None:
-    import subprocess
-    import sys
-
     # In a separate process: libtpu stays loaded, and only one process at a time can use it.
     code = (
         "import jax.numpy as jnp, relayout.jax as rj\n"
