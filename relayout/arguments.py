@@ -43,7 +43,9 @@ def examples_heading() -> str:
 class Parser(argparse.ArgumentParser):
     """The reader of a command's options. Raises UsageError where argparse would exit."""
 
-    def __init__(self, kind: type[Command], summary: str, name: str, forms: Mapping[str, str]) -> None:
+    def __init__(
+        self, kind: type[Command], summary: str, name: str, forms: Mapping[str, str], *, is_shown: bool
+    ) -> None:
         examples = "\n".join(f"  {example}" for example in kind.examples)
         super().__init__(
             prog=f"relayout {name}",
@@ -57,14 +59,15 @@ class Parser(argparse.ArgumentParser):
         self.option_names: list[str] = ["-h", "--help", _ALL]
         self.added: list[argparse.Action] = []
         # The program reads the options that choose a form before a command's own.
-        self.added += [self.add_argument(each, action="store_true", help=said) for each, said in forms.items()]
+        if is_shown:
+            self.added += [self.add_argument(each, action="store_true", help=said) for each, said in forms.items()]
         for each in sorted(declared(kind), key=lambda each: (each.group or each.name) in _LAST):
             for one in each.options:
                 self._add(each.name, one, each.default)
         version = f"relayout {__version__}"
         self.added.append(self.add_argument("--version", action="version", version=version, help="show the version"))
         self.option_names += [*forms, "--version"]
-        if forms:
+        if is_shown:
             self.added.sort(key=lambda each: bool(each.option_strings))
 
     def format_every_option(self) -> str:

@@ -45,8 +45,10 @@ FORMS = {
     "bisect": ("validate", "finds the pass of XLA:CPU after which a module computes something else"),
     "index": ("explain", "prints linear indices of logical ones, and back"),
     "bitcast": ("explain", "says what reading one shape's bytes as another does"),
+    "inside": ("opt", "runs the passes inside of a compiler, and compares the compilation with that without them"),
     "count": ("print", "counts operations by opcode, shape, type or computation, and the bytes that they make"),
 }
+_WITH_VALUE = ("inside",)
 _QUESTIONS = (_COST, _SAME, _SHAPE, _TEXT, _RUN, _SETUP)
 
 # The exit code that a shell reports for a program ended by SIGPIPE.
@@ -145,7 +147,7 @@ def _run(arguments: Sequence[str], console: Console) -> int:
     if name in _HELP_NAMES:
         return _show_help(rest)
     name, rest = _form(name, rest, console)
-    parser = parser_of(name)
+    parser = parser_of(name, is_shown="--help" in rest or "-h" in rest or "--help-all" in rest)
     if "--help-all" in rest:
         print(parser.format_every_option(), end="")
         return DONE
@@ -174,12 +176,14 @@ def _form(name: str, arguments: Sequence[str], console: Console) -> tuple[str, S
         return name, arguments
     for form in FORMS:
         if FORMS[form][0] == name and f"--{form}" in arguments:
-            return form, [each for each in arguments if each != f"--{form}"]
+            # The option of some forms has a value.
+            rest = arguments if form in _WITH_VALUE else [each for each in arguments if each != f"--{form}"]
+            return form, rest
     return name, arguments
 
 
-def parser_of(name: str) -> Parser:
-    """Returns the parser of a command or of a form; raises UsageError for an unknown one."""
+def parser_of(name: str, *, is_shown: bool = True) -> Parser:
+    """Returns the parser of a command or of a form, in full if its help is shown; raises UsageError."""
     if name not in {*COMMANDS, *FORMS}:
         what = "option" if name.startswith("-") else "command"
         raise usage_error(f"unknown {what} {name}", _command_hint(name))
@@ -189,7 +193,7 @@ def parser_of(name: str) -> Parser:
     kind = getattr(importlib.import_module(f"relayout.commands.{name}"), name.capitalize())
     owner, summary = FORMS[name] if name in FORMS else (name, COMMANDS[name][1])
     forms = {f"--{form}": FORMS[form][1] for form in FORMS if FORMS[form][0] == name}
-    return Parser(kind, summary, owner if owner == name else f"{owner} --{name}", forms)
+    return Parser(kind, summary, owner if owner == name else f"{owner} --{name}", forms, is_shown=is_shown)
 
 
 def _show_help(names: Sequence[str]) -> int:

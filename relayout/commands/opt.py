@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TextIO, cast, get_args
 
 import relayout.comments as comments
-from dialect_utils.engine_names import REQUIRED, STAGES, UP_TO, Stage
 from dialect_utils.io import files
 from dialect_utils.io.inputs import Input
 from dialect_utils.text import Diagnostic, DiagnosticError, PrintableStream, Source, meant, printable
@@ -31,7 +30,7 @@ from passes.framework.pipeline import (
 from relayout.batch.unit import Unit, Work
 from relayout.command import BatchOptions, CiOptions, EachModule
 from relayout.console import DONE, FAILED, Console, print_json
-from relayout.options import Option, Rule, choice, excludes, flag, group, needs, option, repeated, usage_error
+from relayout.options import Option, Rule, choice, excludes, flag, group, option, repeated, usage_error
 from relayout.output import (
     STANDARD_OUTPUT,
     check_uncompressed,
@@ -49,12 +48,6 @@ _WHERE_VERIFIED = (
     *("stage", "module", "split_input_file", "jobs", "cluster", "results", "resume"),
     *("junit", "sarif", "timeout", "memory", "max_output"),
 )
-# The options without an effect on a program that is compiled.
-_WITHOUT_COMPILER = (
-    *("emit", "strip_comments", "generate_checks", "split_input_file", "print_before", "print_after", "print_changed"),
-    *("locations", "verify_diagnostics", "dump_dir", "timing", "allow_unverified", "verify_each"),
-)
-_INSIDE_SECONDS = 600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,13 +61,9 @@ class Opt(EachModule):
     rules = (
         Rule(None, ("list_passes",), "with --list-passes", kept=("pipelines",)),
         Rule(None, ("verify_diagnostics",), "with --verify-diagnostics, which prints no module", kept=_WHERE_VERIFIED),
-        needs_passes(
-            "inside", "print_before", "print_after", "print_changed", "dump_dir", "timing", "dump_pass_pipeline"
-        ),
+        needs_passes("print_before", "print_after", "print_changed", "dump_dir", "timing", "dump_pass_pipeline"),
         excludes("emit", ("strip_comments", "locations", "generate_checks"), "with --emit {emit}"),
         excludes("generate_checks", ("strip_comments",), "with --generate-checks, which prints a test with comments"),
-        excludes("inside", _WITHOUT_COMPILER, "with --inside, which prints a compiled program"),
-        needs(("at", "require"), "inside", reason="without --inside TARGET"),
     )
 
     pipeline: PipelineOptions = group(PipelineOptions)
@@ -103,18 +92,6 @@ class Opt(EachModule):
     timing: bool = flag("print the time each pass took to stderr")
     dump_pass_pipeline: bool = flag("print the pipeline that runs to stderr")
     allow_unverified: bool = flag("do not verify, not even the input")
-    inside: str | None = option("TARGET", "compile FILE with the passes inside: tpu-v5e, gpu-h100, cpu")
-    at: Stage = option("STAGE", f"of --inside: {' or '.join(STAGES)}", choice(*STAGES), default=STAGES[0])
-    require: str = option(
-        "ANSWER", "of --inside: the weakest answer for which a module is given back", choice(*REQUIRED), default=UP_TO
-    )
-
-    @property
-    def may_compile(self) -> bool:
-        return self.inside is not None
-
-    def seconds(self, read: Input) -> float:
-        return EachModule.seconds(self, read) if self.inside is None else self.limits.timeout or _INSIDE_SECONDS
 
     def plan(self, console: Console) -> Sequence[Unit]:
         if self.list_passes:
@@ -165,8 +142,6 @@ class _Work:
 
     def run(self, read: Input, target: str | None) -> int:
         """Runs the pipeline on one file, prints or writes the result, and returns the exit code."""
-        if self.options.inside is not None:
-            return self._run_inside(read, target, self.options.inside)
         data = read.data()
         if read.wanted and (self.options.verify_diagnostics or self.options.split_input_file):
             option = "--verify-diagnostics" if self.options.verify_diagnostics else "--split-input-file"
@@ -181,23 +156,6 @@ class _Work:
             self._write(read, target, output, [result])
             return DONE
         return self._run_chunks(read, target, data)
-
-    def _run_inside(self, read: Input, target: str | None, chip: str) -> int:
-        """Compiles a program without the passes and with them; prints the compiled program, and compares both."""
-        # Imported here: other pipelines start no compiler.
-        from relayout.insertion import insert
-
-        seconds = self.options.seconds(read) / 2
-        found = insert(read.module(), chip, self.options.at, self.pipeline, self.options.require, seconds)
-        self.console.diagnose(found.notes)
-        dump = found.after.compiled.dump
-        if not (self.options.json and target is None):
-            write_output(target, files.encode(dump))
-        if self.options.json:
-            print_json({"file": read.path, **found.as_json(), **({"module": dump} if target is None else {})})
-        else:
-            print("\n".join(found.lines()), file=sys.stderr)
-        return DONE
 
     def _run_chunks(self, read: Input, target: str | None, data: bytes) -> int:
         """Runs every chunk of a file; errors of all chunks are reported together."""

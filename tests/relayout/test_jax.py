@@ -406,7 +406,7 @@ def test_a_traced_function_is_a_module() -> None:
 def test_a_function_is_tuned_and_its_formats_have_the_structure_of_its_arguments(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from relayout.jax import functions
+    from relayout.tuning import trials
     from tests.relayout.tuning.compilers import Compiler
 
     class Fake(Compiler):
@@ -435,7 +435,7 @@ def test_a_function_is_tuned_and_its_formats_have_the_structure_of_its_arguments
 
 
 def test_a_tuned_function_is_lowered_for_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
-    from relayout.jax import functions
+    from relayout.tuning import trials
     from tests.relayout.tuning.compilers import Compiler
 
     class Fake(Compiler):

@@ -123,6 +123,7 @@ _COMMANDS = {
     "bisect": "missing.hlo",
     "replay": "a.hlo a.hlo c.json",
     "reduce": "a.hlo --oracle 'true {}' --trials 1",
+    "inside": "a.hlo",
     "run": "a.hlo --inputs random",
     "report": "a.hlo -o r.html",
     "why": "a.hlo --target cpu",
