@@ -8,6 +8,7 @@ from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.memory import MemoryReport
+from dialect_utils.memory.relayouts import notes_of_lines
 from dialect_utils.ops.device_counts import devices_of, notes_of_report
 from dialect_utils.text import Diagnostic, DiagnosticError
 
@@ -36,7 +37,9 @@ def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagn
             hint = error.diagnostics[0].hint
         else:
             told(devices_of(module).notes_of_compilation)
-            return parse_bytes(encode(compile_for(module.text(), target).dump), "compiled.hlo")
+            dump = compile_for(module.text(), target).dump
+            told(notes_of_lines(dump))
+            return parse_bytes(encode(dump), "compiled.hlo")
     message = "the module is not compiled: its arguments and results are known, and nothing between them"
     told([Diagnostic(message, severity="note", hint=hint)])
     return module
