@@ -77,7 +77,7 @@ class Report(Command):
         'exit code 1 where it holds: "peak > 1.02 * old", "copies > old", "all-gather bytes > 0" (may be repeated)',
     )
     target: str | None = option(
-        "TARGET", "compile StableHLO for it, as tpu-v5e; gives arrays of HLO without a layout this target's"
+        "TARGET", "compile StableHLO for it: tpu-v5e, gpu-h100, cpu; gives arrays of HLO without a layout this target's"
     )
     trial: bool = flag("compile StableHLO with the advised entry layouts", "--try")
     width: int | None = option("N", "columns of the page (default: the terminal's)", count)
@@ -178,9 +178,9 @@ class Report(Command):
         if self.width is not None and self.written is not None:
             raise usage_error("--width has no effect where no page is printed to standard output")
         if self.target is not None:
-            from dialect_utils.layout.targets.known import parse_target
+            from relayout.reporting.measured import known_target
 
-            parsed(parse_target, self.target)
+            parsed(known_target, self.target)
         conditions = [parsed(parse_condition, each) for each in self.fail_if]
         has_several = self.against is None and any(map(os.path.isdir, self.files))
         if not has_several and any(each.figure == CONTRACTS for each in conditions):

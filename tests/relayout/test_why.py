@@ -448,3 +448,7 @@ def test_a_program_without_lines_says_how_it_keeps_them(
     code, _, notes = run(capsys, str(file), "--target", "cpu")
     assert code == 0
     assert ("as_text(debug_info=True) writes them" in notes) == noted
+    assert main(["report", str(file), "--target", "cpu"]) == 0
+    shown = capsys.readouterr()
+    assert "peak 16 KiB in main memory" in shown.out
+    assert ("as_text(debug_info=True) writes them" in shown.err) == noted
