@@ -192,6 +192,10 @@ JOBS ?= 1
 campaign-tune: $(STAMP) ## search layouts for 30 programs with the TPU compiler and write the table of docs/tuning.md (an hour; needs the tpu extra)
 	python -m tests.campaign_tune --budget $(BUDGET) --jobs $(JOBS) --trials .tune-trials.json
 
+.PHONY: campaign-layouts
+campaign-layouts: $(STAMP) ## compare predicted layouts with those in the dumps of every pass in DUMPS, compiled for TARGET (a minute)
+	python -m tests.campaign_layouts $(TARGET) $(DUMPS)
+
 .PHONY: campaign-ratio
 campaign-ratio: $(STAMP) ## search for the inputs that cost most memory and time for their bytes, and read all corpora (fifteen minutes)
 	python -m tests.campaign_ratio

@@ -17,7 +17,7 @@ from docs_site.notebooks import NOTEBOOKS, as_markdown
 from passes.framework.base import BUILTIN_PASSES, Pass, load_pass
 from passes.framework.options import describe_options
 from relayout import habits
-from relayout.cli import COMMANDS, parser_of
+from relayout.cli import COMMANDS, FORMS, parser_of
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -74,7 +74,7 @@ def generated_pages() -> dict[str, str]:
     steps = [load_pass(name) for name in BUILTIN_PASSES]
     pages = {f"passes/{step.name}.md": pass_page(step) for step in steps}
     pages["passes/index.md"] = pass_index(steps)
-    pages["commands.md"] = "\n".join(["# Commands\n", *map(command_section, COMMANDS)])
+    pages["commands.md"] = "\n".join(["# Commands\n", *map(command_section, (*COMMANDS, *FORMS))])
     pages |= {f"notebooks/{path.stem}.md": as_markdown(path) for path in NOTEBOOKS}
     return pages | {page: for_site((ROOT / file).read_text("utf-8")) for page, file in _ROOT_PAGES.items()}
 
@@ -97,7 +97,7 @@ def command_section(name: str) -> str:
     rows = [f"| {_names(action)} | {_cell(action.help or '')} |" for action in parser.added]
     table = "\n".join(["| argument | meaning |", "|---|---|", *rows])
     examples = "\n".join(["```sh", *parser.kind.examples, "```"])
-    return f"## relayout {name}\n\n{parser.description}\n\n{table}\n\n{examples}\n"
+    return f"## {parser.prog}\n\n{parser.description}\n\n{table}\n\n{examples}\n"
 
 
 def habits_table() -> str:

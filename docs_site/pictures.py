@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 
 import relayout
 from docs_site.demo import swap_two_dimensions
-from relayout.report.html import html_page
+from relayout.reporting.html import html_page
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs/pictures"

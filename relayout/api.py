@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from passes.dumps.executable import Runnable
     from relayout.causes.result import Why
     from relayout.jax.modules import JaxModule
+    from relayout.tuning.search import Tuning
+    from relayout.tuning.trials import Objective
     from relayout.validation.steps import Validation
 
     class _ParsedArray(ArrayShape):
@@ -406,13 +408,13 @@ def explain(shape: ShapeLike, target: str | Target | None = None) -> Explanation
     return explain_shape(as_array_shape(shape), target)
 
 
-def memory_report(module: ModuleLike, target: str | None = None) -> MemoryReport:
-    """Reports the memory of a dump: totals, and rows of buffers, relayouts, bitcasts, op names and advice.
+def report(module: ModuleLike, target: str | None = None) -> MemoryReport:
+    """Reports the memory of a dump as the command does: totals, rows of buffers, relayouts, bitcasts, op names, advice.
 
     With a target, arrays without a layout get the target's default. Raises DiagnosticError, also for a module that
     does not verify.
 
-    >>> relayout.memory_report("examples/attention_tpu.hlo").totals()["argument_bytes"]
+    >>> relayout.report("examples/attention_tpu.hlo").totals()["argument_bytes"]
     123904
     """
     from dialect_utils.memory import MemoryReport
@@ -420,6 +422,38 @@ def memory_report(module: ModuleLike, target: str | None = None) -> MemoryReport
     module = as_module(module)
     verify(module)
     return MemoryReport(module, target)
+
+
+# Its former name.
+memory_report = report
+
+
+def tune(
+    program: ModuleLike,
+    *,
+    target: str = "tpu-v5e",
+    objective: Objective = "peak",
+    budget: int | None = None,
+    jobs: int = 1,
+) -> Tuning:
+    """Searches layouts and rewrites that make a program smaller or faster, as the command `tune` does.
+
+    `tuning.program` is the best program found, and `print(tuning)` its table. `budget` programs are compiled at most,
+    `jobs` at once. Raises DiagnosticError without the compiler of the target and without HiGHS, for an unknown target,
+    and for a program that is not StableHLO.
+    """
+    # Imported here, as above: the search loads its solver.
+    from relayout.tuning.changes import as_stablehlo
+    from relayout.tuning.search import DEFAULT_BUDGET, Search
+    from relayout.tuning.solver import check_installed
+    from relayout.tuning.trials import Measured, figure_compiler
+
+    module = as_stablehlo(as_module(program))
+    verify(module)
+    check_installed()
+    with figure_compiler(target, objective, jobs) as compiler:
+        measured = Measured(compiler.compile_all, compiler.target, compiler.version)
+        return Search(module, measured, objective, budget or DEFAULT_BUDGET).run()
 
 
 def draw(shape: ShapeLike) -> Drawing:

@@ -6,9 +6,11 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from functools import partial
 from shutil import get_terminal_size
+from textwrap import fill
 from typing import Any, NoReturn
 
 from dialect_utils.text import nearest
@@ -18,6 +20,10 @@ from relayout.options import Option, declared, given, made, usage_error, values_
 
 # The values that LLVM's tools accept for a flag.
 _TRUE, _FALSE = ("true", "1"), ("false", "0")
+_ALL = "--help-all"
+# The lines of a help, and how a usage line writes a positional argument by its `nargs`.
+_SCREEN = 40
+_NUMBERS = {None: "{0}", "?": "[{0}]", "*": "[{0} ...]", "+": "{0} ...", 1: "{0}"}
 # The options of many commands come last in the help.
 _LAST = ("selection", "batch", "ci", "limits", "force", "color", "json", "traceback")
 
@@ -37,10 +43,12 @@ def examples_heading() -> str:
 class Parser(argparse.ArgumentParser):
     """The reader of a command's options. Raises UsageError where argparse would exit."""
 
-    def __init__(self, kind: type[Command], summary: str) -> None:
+    def __init__(
+        self, kind: type[Command], summary: str, name: str, forms: Mapping[str, str], *, is_shown: bool
+    ) -> None:
         examples = "\n".join(f"  {example}" for example in kind.examples)
         super().__init__(
-            prog=f"relayout {kind.__name__.lower()}",
+            prog=f"relayout {name}",
             description=summary,
             epilog=f"{kind.notes}\n\n{examples_heading()}\n{examples}",
             # Without a width argparse asks for the terminal's with each option.
@@ -48,14 +56,46 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
         )
         self.kind = kind
-        self.option_names: list[str] = ["-h", "--help"]
+        self.option_names: list[str] = ["-h", "--help", _ALL]
         self.added: list[argparse.Action] = []
+        # The program reads the options that choose a form before a command's own.
+        if is_shown:
+            self.added += [self.add_argument(each, action="store_true", help=said) for each, said in forms.items()]
         for each in sorted(declared(kind), key=lambda each: (each.group or each.name) in _LAST):
             for one in each.options:
                 self._add(each.name, one, each.default)
         version = f"relayout {__version__}"
         self.added.append(self.add_argument("--version", action="version", version=version, help="show the version"))
-        self.option_names.append("--version")
+        self.option_names += [*forms, "--version"]
+        if is_shown:
+            self.added.sort(key=lambda each: bool(each.option_strings))
+
+    def format_every_option(self) -> str:
+        """Returns the help of all options."""
+        return super().format_help()
+
+    def format_help(self) -> str:
+        """Returns a screen of help: the first options in the order of their declaration, the names of the others."""
+        counts = range(len(self.added) + 1)
+        count = bisect_right(counts, _SCREEN, key=lambda count: self._help(count).count("\n")) - 1
+        return self._help(max(count, 0))
+
+    def _help(self, count: int) -> str:
+        formatter = self._get_formatter()
+        positional = [each.options[0] for each in declared(self.kind) if each.options[0].is_positional]
+        words = [_NUMBERS[each.number].format(each.metavar) for each in positional]
+        formatter.add_usage(" ".join([self.prog, "[OPTION ...]", *words]), [], [])
+        formatter.add_text(self.description)
+        formatter.start_section("arguments and options")
+        formatter.add_arguments(self.added[:count])
+        formatter.end_section()
+        rest = ", ".join(each.option_strings[-1] for each in self.added[count:])
+        width = get_terminal_size().columns - 2
+        formatter.add_text(
+            fill(f"{self.prog} {_ALL} explains also: {rest}", width, break_on_hyphens=False) if rest else None
+        )
+        formatter.add_text(self.epilog)
+        return formatter.format_help()
 
     def _add(self, dest: str, one: Option, default: object) -> None:
         """Adds an option, or a positional argument, as argparse declares it."""

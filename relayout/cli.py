@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, TextIO, cast
 
-from dialect_utils.text import PrintableStream, nearest
+from dialect_utils.text import Diagnostic, PrintableStream, nearest
 from relayout import __version__
 from relayout.console import COLOURS, DONE, WRONG_COMMAND, Console, UsageError
 from relayout.options import choice, usage_error
@@ -21,40 +21,35 @@ from relayout.process import ended_by_signals, exit_code, interrupt_before
 if TYPE_CHECKING:
     from relayout.arguments import Parser
 
-_CHANGE, _SAME, _CAUSE = "Change a program", "Do two programs compute the same?", "Find the cause of a wrong result"
-_RUN, _MEMORY = "Run and compare", "What does a program hold in memory, and why?"
-_CONTENT, _SHAPE, _SETUP = "What is in a program?", "What does a layout mean?", "Set up"
+_COST, _SAME, _SHAPE = "What does it cost, and why?", "Do both compute the same?", "What does a layout mean?"
+_TEXT, _RUN, _SETUP = "Change, convert and print texts", "Run", "Set up"
 # The commands, each with the question that it answers, and what it does.
 COMMANDS = {
-    "opt": (_CHANGE, "runs passes on modules and prints them"),
+    "report": (_COST, "says whether a program fits, and where its memory goes: the peak, padding, relayouts"),
+    "tune": (_COST, "searches layouts and rewrites that make a program smaller or faster on a TPU"),
     "check": (_SAME, "decides whether modules compute the same, or whether passes keep what a module computes"),
-    "validate": (_CAUSE, "judges each pass of a compilation by the modules that the compiler dumped"),
-    "bisect": (_CAUSE, "finds the pass of XLA:CPU after which a module computes something else than it defines"),
-    "replay": (_SAME, "checks the certificate of a proof that two modules are equal, without the proof's code"),
-    "reduce": (_CAUSE, "shrinks a difference between two modules, or a failure of one that a command finds"),
-    "run": (_RUN, "executes a module on this machine"),
-    "report": (
-        _MEMORY,
-        "says where a dump's memory goes: arguments, outputs, temporaries, the peak, padding and relayouts",
-    ),
-    "why": (
-        _MEMORY,
-        "names the pass that introduced each copy and each padded array of a compiled program, and what removes it",
-    ),
-    "tune": (_CHANGE, "searches layouts and rewrites that make a program smaller or faster on a TPU"),
-    "extract": (_CHANGE, "makes a module of one operation or computation, or of what is around it"),
-    "convert": (_CHANGE, "writes modules in another format: HLO or StableHLO, text or binary"),
-    "count": (
-        _CONTENT,
-        "counts operations by opcode, shape, element type or computation, and the bytes that they make",
-    ),
-    "print": (_CONTENT, "prints modules with short names and without metadata, or one computation"),
+    "validate": (_SAME, "judges each pass of a compilation by the modules that the compiler dumped"),
+    "reduce": (_SAME, "shrinks a difference between two modules, or a failure of one that a command finds"),
     "explain": (_SHAPE, "says what a shape with a layout means"),
-    "index": (_SHAPE, "prints linear indices of logical ones, and back"),
-    "bitcast": (_SHAPE, "says what reading one shape's bytes as another does"),
+    "opt": (_TEXT, "runs passes on modules and prints them"),
+    "convert": (_TEXT, "writes modules in another format: HLO or StableHLO, text or binary"),
+    "extract": (_TEXT, "makes a module of one operation or computation, or of what is around it"),
+    "print": (_TEXT, "prints modules with short names and without metadata, or one computation"),
+    "run": (_RUN, "executes a module on this machine"),
     "doctor": (_SETUP, "says what is installed, what hides what, and whether the sandbox and a small module work"),
 }
-_QUESTIONS = (_MEMORY, _SAME, _CHANGE, _RUN, _CAUSE, _CONTENT, _SHAPE, _SETUP)
+# Forms of a command, each with options of its own, which an option of this name chooses; each was a command.
+FORMS = {
+    "why": ("report", "names the pass that introduced each copy and padded array, and what removes it"),
+    "replay": ("check", "checks the certificate of a proof that two modules are equal, without the proof's code"),
+    "bisect": ("validate", "finds the pass of XLA:CPU after which a module computes something else"),
+    "index": ("explain", "prints linear indices of logical ones, and back"),
+    "bitcast": ("explain", "says what reading one shape's bytes as another does"),
+    "inside": ("opt", "runs the passes inside of a compiler, and compares the compilation with that without them"),
+    "count": ("print", "counts operations by opcode, shape, type or computation, and the bytes that they make"),
+}
+_WITH_VALUE = ("inside",)
+_QUESTIONS = (_COST, _SAME, _SHAPE, _TEXT, _RUN, _SETUP)
 
 # The exit code that a shell reports for a program ended by SIGPIPE.
 _CLOSED_PIPE = 141
@@ -75,7 +70,7 @@ Layout passes for XLA HLO text and StableHLO: annotate tiles, rewrite them expli
 {commands}
 
 options:
-  -h, --help [COMMAND|PASS]   show this help, or that of a command or a pass
+  -h, --help [COMMAND|PASS]   show this help, or that of a command or a pass; COMMAND --help-all has every option
   --version                   show the version
   --print-completion SHELL    print what completes commands in bash, zsh or tcsh
 
@@ -151,7 +146,11 @@ def _run(arguments: Sequence[str], console: Console) -> int:
         return _print_completion(rest)
     if name in _HELP_NAMES:
         return _show_help(rest)
-    parser = parser_of(name)
+    name, rest = _form(name, rest, console)
+    parser = parser_of(name, is_shown="--help" in rest or "-h" in rest or "--help-all" in rest)
+    if "--help-all" in rest:
+        print(parser.format_every_option(), end="")
+        return DONE
     about = _pass_asked(rest) if "--passes" in parser.option_names else None
     if about is not None:
         return _show_help([about])
@@ -170,23 +169,38 @@ def _run(arguments: Sequence[str], console: Console) -> int:
     return console.attempt(lambda: supervise(command, console))
 
 
-def parser_of(name: str) -> Parser:
-    """Returns the parser of a command; raises UsageError for an unknown one."""
-    if name not in COMMANDS:
+def _form(name: str, arguments: Sequence[str], console: Console) -> tuple[str, Sequence[str]]:
+    """Returns the form of a command that an option chooses, and the other arguments; a note is about its old name."""
+    if name in FORMS:
+        console.diagnose([Diagnostic(f"relayout {name} is relayout {FORMS[name][0]} --{name}", severity="note")])
+        return name, arguments
+    for form in FORMS:
+        if FORMS[form][0] == name and f"--{form}" in arguments:
+            # The option of some forms has a value.
+            rest = arguments if form in _WITH_VALUE else [each for each in arguments if each != f"--{form}"]
+            return form, rest
+    return name, arguments
+
+
+def parser_of(name: str, *, is_shown: bool = True) -> Parser:
+    """Returns the parser of a command or of a form, in full if its help is shown; raises UsageError."""
+    if name not in {*COMMANDS, *FORMS}:
         what = "option" if name.startswith("-") else "command"
         raise usage_error(f"unknown {what} {name}", _command_hint(name))
     # Imported here: --version and --help have no options.
     from relayout.arguments import Parser
 
     kind = getattr(importlib.import_module(f"relayout.commands.{name}"), name.capitalize())
-    return Parser(kind, COMMANDS[name][1])
+    owner, summary = FORMS[name] if name in FORMS else (name, COMMANDS[name][1])
+    forms = {f"--{form}": FORMS[form][1] for form in FORMS if FORMS[form][0] == name}
+    return Parser(kind, summary, owner if owner == name else f"{owner} --{name}", forms, is_shown=is_shown)
 
 
 def _show_help(names: Sequence[str]) -> int:
     """Prints the help of the program, of a command, or of a pass."""
     if not names:
-        print(_HELP.format(commands="\n\n".join(map(_answers, _QUESTIONS))))
-    elif names[0] in COMMANDS:
+        print(_HELP.format(commands="\n".join(map(_answers, _QUESTIONS))))
+    elif names[0] in {*COMMANDS, *FORMS}:
         print(parser_of(names[0]).format_help(), end="")
     else:
         # Imported here, as below: most commands print no help.
@@ -197,9 +211,12 @@ def _show_help(names: Sequence[str]) -> int:
 
 
 def _answers(question: str) -> str:
-    """Returns a question as a heading, and the commands that answer it."""
-    lines = [f"  {name:9} {summary}" for name, (answered, summary) in COMMANDS.items() if answered == question]
-    return "\n".join([question, *lines])
+    """Returns a question as a heading, and the commands that answer it with their forms."""
+    lines = [question]
+    for name in (each for each, (answered, _) in COMMANDS.items() if answered == question):
+        lines.append(f"  {name:11} {COMMANDS[name][1]}")
+        lines += [f"    --{form:7} {summary}" for form, (owner, summary) in FORMS.items() if owner == name]
+    return "\n".join(lines)
 
 
 def _pass_asked(arguments: Sequence[str]) -> str | None:

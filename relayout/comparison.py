@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dialect_utils.engine_names import ENGINES
+from dialect_utils.engine_names import ENGINES, REQUIRED, suffices
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
 from relayout.command import LimitOptions
@@ -24,10 +24,6 @@ _ENGINES: tuple[Method, ...] = (_PROOF, *ENGINES)
 _PRECISIONS: tuple[DotPrecision, ...] = ("default", "highest")
 UNKNOWN = 3
 _EXIT_CODES = {"equal": DONE, "equal-if": DONE, "agrees": DONE, "close": DONE, "different": FAILED, "unknown": UNKNOWN}
-# The answers that suffice for exit code 0, by the value of --require.
-_UP_TO = "equal-up-to"
-_ANSWERS = ("equal", _UP_TO, "equal-if", "agrees", "close")
-_ENOUGH = {answer: _ANSWERS[: number + 1] for number, answer in enumerate(_ANSWERS)}
 # The most severe of several verdicts decides the exit code.
 _SEVERITY = (DONE, UNKNOWN, WRONG_COMMAND, FAILED)
 # The share of the time budget of files that a proof may take; the rest is for reading them and for passes.
@@ -63,7 +59,7 @@ class ComparisonOptions:
     require: str = option(
         "REQUIRE",
         "the weakest answer with exit code 0: equal (without brackets), equal-up-to, equal-if, agrees or close",
-        choice(*_ENOUGH),
+        choice(*REQUIRED),
         default="close",
     )
     power: int | None = option("N", "plant N mistakes to measure the data; 0: none", natural)
@@ -114,8 +110,7 @@ class ComparisonOptions:
     def exit_code(self, verdict: str, choices: Collection[str]) -> int:
         """Returns the exit code of a verdict that leaves these choices open, by the value of --require."""
         code = _EXIT_CODES[verdict]
-        answer = _UP_TO if choices and verdict == "equal" else verdict
-        return code if code != DONE or answer in _ENOUGH[self.require] else UNKNOWN
+        return code if code != DONE or suffices(verdict, choices, self.require) else UNKNOWN
 
 
 # Nothing is executed with these engines.

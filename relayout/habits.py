@@ -69,7 +69,7 @@ COMMANDS: Mapping[str, str] = {
     **dict.fromkeys(("isolate", "slice", "hlo_extractor"), "relayout extract FILE VALUE"),
     **dict.fromkeys(("translate", "hlo-translate", "xla-translate"), "relayout convert FILE --to FORM"),
     **dict.fromkeys(("cat", "view", "format"), "relayout print FILE"),
-    **dict.fromkeys(("stats", "statistics", "histogram"), "relayout count FILE"),
+    **dict.fromkeys(("stats", "statistics", "histogram"), "relayout print --count FILE"),
     **dict.fromkeys(("memory", "analyze", "profile"), "relayout report FILE"),
     **dict.fromkeys(("draw", "show", "picture"), "relayout explain SHAPE --picture terminal"),
     **dict.fromkeys(("passes", "list"), "relayout opt --list-passes"),

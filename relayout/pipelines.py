@@ -48,7 +48,7 @@ class PipelineOptions:
     def read(self) -> Pipeline:
         """Returns the pipeline of the command line, empty without `-p`; raises UsageError."""
         try:
-            known = named_pipelines(self.pipelines)
+            known = named_pipelines(self.pipelines) if self.pipelines else None
             return Pipeline.joined(Pipeline.parse(spec, pipelines=known) for spec in self.passes)
         except DiagnosticError as error:
             raise UsageError(error.diagnostics) from error

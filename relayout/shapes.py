@@ -14,7 +14,7 @@ from dialect_utils.layout.text.foreign import read_shape
 from dialect_utils.processes import waiting
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 from passes.framework.spec import Text
-from relayout.console import DONE, Console, print_failure
+from relayout.console import DONE, FAILED, Console, print_failure
 from relayout.supervisor.host import begin_item
 
 
@@ -83,9 +83,12 @@ def _done(work: Callable[[Text], None], text: Text) -> int:
 
 def print_each(items: Iterable[Text], work: Callable[[Text], None], console: Console, *, json: bool) -> int:
     """Works on every text; one that fails is diagnosed, and the rest are still worked on."""
-    status = DONE
+    status = None
     for text in items:
         begin_item(str(text))
         failed = partial(print_failure, {"input": str(text)}) if json else None
-        status = max(status, console.attempt(partial(_done, work, text), failed))
+        status = max(status or DONE, console.attempt(partial(_done, work, text), failed))
+    if status is None:
+        console.diagnose([Diagnostic("<stdin>: holds no shape")])
+        return FAILED
     return status

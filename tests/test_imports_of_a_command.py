@@ -59,13 +59,13 @@ class Imports(NamedTuple):
 
 COMMANDS = [
     Imports("--version", 11, (*HEAVY, "dialect_utils.hlo", "relayout.supervisor")),
-    Imports("opt two.hlo", 103, (*HEAVY, *EXECUTING, "dialect_utils.memory", "dialect_utils.stablehlo")),
-    Imports("opt two.hlo -p expand-tiling", 113, (*HEAVY, *EXECUTING, "passes.dumps", "passes.bitcasts")),
+    Imports("opt two.hlo", 104, (*HEAVY, *EXECUTING, "dialect_utils.memory", "dialect_utils.stablehlo")),
+    Imports("opt two.hlo -p expand-tiling", 114, (*HEAVY, *EXECUTING, "passes.dumps", "passes.bitcasts")),
     # A proof by isl takes no numpy.
     Imports(
-        "opt bitcast.hlo -p make-portable", 167, ("numpy", "jaxlib", "jax", *EXECUTING, "passes.tiling.expand_tiling")
+        "opt bitcast.hlo -p make-portable", 168, ("numpy", "jaxlib", "jax", *EXECUTING, "passes.tiling.expand_tiling")
     ),
-    Imports("opt two.mlir", 116, ("jax", "islpy", *EXECUTING)),
+    Imports("opt two.mlir", 117, ("jax", "islpy", *EXECUTING)),
     Imports("count two.hlo", 113, (*HEAVY, *EXECUTING, "passes.tiling")),
     Imports("print two.hlo", 89, (*HEAVY, *EXECUTING, "passes.tiling")),
     Imports("report two.hlo", 129, (*HEAVY, *EXECUTING, "relayout.causes", "dialect_utils.layout.picture")),

@@ -93,7 +93,7 @@ def test_every_list_of_targets_is_complete() -> None:
     }
     assert tuple(TARGETS) == get_args(TargetName)
     assert tuple(each.name for each in TPUS) == get_args(TpuName)
-    assert get_args(annotate_layouts.Target) == ("row-major", *TARGETS)
+    assert get_args(get_args(annotate_layouts.Target)[0]) == ("row-major", *TARGETS)
 
 
 def test_help_lists_every_target(capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,9 +103,8 @@ def test_help_lists_every_target(capsys: pytest.CaptureFixture[str]) -> None:
     assert [name for name in TARGETS if name not in listed] == []
     with pytest.raises(DiagnosticError) as error:
         parse_target("gpu")
-    assert (
-        error.value.diagnostics[0].hint == f"known targets: {', '.join(TARGETS)}, and files *.txtpb that describe a GPU"
-    )
+    files = "files that describe a GPU (*.txtpb) or another chip (*.toml)"
+    assert error.value.diagnostics[0].hint == f"known targets: {', '.join(TARGETS)}, and {files}"
 
 
 def test_pages_name_the_newest_target() -> None:
@@ -268,7 +267,7 @@ def unread(command: str, actions: Collection[argparse.Action], codes: Mapping[st
     folder = "relayout.commands."
     shared = [code for name, code in codes.items() if name.startswith("relayout") and not name.startswith(folder)]
     found = {name for code in (*shared, codes[folder + command]) for name in read_options(code)}
-    return {action.dest for action in actions} - found - READ_AS_TEXT.keys()
+    return {action.dest for action in actions} - found - READ_AS_TEXT.keys() - cli.FORMS.keys()
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS)

@@ -30,7 +30,8 @@ PUBLIC = (
         "why",
         "run",
         "Verdict",
-        "memory_report",
+        "report",
+        "tune",
     ),
     *("parse_shape", "Shape", "Layout", "linear_index", "explain", "draw"),
     *("Strided", "compose", "inverse", "complement", "divide"),
@@ -57,7 +58,8 @@ EXAMPLES = [*examples(), Example("relayout", "Shape", SHAPE)]
 def test_every_name_is_documented_with_an_example() -> None:
     shown = {each.name for each in EXAMPLES}
     assert all(inspect.getdoc(getattr(relayout, name)) for name in PUBLIC)
-    assert set(PUBLIC) - shown == set()
+    # A search needs the TPU compiler, as that of JAX functions does.
+    assert set(PUBLIC) - shown == {"tune"}
     assert set(relayout.jax.__all__) - shown == {"Applied", "Dump", "Tuned", "dump", "tune"}
 
 

@@ -19,6 +19,7 @@ from tests.pages import Reader, blocks, checkout, first_missing, is_installable
 from tests.paths import OWN_CORPUS, ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+BESIDE = (ROOT / "docs" / "beside.md").read_text(encoding="utf-8")
 COMMANDS = [command for block in blocks(README) if block.language == "sh" for command in block.commands]
 
 
@@ -40,7 +41,7 @@ def test_the_report_and_its_sentence_come_first() -> None:
 
 def test_the_figures_beside_other_tools_are_those_of_the_pages() -> None:
     checking, memory = ((ROOT / f"docs/{name}.md").read_text("utf-8") for name in ("checking", "memory"))
-    table = README.partition("## Beside other tools")[2].partition("\n## ")[0]
+    table = BESIDE.partition("## Beside other tools")[2].partition("\n## ")[0]
     assert f"| {len(BUILTIN_PASSES)} over layouts" in table
     (planted,) = re.findall(r"all of ([\d,]+) planted faults that change a result", table)
     found = re.findall(r"^\| faults that change a result \|.*$", checking, re.MULTILINE)
@@ -130,7 +131,7 @@ def test_the_share_of_default_layouts_is_what_the_readme_says() -> None:
         outside += [has_default(shape, target) for shape in of_entry(module)]
         inside += [has_default(shape, target) for shape in made_inside(module)]
         count += 1
-    said = re.sub(r"\s+", " ", README)
+    said = re.sub(r"\s+", " ", BESIDE)
     assert all(outside)
     assert f"In the {count} dumps of that compiler in this tree all {len(outside):,} arrays" in said
     share = f"{sum(inside) / len(inside):.0%}"

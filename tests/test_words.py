@@ -53,7 +53,7 @@ NAMES_PATTERN = re.compile(rf"\b(?:{'|'.join(NAMES)})\b")
 OTHER_MEANINGS = {
     # A stream that takes bytes.
     "relayout/batch/results.py": {"sink"},
-    "relayout/report/export.py": {"sink"},
+    "relayout/reporting/export.py": {"sink"},
 }
 # Pages that use such a word in its ordinary sense.
 ALLOWED = {"docs/security.md", "docs/checking.md"}

@@ -211,6 +211,20 @@ def hlo_proto_from_text(text: str) -> bytes:
     return bytes(_find("jaxlib._hlo", "hlo_module_from_text")(text).as_serialized_hlo_module_proto())
 
 
+def has_plugin_hook() -> bool:
+    """Is true for a jaxlib that hands the modules of TPUs and GPUs to functions in Python."""
+    return hasattr(importlib.import_module("jaxlib._jax"), "get_pjrt_plugin")
+
+
+def is_plugin_loaded(platform: str) -> bool:
+    """Is true where the compiler of a platform is loaded into this process."""
+    try:
+        _find("jaxlib._jax", "get_pjrt_plugin")(platform)
+    except RuntimeError:  # jaxlib's own exception for a missing one
+        return False
+    return True
+
+
 def interpret(module: Any, arguments: list[Any]) -> list[Any]:
     """Returns the results of StableHLO's reference interpreter: attributes for attributes."""
     return list(_find("jaxlib.mlir._mlir_libs._stablehlo", "eval_module")(module, arguments))

@@ -10,13 +10,14 @@ import os
 import select
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.util import find_spec
 from math import inf
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from dialect_utils import processes, sandbox
@@ -87,6 +88,8 @@ class Compiled:
 
 def check_installed(target: Target) -> None:
     """Raises DiagnosticError where the compiler of a target is not installed."""
+    if target.platform not in _PACKAGES:
+        target.topology(1)
     modules, name, extra, remark = _PACKAGES[target.platform]
     if not any(map(_is_installed, modules)):
         hint = f"pip install '{extra}'{remark}"
@@ -134,6 +137,24 @@ def compile_for(text: str, target: str | Target) -> Compiled:
     return Compiled(dump, figures)
 
 
+def compile_inside(
+    text: str, target: str, stage: str, answers: Mapping[bytes, bytes] | None = None
+) -> tuple[Compiled, list[bytes]]:
+    """Compiles StableHLO, and returns also the modules that the compiler hands over in a stage, as HloModuleProtos.
+
+    `answers` are modules to give back, by the SHA-256 of the module handed over. Raises DiagnosticError as
+    `compile_for` does, and where jax calls no passes for the target.
+    """
+    found = None if target == CPU else parse_target(target)
+    if found is not None:
+        check_installed(found)
+    worker = _Worker(found, wants_dump=True, stage=stage, answers=answers or {})
+    figures, dump = _compiled_by(worker, text)
+    if figures.error:
+        raise _refused(CPU if found is None else found.name, figures)
+    return Compiled(dump, figures), worker.handed
+
+
 def dump_passes(text: str, target: str, directory: str) -> None:
     """Compiles StableHLO, and writes the module after every pass into a directory.
 
@@ -173,14 +194,25 @@ def _refused(target: str, figures: Figures) -> DiagnosticError:
 class _Worker:
     """A process that compiles one program after another, for the CPU where `target` is None; a crash starts it again.
 
-    With a `folder` the modules of all passes of its one program are written there.
+    With a `folder` the modules of all passes of its one program are written there. With a `stage` it keeps the modules
+    that the compiler hands over, and gives `answers` back.
     """
 
-    def __init__(self, target: Target | None, folder: str = "", *, wants_dump: bool = False) -> None:
+    def __init__(
+        self,
+        target: Target | None,
+        folder: str = "",
+        *,
+        wants_dump: bool = False,
+        stage: str = "",
+        answers: Mapping[bytes, bytes] = MappingProxyType({}),
+    ) -> None:
         self.target, platform, self._description = CPU, CPU, ""
         if target is not None:
             self.target, platform, self._description = target.name, target.platform, target.description
-        self._header = {"target": self.target, "dump": wants_dump}
+        self._header = {"target": self.target, "dump": wants_dump, "stage": stage}
+        self._answers = answers
+        self.handed: list[bytes] = []
         self._arguments = (_MEMORY_BYTES, platform, folder)
         self._process: processes.Process | None = None
         self.channel: Channel | None = None
@@ -194,7 +226,8 @@ class _Worker:
             self.channel = Channel(self._process.stdin, self._process.stdout, self._process.stderr)
         if self._process is not None:
             sandbox.limit_cpu_seconds(processes.compiler_seconds, self._process.pid)
-        request = Message(self._header, [text.encode(), self._description.encode()])
+        answers = [part for pair in self._answers.items() for part in pair]
+        request = Message(self._header, [text.encode(), self._description.encode(), *answers])
         # `finish` reports a process that has ended.
         with suppress(TimeoutError, OSError):
             self.channel.send(request, self.deadline)
@@ -204,7 +237,8 @@ class _Worker:
         assert self.channel is not None  # since `begin`
         try:
             answer = self.channel.receive(self.deadline, _LARGEST_DUMP)
-            [dump] = answer.blobs
+            dump, *handed = map(bytes, answer.blobs)
+            self.handed = handed
             return Figures.from_json(answer.header), dump.decode()
         except TimeoutError:
             self.close()

@@ -13,11 +13,13 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
+from hashlib import sha256
 from typing import Any
 
 from dialect_utils import sandbox
 from dialect_utils.execution import adapter
 from dialect_utils.execution.compilers import CPU, Figures
+from dialect_utils.execution.hooks import Platform, hooked, lack_of
 from dialect_utils.execution.messages import PRINTED_FILE, Message, read_message, write_message
 from dialect_utils.hlo import parse_module
 from dialect_utils.layout.targets.gpu import described_gpu
@@ -108,7 +110,34 @@ def _host_devices(count: int) -> Any:
 
 
 def _answer(request: Message, folder: str) -> Message:
-    text, description = (blob.decode() for blob in request.blobs)
+    """Compiles a program; with a stage, the answer also has the modules that the compiler hands over in it."""
+    _, _, *answers = map(bytes, request.blobs)
+    if not request.header["stage"]:
+        return _compiled(request, folder)
+    given, handed = dict(zip(answers[::2], answers[1::2], strict=True)), list[bytes]()
+    platform = _platform(request)
+    if reason := lack_of(platform):
+        return Message(asdict(Figures(error=reason)), [b""])
+
+    def transform(_: Platform, data: bytes) -> bytes | None:
+        handed.append(bytes(data))
+        return given.get(sha256(data).digest())
+
+    with hooked((platform,), request.header["stage"], transform):
+        answer = _compiled(request, folder)
+    return Message(answer.header, [*answer.blobs, *handed])
+
+
+def _platform(request: Message) -> Platform:
+    name = request.header["target"]
+    if name == CPU:
+        return "cpu"
+    # A target with a description is a GPU.
+    return "cuda" if request.blobs[1] or parse_target(name).platform == "cuda" else "tpu"
+
+
+def _compiled(request: Message, folder: str) -> Message:
+    text, description = (bytes(blob).decode() for blob in request.blobs[:2])
     name = request.header["target"]
     try:
         if description and not folder:
@@ -192,6 +221,8 @@ def _load(platform: str) -> None:
 
     if platform != CPU:
         topology_devices(next(each for each in TARGETS.values() if each.platform == platform))
+        if adapter.has_plugin_hook():
+            lack_of("cuda" if platform == "cuda" else "tpu")
 
 
 if __name__ == "__main__":

@@ -64,6 +64,7 @@ class Worker:
     memory: int = DEFAULT_MEMORY_BYTES
     fuses: bool = False
     _process: processes.Process | None = field(default=None, init=False)
+    _others: dict[int, Worker] = field(default_factory=dict, init=False)
     _channel: Channel | None = field(default=None, init=False)
     _finalizer: weakref.finalize[Any, Any] | None = field(default=None, init=False)
     __weakref__: Any = field(init=False, repr=False, compare=False)
@@ -74,8 +75,16 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def of_devices(self, devices: int) -> Worker:
+        """Returns a worker for a number of devices: this one, or another one that is kept until this one is closed."""
+        if devices == self.devices:
+            return self
+        return self._others.setdefault(devices, Worker(self.timeout, devices, self.memory, self.fuses))
+
     def close(self) -> None:
-        """Ends the process; a later request starts a new one."""
+        """Ends the process, and those of `of_devices`; a later request starts a new one."""
+        for other in self._others.values():
+            other.close()
         if self._finalizer is not None:
             self._finalizer()
         self._process = self._finalizer = self._channel = None

@@ -233,7 +233,8 @@ class HloModule(Guarded, Module):
     @property
     def donors(self) -> Sequence[tuple[int, tuple[int, ...]]]:
         """Returns the arrays of `buffer_donor`, whose memory any result may take: (parameter, index path)."""
-        return parse_donors(self.attributes.get("buffer_donor", ""))
+        text = self.attributes.get("buffer_donor")
+        return () if text is None else parse_donors(text)
 
     # Header
 

@@ -5,7 +5,7 @@ Sources: protobuf.dev/programming-guides/encoding for the wire format, xla/servi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -87,6 +87,28 @@ def read_varint(data: memoryview, position: int) -> tuple[int, int]:
         if byte < 0x80:
             return value & _UINT64, position + count + 1
     raise MalformedProtoError("an integer is cut short")
+
+
+def write_varint(value: int) -> bytes:
+    """Returns the bytes of an integer of 64 bits, for `read_varint`."""
+    found = bytearray()
+    while value >= 0x80:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes((*found, value))
+
+
+def write_fields(fields: Iterable[Field]) -> bytes:
+    """Returns the message of fields, for `read_fields`."""
+    found = bytearray()
+    for field in fields:
+        found += write_varint(field.number << 3 | field.wire_type)
+        if isinstance(field.value, int):
+            found += write_varint(field.value)
+            continue
+        found += write_varint(len(field.value)) if field.wire_type == BYTES else b""
+        found += field.value
+    return bytes(found)
 
 
 @dataclass(frozen=True, slots=True)

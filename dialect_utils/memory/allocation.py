@@ -12,7 +12,8 @@ from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.index.index_map import byte_size, byte_size_of
 from dialect_utils.layout.layout import COMBINE, MATCH
 from dialect_utils.layout.shape import UNBOUNDED
-from dialect_utils.layout.targets.known import HOST_MEMORY_SPACE, allocation_bytes, default_layout, parse_target
+from dialect_utils.layout.targets.known import allocation_bytes, default_layout, parse_target
+from dialect_utils.layout.targets.target import HOST_MEMORY_SPACE
 from dialect_utils.layout.targets.tpu import Tpu
 from dialect_utils.ops.control import calls_gpu_library
 

@@ -21,6 +21,7 @@ from dialect_utils.memory.schedule import Schedule
 from dialect_utils.memory.sharing import behind
 from dialect_utils.memory.trips import trip_counts
 from dialect_utils.ops import Trait, opcode_of, with_trait
+from dialect_utils.text import Diagnostic
 
 _SOURCE = re.compile(r'\bsource_file="((?:[^"\\]++|\\.)*+)"(?:.*?\bsource_line=(\d+))?')
 _FRAME_ID = re.compile(r"\bstack_frame_id=(\d+)")
@@ -36,6 +37,19 @@ _LAYOUT_CHANGES = with_trait(Trait.MAY_BE_BITCAST | Trait.MOVES_DATA) | {"slice"
 _FORWARDING = with_trait(Trait.ALIASES) | {"copy-done", "slice-done"}
 # The search for named neighbours passes at most this many operations that move no bytes.
 _NEIGHBOURS = 3
+
+
+# The file of an operation whose StableHLO had no location: MLIR's name of the text that the compiler was given.
+_NO_FILE = "-"
+_ONLY_TEXT = re.compile(rf'\bsource_file="{_NO_FILE}"|^\d+ "{_NO_FILE}"$', re.MULTILINE)
+
+
+def notes_of_lines(text: str) -> list[Diagnostic]:
+    """Returns a note that says how a program of JAX keeps its lines, where its compiled text has none."""
+    if _ONLY_TEXT.search(text) is None:
+        return []
+    message = "the program has no lines of Python, so no array is traced to one"
+    return [Diagnostic(message, severity="note", hint="jax.jit(f).lower(...).as_text(debug_info=True) writes them")]
 
 
 class Origin(NamedTuple):
@@ -57,9 +71,11 @@ def find_origins(module: Module) -> Callable[[Operation], Origin]:
             return Origin()
         op_name = op_name_in(metadata)
         if (source := _SOURCE.search(metadata)) is not None:
-            return Origin(op_name, source[1], int(source[2] or 0))
-        frame = _FRAME_ID.search(metadata)
-        return Origin(op_name, *frames.get(int(frame[1]) if frame else 0, ("", 0)))
+            found = source[1], int(source[2] or 0)
+        else:
+            frame = _FRAME_ID.search(metadata)
+            found = frames.get(int(frame[1]) if frame else 0, ("", 0))
+        return Origin(op_name, *(("", 0) if found[0] == _NO_FILE else found))
 
     return lambda operation: stated(operation.attribute("metadata"))
 

@@ -130,7 +130,6 @@ class CollectiveRow:
 
 
 # The name of the main memory of a device, by XLA's name of its compiler.
-_MEMORY = {"tpu": "HBM", "cuda": "memory"}
 # The least share of the peak that is worth a row.
 LEAST_SHARE = 0.01
 # From this share of the peak on, padding is the first thing to say.
@@ -198,7 +197,7 @@ def fit(usage: MemoryUsage, named: str | None) -> str:
     needed = f"{format_bytes(peak)} at the peak" + (", a bound: the module has no schedule" if usage.is_bound else "")
     if named is not None:
         target = parse_target(named)
-        room, memory = format_bytes(target.memory_bytes), f"{_MEMORY[target.platform]} of {target.name}"
+        room, memory = format_bytes(target.memory_bytes), f"{target.space_name(0)} of {target.name}"
         if peak <= target.memory_bytes:
             return f"fits into the {memory}, {room}: {needed}"
         return f"does not fit into the {memory}, {room}: {format_bytes(peak - target.memory_bytes)} too much, {needed}"
@@ -208,7 +207,7 @@ def fit(usage: MemoryUsage, named: str | None) -> str:
     fitting = [each.name for each in known if peak <= each.memory_bytes]
     others = [each.name for each in known if peak > each.memory_bytes]
     sides = (("fits into the", fitting), ("does not fit into the", others))
-    memory = _MEMORY[known[0].platform]
+    memory = known[0].space_name(0)
     said = ", but ".join(f"{verb} {memory} of {', '.join(names)}" for verb, names in sides if names)
     return f"{said}: {needed}"
 

@@ -267,8 +267,8 @@ def _excerpt(line: str, start: int, length: int) -> list[str]:
     return [f"  {before}{marked}{printable(line[start + length :])}", f"  {indent}^{'~' * (max(1, len(marked)) - 1)}"]
 
 
-# Comments, among them XLA's `/*index=5*/` in long lists.
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\r\n]*", re.DOTALL)
+# Comments, among them XLA's `/*index=5*/` in long lists; one that nothing closes ends with the text.
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\r\n]*", re.DOTALL)
 
 
 def without_comments(text: str) -> str:

@@ -137,7 +137,10 @@ def _missing(path: str) -> MissingFileError:
         names = os.listdir(located(folder) or os.curdir)
     except OSError:
         names = []
-    by_stem = {os.path.splitext(each)[0]: each for each in names[:_MOST_NAMES]}
+    ending = os.path.splitext(name)[1]
+    # Of files that differ in the ending only, one with that of the name counts.
+    ordered = sorted(names[:_MOST_NAMES], key=lambda each: each.endswith(ending))
+    by_stem = {os.path.splitext(each)[0]: each for each in ordered}
     close = nearest(os.path.splitext(name)[0], by_stem)
     hint = None if close is None else f"did you mean {os.path.join(folder, by_stem[close])}?"
     return MissingFileError(Diagnostic(f"{path}: no such file or directory", hint=hint))

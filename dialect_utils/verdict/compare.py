@@ -111,10 +111,10 @@ def _proved(
         rounds_operands=may_round and has_narrow_operands((stages[0], stages[-1])),
     )
     if not has_calls or _callees(stages[0]) == _callees(stages[-1]):
-        found = proved(stages, over_reals=not has_calls)
+        found = proved(stages, over_reals=options.over_reals and not has_calls)
         if not has_calls or found.answer != "unknown":
             return stages, found
-    return defined, proved(defined, over_reals=True)
+    return defined, proved(defined, over_reals=options.over_reals)
 
 
 def _conditional(stages: Sequence[Module], proved: ProofResult | None, options: Options) -> ConditionalProof | None:
@@ -216,12 +216,10 @@ class _Execution:
         (first, last), programs, checks, devices = prepared
         unseen = "" if self.options.partition else unseen_differences(stages[0], stages[-1])
         with ExitStack() as stack:
-            worker = self.worker
-            if worker is None or worker.devices != devices:
-                worker = stack.enter_context(Worker(devices=devices, memory=self.options.memory))
-            partition, partitioned = self.options.partition, None
-            if partition is not None:
-                partitioned = stack.enter_context(Worker(devices=partition.devices, memory=self.options.memory))
+            worker = self.worker or stack.enter_context(Worker(memory=self.options.memory))
+            partition = self.options.partition
+            partitioned = None if partition is None else worker.of_devices(partition.devices)
+            worker = worker.of_devices(devices)
             forms = [first, *stages, last]
             examination = Examination.of(forms, programs, checks, self.options, worker, excused, partitioned)
             if self.is_proved and self.proved is not None:

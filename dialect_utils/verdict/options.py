@@ -33,7 +33,8 @@ class Options:
     faults to inject for measuring which faults the data detects; None: as many as take about the time of the check.
     `field_seed` repeats a comparison over the reals; None: primes and random numbers that nobody knows before.
     `precision` is `default` where the dump of a TPU may round operands of dots at DEFAULT precision, `highest` where it
-    may not. With a partition the last module computes on the parts of the first module's arrays that several devices
+    may not. Without `over_reals` no proof decides equality over the reals, which computes with large arrays. With a
+    partition the last module computes on the parts of the first module's arrays that several devices
     hold. Raises DiagnosticError for an unknown engine or precision, and for fewer than one seed.
     """
 
@@ -48,6 +49,7 @@ class Options:
     field_seed: int | None = None
     precision: DotPrecision = "default"
     partition: Partition | None = None
+    over_reals: bool = True
 
     def __post_init__(self) -> None:
         asked = () if self.engines is None else self.engines

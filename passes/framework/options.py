@@ -48,6 +48,8 @@ class OptionError(DiagnosticError):
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 # The types of values in Python that an option of each type takes.
 _PLAIN = {bool: (bool,), int: (int,), float: (float, int), str: (str,)}
+# A text with a suffix names a file.
+_SUFFIX = re.compile(r"[.]\w+$")
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
@@ -110,6 +112,9 @@ def option_value(option: Option, value: Any) -> Any:
     for text that is not one of the choices, and for a number, text or truth value where the type is another of these.
     """
     kind = without_none(option.kind)
+    names = names_or_file(kind)
+    if names is not None:
+        kind = Path if isinstance(value, Path) or _SUFFIX.search(str(value)) else names
     if typing.get_origin(kind) is typing.Literal:
         return _choice(option, value, kind)
     if kind is Path and isinstance(value, str):
@@ -160,6 +165,10 @@ def _unknown(name: str, options: Sequence[Option], what: str) -> tuple[str, str]
 def _parse_option(option: OptionText, kind: Any) -> Any:
     kind = without_none(kind)
     if option.value is not None:
+        names = names_or_file(kind)
+        if names is not None:
+            is_file = _SUFFIX.search(unquote(option.value)) and unquote(option.value) not in typing.get_args(names)
+            kind = Path if is_file else names
         return _parse_value(option.value, option, kind)
     if kind is bool:
         return True
@@ -204,11 +213,20 @@ def without_none(kind: Any) -> Any:
     """Returns T of `T | None`: no text can write None, which is only a default."""
     if typing.get_origin(kind) not in (types.UnionType, typing.Union):
         return kind
-    return next(argument for argument in typing.get_args(kind) if argument is not types.NoneType)
+    rest = [argument for argument in typing.get_args(kind) if argument is not types.NoneType]
+    return rest[0] if len(rest) == 1 else typing.Union[tuple(rest)]  # noqa: UP007 (of a computed list)
+
+
+def names_or_file(kind: Any) -> Any:
+    """Returns the names of a type `Literal[...] | Path`, whose files have a suffix; None for other types."""
+    found = typing.get_args(kind)
+    return found[0] if len(found) > 1 and found[1] is Path else None
 
 
 def _describe_type(kind: Any) -> str:
     kind = without_none(kind)
+    if names_or_file(kind) is not None:
+        return f"{_describe_type(names_or_file(kind))}|a file"
     if typing.get_origin(kind) is typing.Literal:
         return "|".join(typing.get_args(kind))
     if typing.get_origin(kind) is tuple:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import inspect
 import linecache
-import re
-import tomllib
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TextIO
+from typing import TextIO
 
 from dialect_utils.io.files import encode
 from dialect_utils.ir import Module
@@ -22,10 +20,8 @@ from dialect_utils.text import (
     Location,
     Source,
     Span,
-    error_at,
     kind_of,
     nearest,
-    read_input,
 )
 from passes.framework.base import OLD_NAMES, Pass, PassResult, Report, is_pass, load_pass, pass_names
 from passes.framework.options import parse_options
@@ -119,8 +115,7 @@ class Pipeline:
         if not isinstance(spec, str):
             raise TypeError(f"expected the text of a pipeline, not {kind_of(spec)}")
         notes: list[Diagnostic] = []
-        known = named_pipelines() if pipelines is None else pipelines
-        passes = tuple(_read(Source(name, spec), known, (), notes))
+        passes = tuple(_read(Source(name, spec), pipelines, (), notes))
         return cls(passes, tuple(notes))
 
     @classmethod
@@ -233,22 +228,10 @@ def _shipped_pipelines() -> Mapping[str, NamedPipeline]:
 
 def read_pipelines(file: Path) -> Mapping[str, NamedPipeline]:
     """Reads a TOML file with one table a pipeline: `[name]`, `summary = "..."`, `passes = "a,b{x=1}"`."""
-    return {name: _named_pipeline(file, name, table) for name, table in read_toml(file, _EXAMPLE)[1].items()}
+    # Imported here: most passes are named themselves.
+    from dialect_utils.text.toml import read_toml
 
-
-def read_toml(file: Path, hint: str | None = None) -> tuple[Source, dict[str, Any]]:
-    """Reads a TOML file; raises DiagnosticError where it is none, at the place that tomllib's message ends with."""
-    source = Source(str(file), read_input(str(file)).decode("utf-8", "surrogateescape"))
-    try:
-        return source, tomllib.loads(source.text)
-    except RecursionError:
-        raise DiagnosticError(Diagnostic(f"{file}: its values nest too deep")) from None
-    except ValueError as error:  # int() raises it, too, and tomllib forwards it
-        place = re.fullmatch(r"(.)(.*) \((?:at line (\d+), column (\d+)|at end of document)\)", str(error))
-    if place is None:
-        raise DiagnosticError(Diagnostic(f"{file}: holds a number that is too long"))
-    offset = source.offset(int(place[3]), int(place[4])) if place[3] else len(source.text.rstrip())
-    raise error_at(source, Span(offset, offset + 1), f"no TOML: {place[1].lower()}{place[2]}", hint)
+    return {name: _named_pipeline(file, name, table) for name, table in read_toml(str(file), _EXAMPLE).values.items()}
 
 
 def _named_pipeline(file: Path, name: str, table: object) -> NamedPipeline:
@@ -258,7 +241,7 @@ def _named_pipeline(file: Path, name: str, table: object) -> NamedPipeline:
 
 
 def _read(
-    source: Source, known: Mapping[str, NamedPipeline], inside: tuple[str, ...], notes: list[Diagnostic]
+    source: Source, given: Mapping[str, NamedPipeline] | None, inside: tuple[str, ...], notes: list[Diagnostic]
 ) -> list[Pass]:
     passes: list[Pass] = []
     for written in parse_spec(source):
@@ -267,9 +250,10 @@ def _read(
             if name in OLD_NAMES:
                 notes.append(written.name.note(f"pass {name} is called {OLD_NAMES[name]} now"))
             step = load_pass(name)
-            given = parse_options(step.options, written.options, f"pass {name}")
-            passes.append(replace(step.with_options(**given), written=written.options))
-        elif name in known:
+            options = parse_options(step.options, written.options, f"pass {name}")
+            passes.append(replace(step.with_options(**options), written=written.options))
+        # The file of the pipelines that come with the program is read where it is needed.
+        elif name in (known := named_pipelines() if given is None else given):
             passes += _expand_named(written, known[name], known, inside, notes)
         else:
             raise _unknown(written, known)

@@ -107,7 +107,7 @@ def _single_passes(piece: Text) -> Iterator[str]:
     piece = piece.stripped()
     text = str(piece)
     anchor = re.match(r"[\w.]+\s*\(", text)
-    if anchor is not None and _closing(piece, anchor.end() - 1) == len(text) - 1:
+    if anchor is not None and _closing(piece, text, anchor.end() - 1) == len(text) - 1:
         yield from (f"{anchor[0]}{each})" for each in _single_passes(piece.part(anchor.end(), len(text) - 1)))
         return
     first, *others = split(piece, ",")
@@ -147,6 +147,9 @@ def _nested(anchor: Text, rest: str) -> DiagnosticError:
 def _parse_pass(piece: Text) -> PassText:
     piece = piece.stripped()
     text = str(piece)
+    if text.endswith(".py"):
+        hint = "a file of your own becomes a pass by an entry point of its package: docs/tutorials/own-pass.md"
+        raise piece.error("expected the name of a pass, not a file", hint)
     match = _NAME.match(text)
     if match is None:
         raise _at_least_one(piece).error("expected the name of a pass")
@@ -155,7 +158,7 @@ def _parse_pass(piece: Text) -> PassText:
         return PassText(name, ())
     if str(rest).startswith("(") and "." in str(name):
         raise _nested(name, str(rest)[1:])
-    if not (str(rest).startswith("{") and _closing(rest, 0) == len(str(rest)) - 1):
+    if not (str(rest).startswith("{") and _closing(rest, str(rest), 0) == len(str(rest)) - 1):
         raise rest.error(f"expected a comma or {{options}} after {name}", _repair(str(name), str(rest)))
     return PassText(name, parse_option_texts(rest.part(1, len(str(rest)) - 1)))
 
@@ -191,7 +194,7 @@ def split(piece: Text, separator: str | None) -> Iterator[Text]:
     while position < len(text):
         char = text[position]
         if char in _CLOSING or char in "\"'":
-            position = _closing(piece, position)
+            position = _closing(piece, text, position)
         elif char in _CLOSING.values():
             raise piece.part(position, position + 1).error(f"this {char} closes nothing")
         elif char == separator or (separator is None and char.isspace()):
@@ -203,9 +206,8 @@ def split(piece: Text, separator: str | None) -> Iterator[Text]:
         yield piece.part(start, position)
 
 
-def _closing(piece: Text, start: int) -> int:
-    """Returns the offset of the end of the quote or bracket that opens at `start`."""
-    text = str(piece)
+def _closing(piece: Text, text: str, start: int) -> int:
+    """Returns the offset of the end of the quote or bracket that opens at `start` of a piece, which has this text."""
     opened = [start]
     for position in range(start + 1, len(text)):
         char, inner = text[position], text[opened[-1]]
@@ -233,7 +235,7 @@ def without_braces(piece: Text) -> Text:
     """Returns the text between braces if they enclose all of it, else the text."""
     piece = piece.stripped()
     text = str(piece)
-    if text.startswith("{") and _closing(piece, 0) == len(text) - 1:
+    if text.startswith("{") and _closing(piece, text, 0) == len(text) - 1:
         return piece.part(1, len(text) - 1).stripped()
     return piece
 
@@ -243,10 +245,10 @@ def _unquoted_pieces(piece: Text) -> Iterator[str]:
     while position < len(text):
         end = position
         if text[position] in "\"'":
-            end = _closing(piece, position)
+            end = _closing(piece, text, position)
             yield text[position + 1 : end]
         elif text[position] in _CLOSING:
-            end = _closing(piece, position)
+            end = _closing(piece, text, position)
             yield text[position : end + 1]
         else:
             yield text[position]

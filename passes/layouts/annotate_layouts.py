@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from dialect_utils.io.files import read_module
-from dialect_utils.ir import Module, Value
+from dialect_utils.ir import Module, Operand, Passed, Value, Yielded
 from dialect_utils.ir.control_flow import merged
 from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape, parse_element_type, parse_layout
-from dialect_utils.layout.targets.known import TargetName, default_layout
-from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_at, nearest
+from dialect_utils.layout.targets.known import TargetName, default_layout, parse_target
+from dialect_utils.layout.targets.target import Target as Chip
+from dialect_utils.text import Diagnostic, DiagnosticError, Span, error_at
+from dialect_utils.text.toml import Table, read_toml
 from passes.framework.base import Report, module_pass
-from passes.framework.pipeline import read_toml
-from passes.layouts.constraints import values_in_memory
+from passes.layouts.assignment import Assignment, order_of, uses
+from passes.layouts.backends import rules_of
+from passes.layouts.constraints import Node, values_in_memory
+from passes.layouts.propagate_layouts import Copies, with_leaves
 
-Target = Literal["row-major", TargetName]
+Target = Literal["row-major", TargetName] | Path
 Scope = Literal["all", "interface"]
+Inner = Literal["default", "predicted"]
 
 
 @module_pass
@@ -31,6 +36,7 @@ def annotate_layouts(
     layouts: Path | None = None,
     like: Path | None = None,
     scope: Scope = "all",
+    inner: Inner = "default",
 ) -> None:
     """Gives tensors the layouts that a target would choose.
 
@@ -43,7 +49,9 @@ def annotate_layouts(
        side of a call, loop or branch, gives a layout.
     4. Values of an embedded computation (reduce, sort, scatter, ...) are in registers and get no layout. Neither do
        arrays with dynamic dimensions, nor tokens; a note says so.
-    5. An HLO module with a `bitcast` does not change, since another layout would change the result of the bitcast; a
+    5. With `inner=predicted` all arrays inside get the orders that the layout assignment of the compiler would choose,
+       whatever they have, and HLO the copies that it would insert; docs/layouts.md says how often that is right.
+    6. An HLO module with a `bitcast` does not change, since another layout would change the result of the bitcast; a
        note says so.
 
     Raises DiagnosticError if the entry of `like` has other parameters or results.
@@ -60,6 +68,7 @@ def annotate_layouts(
           ROOT p = f32[3,5]{1,0:T(4,128)} parameter(0)
         }
     """
+    _check_inner(inner, target, scope)
     rules = read_layout_rules(layouts) if layouts is not None else ()
     if target is None and not rules and like is None:
         report.warn("annotate-layouts was given no layouts", hint="give target, layouts or like")
@@ -75,6 +84,10 @@ def annotate_layouts(
     if like is not None:
         choice.imitate(module, read_module(str(like)))
     parameters, results = choice.entry_layout(module)
+    assigned = None
+    if inner == "predicted" and target is not None:
+        assigned = Assignment(module, rules_of(parse_target(str(target))), (parameters, results))
+        choice.predicted = assigned.order
     for value in values_in_memory(module) if scope == "all" else _interface_values(module):
         shape = choice.shape(value, value.shape)
         if shape != value.shape:
@@ -82,6 +95,53 @@ def annotate_layouts(
     # After the values: set_shape of a parameter or result also changes the entry layout.
     if module.entry_layout != (parameters, results):
         module.set_entry_layout(parameters, results)
+    choice.note_unused(report, layouts)
+    if assigned is not None:
+        _insert_copies(module, assigned, report)
+
+
+def _check_inner(inner: Inner, target: Target | None, scope: Scope) -> None:
+    if inner == "predicted" and (target in (None, "row-major") or scope != "all"):
+        hint = "name a target such as tpu-v5e, with scope=all"
+        raise DiagnosticError(Diagnostic("inner=predicted has no effect without a target's compiler", hint=hint))
+
+
+def _insert_copies(module: Module, assigned: Assignment, report: Report) -> None:
+    """Copies arrays into the orders in which operations read them and functions return them."""
+    reads: list[tuple[Passed, int, tuple[int, ...]]] = [
+        (Operand(use.operation, use.operand), use.leaf, order)
+        for function in assigned.functions
+        for operation in function.operations
+        for use in uses(operation)
+        if (order := assigned.asked(use)) is not None
+    ]
+    reads += [
+        (Yielded(function, number), leaf, order)
+        for function in assigned.functions
+        for (number, leaf), order in zip(_leaf_numbers(function.results), assigned.returned(function), strict=True)
+        if order is not None
+    ]
+    wanted: dict[Passed, dict[int, ArrayShape]] = {}
+    for passed, leaf, order in reads:
+        shape = [*passed.value.shape.leaves()][leaf]
+        if isinstance(shape, ArrayShape) and order_of(shape) != order:
+            wanted.setdefault(passed, {})[leaf] = _inside(shape, order, assigned.rules.target)
+    copies = Copies(module)
+    for passed, leaves in wanted.items():
+        if module.dialect == "hlo":
+            copies.insert(passed, leaves)
+        elif isinstance(passed, Yielded):
+            passed.value.set_shape(with_leaves(passed.value.shape, leaves))
+    if module.dialect != "hlo" and wanted:
+        report.note(f"the compiler is predicted to insert {len(wanted)} copies, which StableHLO does not have")
+
+
+def _inside(shape: ArrayShape, order: tuple[int, ...], target: Chip) -> ArrayShape:
+    return shape.with_layout(target.inner_layout(shape.element_type, shape.dimensions, order))
+
+
+def _leaf_numbers(values: Sequence[Value]) -> list[tuple[int, int]]:
+    return [(number, leaf) for number, value in enumerate(values) for leaf in range(value.shape.leaf_count)]
 
 
 @dataclass(slots=True)
@@ -95,6 +155,9 @@ class _Choice:
     interface: dict[Value, list[ArrayShape]] = field(default_factory=dict)
     # The arrays of values that the entry layout or control flow joins with a value that has a layout.
     kept: dict[Value, list[ArrayShape]] = field(default_factory=dict)
+    used: set[LayoutRule] = field(default_factory=set)
+    # The order that layout assignment gives an array inside.
+    predicted: Callable[[Node], tuple[int, ...] | None] | None = None
     # Default: the target's layouts.
     by_target: dict[Shape, Shape] = field(default_factory=dict)
 
@@ -117,6 +180,12 @@ class _Choice:
             self.kept[value] = arrays
             _record_elements(value, self.kept)
 
+    def note_unused(self, report: Report, file: Path | None) -> None:
+        """Reports the rules of a file that gave no array its layout."""
+        for number, rule in enumerate(self.rules):
+            if rule not in self.used:
+                report.note(f"rule {number} of {file} gives no array its layout: {rule}")
+
     def imitate(self, module: Module, like: Module) -> None:
         """Records the layouts of `like`; raises DiagnosticError if the entry has other parameters or results."""
         if module.dialect == like.dialect == "hlo":
@@ -131,14 +200,20 @@ class _Choice:
 
     def shape(self, value: Value, shape: Shape) -> Shape:
         """Returns a value's shape with the chosen layouts."""
-        if not (self.rules or self.interface or self.named or value in self.kept):
+        if not (self.rules or self.interface or self.named or self.predicted or value in self.kept):
             known = self.by_target.get(shape)
             if known is None:
                 known = self.by_target[shape] = shape.map_arrays(self._default)
             return known
         models = iter(self.interface.get(value) or self.named.get(value.name) or [])
         kept = iter(self.kept.get(value, []))
-        return shape.map_arrays(lambda array: self._array(value, array, next(models, None), next(kept, None)))
+        leaves = (number for number, leaf in enumerate(shape.leaves()) if isinstance(leaf, ArrayShape))
+
+        def chosen(array: ArrayShape) -> ArrayShape:
+            order = self.predicted(Node(value, next(leaves))) if self.predicted is not None else None
+            return self._array(value, array, next(models, None), next(kept, None), order)
+
+        return shape.map_arrays(chosen)
 
     def entry_layout(self, module: Module) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
         """Returns the entry's parameters and results with the chosen layouts."""
@@ -148,16 +223,29 @@ class _Choice:
             tuple(map(self.shape, module.entry.results, results)),
         )
 
-    def _array(self, value: Value, shape: ArrayShape, model: ArrayShape | None, kept: ArrayShape | None) -> ArrayShape:
-        if not shape.is_static or not shape.effective_layout.is_default:
+    def _array(
+        self,
+        value: Value,
+        shape: ArrayShape,
+        model: ArrayShape | None,
+        kept: ArrayShape | None,
+        order: tuple[int, ...] | None,
+    ) -> ArrayShape:
+        if not shape.is_static:
             return shape
-        if kept is not None and not kept.effective_layout.is_default:
+        is_predicted = order is not None and not (value.operation is None and value.function.is_entry)
+        if not is_predicted and not shape.effective_layout.is_default:
+            return shape
+        if not is_predicted and kept is not None and not kept.effective_layout.is_default:
             return shape.with_layout(kept.effective_layout)
         for rule in self.rules:
             if rule.matches(value, shape):
+                self.used.add(rule)
                 return shape.with_layout(rule.layout)
         if model is not None and shape.type_and_dimensions == model.type_and_dimensions:
             return shape.with_layout(model.effective_layout)
+        if order is not None and self.target is not None:
+            return _inside(shape, order, parse_target(str(self.target)))
         return self._default(shape)
 
     def _default(self, shape: ArrayShape) -> ArrayShape:
@@ -166,7 +254,7 @@ class _Choice:
             return shape
         if self.target == "row-major":
             return shape.with_layout(Layout.descending(shape.rank))
-        return shape.with_layout(default_layout(shape.element_type, shape.dimensions, self.target))
+        return shape.with_layout(default_layout(shape.element_type, shape.dimensions, str(self.target)))
 
 
 def _record_elements(value: Value, known: dict[Value, list[ArrayShape]]) -> None:
@@ -241,6 +329,11 @@ class LayoutRule:
     rank: int | None = None
     opcode: str | None = None
 
+    def __str__(self) -> str:
+        keys = ("name", "element_type", "rank", "opcode", "layout")
+        written = ((key.removeprefix("element_"), getattr(self, key)) for key in keys)
+        return ", ".join(f"{key} = {value}" for key, value in written if value is not None)
+
     def matches(self, value: Value, shape: ArrayShape) -> bool:
         """Is true if all keys of the rule match a value and one array of it, of shape `shape`."""
         opcode = value.operation.opcode if value.operation is not None else "parameter"
@@ -255,43 +348,27 @@ class LayoutRule:
 
 def read_layout_rules(path: Path) -> tuple[LayoutRule, ...]:
     """Reads a rules file, whose first matching rule decides; raises DiagnosticError at the first error in the file."""
-    source, document = read_toml(path)
-    unknown = [key for key in document if key != "rule"]
-    rules = document.get("rule", [])
-    if unknown or not isinstance(rules, list) or not all(isinstance(each, dict) for each in rules):
-        key = unknown[0] if unknown else "rule"
-        raise _error(source, key, f"a rules file holds [[rule]] tables, found {key!r}", "write [[rule]]")
-    return tuple(_rule(source, table, number) for number, table in enumerate(rules))
+    top = read_toml(str(path))
+    top.check({"rule": list})
+    return tuple(map(_rule, top.tables("rule")))
 
 
-def _rule(source: Source, table: dict[str, Any], number: int) -> LayoutRule:
-    for key, value in table.items():
-        kind = _KINDS.get(key)
-        if kind is None:
-            close = nearest(key, _KINDS)
-            raise _error(source, key, f"rule {number} has the unknown key {key!r}", f"write {close or list(_KINDS)}")
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise _error(source, key, f"{key} of rule {number} must be of type {kind.__name__}, found {value!r}")
-    if "layout" not in table:
-        raise DiagnosticError(Diagnostic(f"{source.name}: rule {number} gives no layout"))
+def _rule(table: Table) -> LayoutRule:
+    table.check(_KINDS, ("layout",))
+    values = table.values
     try:
-        if "type" in table:
-            parse_element_type(table["type"])
-        layout = parse_layout(table["layout"])
+        if "type" in values:
+            parse_element_type(values["type"])
+        layout = parse_layout(values["layout"])
     except DiagnosticError as error:
-        raise _within(source, table, error) from None
-    return LayoutRule(layout, table.get("name"), table.get("type"), table.get("rank"), table.get("opcode"))
+        raise _within(table, error) from None
+    return LayoutRule(layout, values.get("name"), values.get("type"), values.get("rank"), values.get("opcode"))
 
 
-def _within(source: Source, table: dict[str, Any], error: DiagnosticError) -> DiagnosticError:
+def _within(table: Table, error: DiagnosticError) -> DiagnosticError:
     """Returns an error of parsing a layout, with the location moved to the layout's text in the file."""
     found = error.diagnostics[0]
-    text = table["layout"] if found.location is not None else table.get("type", "")
-    start = source.text.find(text)
+    text = table.values["layout"] if found.location is not None else table.values.get("type", "")
+    start = table.source.text.find(text, table.start)
     span = found.location.span.shifted(start) if found.location is not None else Span(start, start + len(text))
-    return error_at(source, span, found.message, found.hint)
-
-
-def _error(source: Source, word: str, message: str, hint: str | None = None) -> DiagnosticError:
-    start = max(0, source.text.find(word))
-    return error_at(source, Span(start, start + len(word)), message, hint)
+    return error_at(table.source, span, found.message, found.hint)

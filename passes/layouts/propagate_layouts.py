@@ -220,7 +220,7 @@ def insert_copies(module: Module, conflicting: Iterable[Edge], shapes: Mapping[N
             wanted.setdefault(edge.copy_point, {})[edge.target.leaf] = laid_out_like(target, source)
         else:
             wanted.setdefault(edge.copy_point, {})[edge.source.leaf] = laid_out_like(source, target)
-    copies = _Copies(module)
+    copies = Copies(module)
     # Definitions first: the copies at their uses read the redefined values.
     for copy_point, leaves in sorted(wanted.items(), key=lambda item: not isinstance(item[0], Definition)):
         copies.insert(copy_point, leaves)
@@ -238,7 +238,7 @@ def _rebuilt(shape: Shape, leaves: Iterator[Shape]) -> Shape:
 
 
 @dataclass(slots=True)
-class _Copies:
+class Copies:
     """The inserted copies, one for each value and layout."""
 
     module: Module

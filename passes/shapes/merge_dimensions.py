@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import is_relayout
@@ -77,7 +78,7 @@ def merge_dimensions(
     *,
     value: str | None = None,
     dimension: int | None = None,
-    target: TpuName = "tpu-v5e",
+    target: TpuName | Path = "tpu-v5e",
 ) -> None:
     """Makes adjacent dimensions that are always used together one dimension.
 
@@ -117,7 +118,7 @@ def merge_dimensions(
           ROOT r = f32[4,3,3] reshape(r.merged)
         }
     """  # noqa: E501  # instructions
-    change_dimensions(module, Merged(), value, dimension, target)
+    change_dimensions(module, Merged(), value, dimension, str(target))
 
 
 def candidates(module: Module, target: str) -> Iterator[str]:

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
-from dialect_utils.layout import ArrayShape, Slice
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Slice
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.targets.known import TpuName
+from dialect_utils.layout.targets.known import TpuName, tile_for
 from dialect_utils.ops.factors import RESULT, Dimensions, Kind, Position
+from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Report, module_pass
 from passes.shapes.changes import DimensionChange, Parts, remade, resized, resized_slices, with_size
 from passes.shapes.choices import change_dimensions, texts
 
-# The lanes of a tile, to which the minor dimension is padded.
-_LANES = 128
+# Wide and tall enough for the largest tiles of a target.
+_LARGE = 1 << 20
 
 
 class Narrowed(DimensionChange):
-    """Arrays with a dimension cut after the last whole tile."""
+    """Arrays with a dimension cut after the last whole tile, which has so many `lanes`."""
 
     # A loop would have to pass twice as many arrays.
     crossed = frozenset()
+
+    def __init__(self, lanes: int) -> None:
+        super().__init__()
+        self.lanes = lanes
 
     def match(self, operation: Operation, position: Position, dimension: int) -> Dimensions | None:
         """Returns the dimension that is cut at every position, if the operation does not combine what it cuts."""
@@ -30,11 +36,11 @@ class Narrowed(DimensionChange):
 
     def candidates(self, shape: ArrayShape, target: str) -> Sequence[int]:
         """Returns the dimensions with more elements than one tile that do not fill the last tile."""
-        return [i for i, size in enumerate(shape.dimensions) if size > _LANES and size % _LANES]
+        return [i for i, size in enumerate(shape.dimensions) if size > self.lanes and size % self.lanes]
 
     def shapes(self, shape: ArrayShape, form: int) -> Sequence[ArrayShape]:
         """Returns the shapes of the part that fills tiles and of the rest."""
-        sizes = (limit - start for start, limit in _bounds(shape, form))
+        sizes = (limit - start for start, limit in self._bounds(shape, form))
         return [resized(shape, with_size(shape.dimensions, form, size)) for size in sizes]
 
     def plan(self, shape: ArrayShape, form: int) -> Plan:
@@ -43,7 +49,7 @@ class Narrowed(DimensionChange):
 
     def convert(self, builder: Builder, value: Value, parts: Parts, own: int | None, form: int) -> Parts:
         shape, made = array_shape(value), []
-        for number, bounds in enumerate(_bounds(shape, form)):
+        for number, bounds in enumerate(self._bounds(shape, form)):
             step = Slice(with_size((0,) * shape.rank, form, bounds[0]), with_size(shape.dimensions, form, bounds[1]))
             made.append(builder.apply(step, value, name=f"{value.name}.{number}", like=value))
         return tuple(made)
@@ -69,12 +75,19 @@ class Narrowed(DimensionChange):
             made.append(remade(builder, operation, values, shapes, ints, name=f"{name}.{number}", step=step))
         return list(zip(*made, strict=True))
 
+    def _bounds(self, shape: ArrayShape, dimension: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Returns the first index of both parts of a dimension, and the index after the last."""
+        size = shape.dimensions[dimension]
+        cut = size - size % self.lanes
+        return (0, cut), (cut, size)
 
-def _bounds(shape: ArrayShape, dimension: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Returns the first index of both parts of a dimension, and the index after the last."""
-    size = shape.dimensions[dimension]
-    cut = size - size % _LANES
-    return (0, cut), (cut, size)
+
+def _lanes(target: str) -> int:
+    """Returns the lanes of a tile, to which a target pads the minor dimension of an array."""
+    tiles = tile_for(ELEMENT_TYPES["f32"], (_LARGE, _LARGE), (1, 0), target)
+    if not tiles:
+        raise DiagnosticError(Diagnostic(f"{target} stores arrays without tiles, so nothing is padded"))
+    return tiles[0].dimensions[-1]
 
 
 @module_pass
@@ -84,17 +97,17 @@ def narrow_padding(
     *,
     value: str | None = None,
     dimension: int | None = None,
-    target: TpuName = "tpu-v5e",
+    target: TpuName | Path = "tpu-v5e",
 ) -> None:
     """Cuts dimensions just above a multiple of the tile into the part that fills tiles and the rest.
 
     A TPU stores f32[1000,129] with rows of 256 elements, so nearly half of the array is padding. Two arrays, of 128
     columns and of one, have little.
 
-    1. The dimension `dimension` of the array `value` is cut after the last multiple of 128. So is that of all arrays
-       around it, as far as operations compute both parts one by one: elementwise operations, broadcasts, reductions and
-       dots that keep the dimension, transposes, reshapes that keep it, slices, pads, reversals, gathers, scatters and
-       dynamic slices of other dimensions.
+    1. The dimension `dimension` of the array `value` is cut after the last whole tile of `target`: 128 elements on a
+       TPU. So is that of all arrays around it, as far as operations compute both parts one by one: elementwise
+       operations, broadcasts, reductions and dots that keep the dimension, transposes, reshapes that keep it, slices,
+       pads, reversals, gathers, scatters and dynamic slices of other dimensions.
     2. Elsewhere two slices make the parts, and a concatenate joins them: where the dimension is summed, at parameters
        and results of the entry, and at calls, loops and branches. Operations with shardings, control dependencies or
        layouts other than the descending one stay.
@@ -126,9 +139,9 @@ def narrow_padding(
           ROOT n = f32[64,129] concatenate(n.0, n.1), dimensions={1}
         }
     """
-    change_dimensions(module, Narrowed(), value, dimension, target)
+    change_dimensions(module, Narrowed(_lanes(str(target))), value, dimension, str(target))
 
 
 def candidates(module: Module, target: str) -> Iterator[str]:
     """Yields the pass for each region that it makes smaller, the one that saves the most bytes first."""
-    return texts(module, narrow_padding, Narrowed(), target)
+    return texts(module, narrow_padding, Narrowed(_lanes(target)), target)

@@ -280,12 +280,12 @@ def _storable(value: object) -> object:
 
 def from_parquet(data: bytes, name: str = "<results>") -> list[Row]:
     """Returns the rows of a Parquet file; raises DiagnosticError for another file."""
-    from pyarrow import parquet
+    from pyarrow import ArrowException, parquet
 
     try:
         rows: list[Row] = parquet.read_table(BytesIO(data)).to_pylist()
         return [_checked({**row, "figures": json.loads(row["figures"])}, name) for row in rows]
-    except (ValueError, TypeError, KeyError, OSError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, OSError, RecursionError, ArrowException) as error:
         raise DiagnosticError(Diagnostic(f"{name}: no Parquet file of results: {error}")) from None
 
 

@@ -1,4 +1,4 @@
-"""The rows of `relayout bisect`: gathered from all modules, as lines of text, and in groups of similar failures."""
+"""The rows of `validate --bisect`: gathered from all modules, as lines of text, and in groups of similar failures."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def lines(row: Bisection, disabled: str | None = None) -> list[str]:
         found.append(f"{shown} of {count} shows it in the result of {row.operation}")
     if row.passes:
         passes = row.passes[:1] if row.alone else row.passes
-        found.append(f"relayout bisect {shlex.quote(row.file)} --disable {shlex.quote(','.join(passes))}")
+        found.append(f"relayout validate --bisect {shlex.quote(row.file)} --disable {shlex.quote(','.join(passes))}")
     return found
 
 

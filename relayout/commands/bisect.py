@@ -1,4 +1,4 @@
-"""`relayout bisect`: finds the pass of XLA:CPU after which a module computes something else than it defines."""
+"""`relayout validate --bisect`: finds the pass of XLA:CPU after which a module computes something else."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Bisect(Command):
     """The search for the wrong pass of XLA:CPU, for each module."""
 
     examples = (
-        "relayout bisect examples/attention.mlir",
-        "relayout bisect examples/negate.hlo --disable algsimp --json",
+        "relayout validate --bisect examples/attention.mlir",
+        "relayout validate --bisect examples/negate.hlo --disable algsimp --json",
     )
     notes = """The definition is that of the reference engine (relayout run --engine reference), on the data of `check`.
 

@@ -1,4 +1,4 @@
-"""`relayout bitcast`: compares two shapes of the same bytes element by element."""
+"""`relayout explain --bitcast`: compares two shapes of the same bytes element by element."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Bitcast(Command):
     """The same bytes read under another shape."""
 
     examples = (
-        "relayout bitcast 'f32[3,5]{1,0:T(2,2)}' 'f32[2,3,2,2]{3,2,1,0}'",
-        "relayout bitcast 'f32[2,3]{1,0}' 'f32[3,2]{0,1}' --json",
+        "relayout explain --bitcast 'f32[3,5]{1,0:T(2,2)}' 'f32[2,3,2,2]{3,2,1,0}'",
+        "relayout explain --bitcast 'f32[2,3]{1,0}' 'f32[3,2]{0,1}' --json",
     )
 
     source: str = argument("SRC", "the shape the bytes have, or SRC -> DST; - reads such lines")
@@ -39,7 +39,7 @@ class Bitcast(Command):
         if self.destination is not None:
             pair = f"{self.source} {_ARROW} {self.destination}"
         elif _ARROW not in pair and pair != STANDARD_INPUT:
-            raise usage_error("expected two shapes", "relayout bitcast 'f32[3,5]' 'f32[15]'")
+            raise usage_error("expected two shapes", "relayout explain --bitcast 'f32[3,5]' 'f32[15]'")
         return print_each(named_arguments([pair]), partial(self._print_one, console), console, json=self.json)
 
     def _print_one(self, console: Console, line: Text) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from dialect_utils.io.files import decode, display_name, function_of, read_bytes
+from dialect_utils.io.files import decode, display_name, function_of, is_url, read_bytes
 from dialect_utils.io.inputs import Input, named_input, pair_inputs
 from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of, with_devices
@@ -82,7 +82,7 @@ class Check(Command):
     functions: bool = flag("judge each pair of functions of one name, private ones too (default: the entry, if any)")
     sharded: bool = flag("the second module is for several devices, and computes on parts of the first one's arrays")
     placements: str | None = option("FILE", "with --sharded: JSON that says which device holds which part")
-    certificate: str | None = option("FILE", "write the proof, which `relayout replay A B FILE` checks")
+    certificate: str | None = option("FILE", "write the proof, which `relayout check --replay A B FILE` checks")
     devices: int | None = option("N", "host devices, where the modules do not say it", count)
     comparison: ComparisonOptions = group(ComparisonOptions)
     verbose: bool = flag("say all that is known: data, planted mistakes, where proofs end, each output, rules")
@@ -137,6 +137,9 @@ class Check(Command):
 
     def _by_function(self, inputs: tuple[Input, ...], console: Console) -> Sequence[tuple[Input, ...]]:
         """Returns the inputs of each pair of functions of one name, where modules have no entry or with --functions."""
+        if self.pairs is not None and any(is_url(each.path) for each in inputs):
+            # The process that plans has no network for what a list names.
+            return [inputs]
         if not any(each.functions(always=self.functions) for each in inputs):
             if self.functions:
                 message = f"{inputs[0].name}: no functions of StableHLO in a file, so the entry is judged"

@@ -1,4 +1,4 @@
-"""`relayout count`: how many operations modules have, and the bytes that these make."""
+"""`relayout print --count`: how many operations modules have, and the bytes that these make."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relayout.command import MODULES, Command, InputOptions, LimitOptions, files
 from relayout.console import DONE, Console, print_failure, print_json
 from relayout.options import argument, choices, count, group, option, usage_error
 from relayout.process import REWRITING_SECONDS_PER_MEGABYTE
-from relayout.report.terminal import format_table
+from relayout.reporting.terminal import format_table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +24,8 @@ class Count(Command):
     """The operations of all modules together, as a table."""
 
     examples = (
-        "relayout count examples/attention_tpu.hlo",
-        "relayout count examples --by opcode,type --top 5",
+        "relayout print --count examples/attention_tpu.hlo",
+        "relayout print --count examples --by opcode,type --top 5",
     )
 
     files: tuple[str, ...] = argument("FILE", MODULES, "*")

@@ -1,4 +1,4 @@
-"""`relayout index`: linear indices of elements, and elements at linear indices."""
+"""`relayout explain --index`: linear indices of elements, and elements at linear indices."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Index(Command):
     """The place in memory of each element, or the element at each place."""
 
     examples = (
-        "relayout index 'f32[3,5]{1,0:T(2,2)}' 2,3 0,4",
-        "relayout index 'f32[3,5]{1,0:T(2,2)}' --linear 17 9",
+        "relayout explain --index 'f32[3,5]{1,0:T(2,2)}' 2,3 0,4",
+        "relayout explain --index 'f32[3,5]{1,0:T(2,2)}' --linear 17 9",
     )
 
     shape: str = argument("SHAPE", "a shape with its layout; - reads SHAPE INDEX lines")
@@ -46,7 +46,7 @@ class Index(Command):
                 raise usage_error("- reads SHAPE INDEX lines, so no index follows it")
             return print_each(input_lines(), work_on_line, console, json=self.json)
         if not self.indices:
-            raise usage_error("expected an index", "relayout index 'f32[3,5]{1,0:T(2,2)}' 2,3")
+            raise usage_error("expected an index", "relayout explain --index 'f32[3,5]{1,0:T(2,2)}' 2,3")
         shapes: list[ArrayShape] = []
 
         def read(text: Text) -> None:

@@ -6,6 +6,7 @@ relayout/supervisor/programs.py. `Oracle` is the side of the sandboxed child.
 
 from __future__ import annotations
 
+import os
 import shlex
 import time
 from collections.abc import Callable, Sequence
@@ -39,6 +40,15 @@ _SECONDS = 3600.0
 # The compilation and the run of a module of ordinary size, by a program that starts JAX.
 _RUN_SECONDS = 120
 _LETTERS = (".a", ".b")
+_NAME = "reduced"
+
+
+def _prefix(output: str) -> str:
+    """Returns the begin of the files' names: of `red.hlo` it is `red`, of a directory `DIR/reduced`."""
+    if output.endswith(os.sep) or os.path.isdir(output):
+        return os.path.join(output, _NAME)
+    stem, ending = os.path.splitext(output)
+    return stem if ending in [f".{each}" for each in SUFFIX.values()] else output
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +59,8 @@ class Reduce(Command):
         "sed 's/negate(/abs(/' examples/negate.hlo | relayout reduce examples/negate.hlo - -o small",
         "relayout reduce examples/negate.hlo --oracle 'grep -q negate {}' -o small --json",
     )
-    notes = """Prints the command that shows what is left, and the cause that was kept; writes PREFIX.a.*, PREFIX.b.* or
-PREFIX.*. A difference stays in the same output, on the same kind of data, and of a similar size.
+    notes = """Prints the command that shows what is left, and the cause that was kept; writes OUT, or OUT.a.* and
+OUT.b.*. A difference stays in the same output, on the same kind of data, and of a similar size.
 
 The command of --oracle runs by sh in this directory, with your rights, without a sandbox. TMPDIR is a directory that is
 removed after each run, with the processes that the run left. A run that exceeds its limit does not count.
@@ -74,7 +84,13 @@ exit codes:
     function: str | None = function_option()
     pipeline: PipelineOptions = group(PipelineOptions)
     keep: str = option("KEEP", "what stays: different (default) or crash", choice(*_FINDINGS), default="different")
-    output: str = option("PREFIX", "begin of the files' names (reduced)", str, "-o", "--output", default="reduced")
+    output: str = option(
+        "OUT",
+        "the file of the smaller module, of two NAME.a.hlo and NAME.b.hlo; a directory for both: DIR/",
+        _prefix,
+        *("-o", "--output"),
+        default=_NAME,
+    )
     trials: int = option("N", "ask so often at most (500)", count, default=DEFAULT_TRIALS)
     oracle: str | None = option(
         "COMMAND", "keep what makes this command of sh exit with 0; {} in it is the path of the module to try"

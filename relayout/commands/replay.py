@@ -1,4 +1,4 @@
-"""`relayout replay`: checks the certificate of a proof that two modules are equal."""
+"""`relayout check --replay`: checks the certificate of a proof that two modules are equal."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Replay(Command):
 
     examples = (
         "relayout check examples/negate.hlo examples/negate.hlo --certificate p.json && "
-        "relayout replay examples/negate.hlo examples/negate.hlo p.json",
+        "relayout check --replay examples/negate.hlo examples/negate.hlo p.json",
         "relayout check examples/negate.hlo examples/negate.hlo --engines proof --certificate q.json && "
-        "relayout replay examples/negate.hlo examples/negate.hlo q.json --json",
+        "relayout check --replay examples/negate.hlo examples/negate.hlo q.json --json",
     )
 
     first: str = argument("FILE", "the first module")

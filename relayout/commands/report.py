@@ -35,15 +35,15 @@ from relayout.options import (
 )
 from relayout.output import STANDARD_OUTPUT, check_unique, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
-from relayout.report.export import FORMATS
-from relayout.report.gate import CONTRACTS, parse_condition
-from relayout.report.gathering import INDEX, Gathered, contracts_text, index_page, other_modules
+from relayout.reporting.export import FORMATS
+from relayout.reporting.gate import CONTRACTS, parse_condition
+from relayout.reporting.gathering import INDEX, Gathered, contracts_text, index_page, other_modules
 from relayout.validation.steps import find_programs, program_key
 
 # Imported where they are used, by the child that has read a module: the process that plans a command needs none.
 if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
-    from relayout.report.contracts import Contract
+    from relayout.reporting.contracts import Contract
 
 # The labels of units that are gathered: for standard output, for a directory of pages, and for JSON; and the start of
 # the label of one page about a compilation.
@@ -77,7 +77,7 @@ class Report(Command):
         'exit code 1 where it holds: "peak > 1.02 * old", "copies > old", "all-gather bytes > 0" (may be repeated)',
     )
     target: str | None = option(
-        "TARGET", "compile StableHLO for it, as tpu-v5e; gives arrays of HLO without a layout this target's"
+        "TARGET", "compile StableHLO for it: tpu-v5e, gpu-h100, cpu; gives arrays of HLO without a layout this target's"
     )
     trial: bool = flag("compile StableHLO with the advised entry layouts", "--try")
     width: int | None = option("N", "columns of the page (default: the terminal's)", count)
@@ -178,9 +178,9 @@ class Report(Command):
         if self.width is not None and self.written is not None:
             raise usage_error("--width has no effect where no page is printed to standard output")
         if self.target is not None:
-            from dialect_utils.layout.targets.known import parse_target
+            from relayout.reporting.measured import known_target
 
-            parsed(parse_target, self.target)
+            parsed(known_target, self.target)
         conditions = [parsed(parse_condition, each) for each in self.fail_if]
         has_several = self.against is None and any(map(os.path.isdir, self.files))
         if not has_several and any(each.figure == CONTRACTS for each in conditions):
@@ -226,7 +226,7 @@ class Report(Command):
         if self.trial:
             return self._try(new, heading, console)
         # Imported here: it reads modules.
-        from relayout.report.measured import measured
+        from relayout.reporting.measured import measured
 
         report = measured(_verified(new), self.target, console.diagnose)
         if old is not None:
@@ -239,7 +239,7 @@ class Report(Command):
             if unit.label.startswith(_WRITTEN):
                 _send(new, report, report.headline)
         elif self.json:
-            from relayout.report.contracts import texts_of_arrays
+            from relayout.reporting.contracts import texts_of_arrays
 
             entry = (
                 {"entry": [*map(json.loads, texts_of_arrays(report.module, new.stem, report.named_target))]}
@@ -248,7 +248,7 @@ class Report(Command):
             )
             print_json({"file": new.path, **report.as_json(), **entry, **self._failed(failures)})
         else:
-            from relayout.report.terminal import terminal_page
+            from relayout.reporting.terminal import terminal_page
 
             page = terminal_page(report, self.width)
             if unit.label == _PRINTED:
@@ -261,7 +261,7 @@ class Report(Command):
         return {"failed": list(failures)} if self.fail_if else {}
 
     def _report_message(self, new: Input, text: str, heading: str) -> int:
-        from relayout.report.out_of_memory import messages_json, messages_page
+        from relayout.reporting.out_of_memory import messages_json, messages_page
 
         reject(
             given(self), ("against", "fail_if", "target", "trial"), f"for {new.name}, which is a message and no module"
@@ -276,7 +276,7 @@ class Report(Command):
         return DONE
 
     def _try(self, new: Input, heading: str, console: Console) -> int:
-        from relayout.report.trial import trial_page, try_advice
+        from relayout.reporting.trial import trial_page, try_advice
 
         module = new.module()
         console.diagnose(devices_of(module).notes_of_compilation)
@@ -288,7 +288,7 @@ class Report(Command):
         self, new: Input, report: MemoryReport, old: Input, before: MemoryReport, unit: Unit, heading: str
     ) -> list[str]:
         """Prints or writes a comparison, and returns the conditions that hold."""
-        from relayout.report.against import compare_reports, comparison_html, comparison_page, comparison_sentence
+        from relayout.reporting.against import compare_reports, comparison_html, comparison_page, comparison_sentence
 
         comparison = compare_reports(before, report)
         failures = self._gate(report, before)
@@ -325,7 +325,7 @@ def _verified(read: Input) -> Module:
 def _page(report: MemoryReport, unit: Unit) -> bytes:
     """Returns the page about a module, and about the compilation that it belongs to."""
     # Imported here: most reports are printed, and about one module.
-    from relayout.report.html import html_page
+    from relayout.reporting.html import html_page
 
     if len(unit.inputs) == 1:
         return encode(html_page(report, ""))
@@ -336,7 +336,7 @@ def _page(report: MemoryReport, unit: Unit) -> bytes:
 
 def _send(new: Input, report: MemoryReport, sentence: str, page: str = "") -> None:
     """Sends a report to the process that gathers those of all modules."""
-    from relayout.report.contracts import texts_of_arrays
+    from relayout.reporting.contracts import texts_of_arrays
 
     arrays = texts_of_arrays(report.module, new.stem, report.named_target)
     print_json(Gathered.of(new, report.usage.main_memory_peak_bytes, sentence, page, arrays).as_json())
@@ -345,7 +345,7 @@ def _send(new: Input, report: MemoryReport, sentence: str, page: str = "") -> No
 def _contracts(found: Sequence[Gathered]) -> list[Contract]:
     """Returns the arrays on which modules disagree; raises ValueError for texts that are no arrays of an entry."""
     # Imported here: one module alone needs none of this.
-    from relayout.report.contracts import ProgramArray, find_contracts
+    from relayout.reporting.contracts import ProgramArray, find_contracts
 
     return find_contracts([read_finding(ProgramArray, json.loads(text)) for each in found for text in each.arrays])
 

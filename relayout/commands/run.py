@@ -6,7 +6,7 @@ Longer than most files: it is the command with most options, and each of them is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, product, zip_longest
@@ -163,15 +163,11 @@ class _Runner:
 
     def run(self, read: Input) -> int:
         """Executes a module; prints its results, or their distance from the expected results."""
-        with ExitStack() as stack:
-            return self._run_on(stack, read)
-
-    def _run_on(self, stack: ExitStack, read: Input) -> int:
         from dialect_utils.execution import arrays_to_npz, read_recorded
         from relayout.compared import Compared
 
         file, forms = read.path, self._forms(read.with_constants())
-        execution = self._execution(file, forms, stack)
+        execution = self._execution(file, forms)
         ready, results = execution.ready, execution.ready.results
         recorded = None if self.command.inputs else read_recorded(forms.data, forms.name)
         source = self._source(forms, ready.devices, results)
@@ -209,18 +205,12 @@ class _Runner:
         known = Known(self.command.callback, self.command.custom_call, Path(path) if path else None)
         return Forms(read.data(), read.name, read.wanted, known, self.command.devices)
 
-    def _execution(self, file: str, forms: Forms, stack: ExitStack) -> Execution:
+    def _execution(self, file: str, forms: Forms) -> Execution:
         """Returns a module that is checked and ready to run, compiled where the cache has it or stores it."""
         from relayout.ready import Execution, Ready, load_cached, store
 
-        def worker_of(devices: int) -> Worker:
-            from dialect_utils.execution import Worker
-
-            own = self.worker
-            return own if own.devices == devices else stack.enter_context(Worker(own.timeout, devices, own.memory))
-
         engine = self.command.engine
-        execution, may_store = load_cached(forms, engine, worker_of)
+        execution, may_store = load_cached(forms, engine, self.worker.of_devices)
         if execution is None:
             verify(forms.written)
             given = [name for name in ("callback", "custom_call", "constants") if getattr(self.command, name)]
@@ -235,7 +225,7 @@ class _Runner:
         self.console.diagnose(forms.notes(devices))
         # Rejects what must not be executed before random inputs are drawn.
         ready = Ready.of(forms, devices, self.worker.memory, engine)
-        execution = Execution(forms, ready, worker_of(devices), engine)
+        execution = Execution(forms, ready, self.worker.of_devices(devices), engine)
         if may_store and is_fixed:
             store(execution)
         return execution

@@ -91,7 +91,9 @@ class Validate(Command):
     )
     only: re.Pattern[str] | None = option("REGEX", "judge these passes or pipelines only", _pattern)
     no_reduce: bool = flag("do not search a smaller pair for a step that is different")
-    reduced_dir: str | None = option("DIR", "where smaller pairs are written (default: beside the page or the results)")
+    reduced_dir: str | None = option(
+        "DIR", "where smaller pairs are written (default: beside the page or the results, if any)"
+    )
     comparison: ComparisonOptions = group(ComparisonOptions)
     batch: BatchOptions = group(BatchOptions)
     ci: CiOptions = group(CiOptions)
@@ -184,5 +186,6 @@ class Validate(Command):
 
     def conclusion(self) -> Results:
         named = [each for each in (self.output, self.batch.results) if each not in (None, STANDARD_OUTPUT)]
-        folder = self.reduced_dir or os.path.dirname(next(iter(named), None) or "")
+        beside = next(iter(named), None)
+        folder = self.reduced_dir or (None if beside is None else os.path.dirname(beside))
         return Results(self.json, self.comparison, self.output, folder)

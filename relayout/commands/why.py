@@ -1,4 +1,4 @@
-"""`relayout why`: the pass that introduced each copy of a compiled program, and what removes the copy."""
+"""`relayout report --why`: the pass that introduced each copy of a compiled program, and what removes the copy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Self
 
-from dialect_utils.io.files import encode, function_of, read_module
+from dialect_utils.io.files import decode, encode, function_of, read_module
 from dialect_utils.text import Diagnostic
 from relayout.batch.unit import Unit
 from relayout.causes.result import SHOWN
@@ -25,8 +25,8 @@ class Why(Command):
     """The causes of moved and padded arrays, for each program of a compilation."""
 
     examples = (
-        "relayout why examples/attention.mlir --target cpu",
-        "relayout why examples/attention.hlo --target cpu --json",
+        "relayout report --why examples/attention.mlir --target cpu",
+        "relayout report --why examples/attention.hlo --target cpu --json",
     )
     rules = (
         excludes("value", ("top",), "with a VALUE"),
@@ -65,6 +65,7 @@ class Why(Command):
 
     def work(self, unit: Unit, console: Console) -> int:
         # Imported here: --help reads no module.
+        from dialect_utils.memory.relayouts import notes_of_lines
         from relayout.causes.run import explain_modules
 
         found = explain_modules(unit.label, unit.inputs, self.value, self.top)
@@ -76,6 +77,8 @@ class Why(Command):
             found = try_advice(try_changes(found, program, target), program, target)
         elif self.compilation.target is not None and any(each.change is not None for each in found.causes):
             console.diagnose([Diagnostic("--try says what the program costs with each advised change", None, "note")])
+        if self.compilation.target is not None:
+            console.diagnose(notes_of_lines(decode(unit.inputs[-1].data())))
         if self.json:
             print_json(found.as_json())
         else:

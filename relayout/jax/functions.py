@@ -26,12 +26,12 @@ from relayout import api
 from relayout.api import ModuleLike, as_module
 from relayout.jax.layouts import to_format
 from relayout.jax.modules import from_jax, module_of
-from relayout.report.contracts import Contract, arrays_of_entry, find_contracts
-from relayout.tuning.changes import DEFAULT, as_stablehlo
+from relayout.reporting.contracts import Contract, arrays_of_entry, find_contracts
+from relayout.tuning.changes import DEFAULT
 from relayout.tuning.page import tuning_page
-from relayout.tuning.search import DEFAULT_BUDGET, Search, Tuning
+from relayout.tuning.search import DEFAULT_BUDGET, Tuning
 from relayout.tuning.solver import check_installed
-from relayout.tuning.trials import Measured, Objective, figure_compiler
+from relayout.tuning.trials import Objective
 
 
 def check(function: Callable[..., Any], other: Callable[..., Any], *args: Any, **options: Any) -> Verdict:
@@ -183,9 +183,7 @@ def tune(
     check_installed()
     traced = jax.jit(function, keep_unused=True).trace(*args)
     lowered = traced.lower(lowering_platforms=(parse_target(target).platform,))
-    with figure_compiler(target, objective, jobs) as compiler:
-        measured = Measured(compiler.compile_all, compiler.target, compiler.version)
-        tuning = Search(as_stablehlo(module_of(lowered)), measured, objective, budget).run()
+    tuning = api.tune(module_of(lowered), target=target, objective=objective, budget=budget, jobs=jobs)
     best = tuning.best
     arguments = _formats(best.change.parameters, best.figures.parameters, sharding)
     results = _formats(best.change.results, best.figures.results, sharding)

@@ -1,58 +1,64 @@
-"""Passes inside XLA's own compilation: JAX passes the HLO to a pipeline before scheduling, and compiles the result.
+"""Passes inside XLA's own compilation: JAX hands over the HLO of a stage, and XLA compiles what it gets back.
 
-XLA does not verify the result, so it is verified here. This works on the CPU, where XLA has fused and laid out the
-module by then, and does not support tiles. A pipeline must therefore expand all tiles (`expand-tiling`), keep the
-entry's parameters and results, and leave an op as the root.
+XLA does not verify the result, so it is verified and proved equal here; otherwise XLA keeps its own module. XLA waits
+meanwhile, so the work has a thread with a time limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count
+from functools import partial
+from hashlib import sha256
 
-from jax.errors import JaxRuntimeError
-from jax.extend import xla
-
-from dialect_utils.execution import hlo_proto_to_text, hlo_text_to_proto
-from dialect_utils.hlo import parse_module
+from dialect_utils.engine_names import REQUIRED, STAGES, Stage
+from dialect_utils.execution.hooks import PLATFORMS, Platform, hooked, lack_of
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, Shape
-from dialect_utils.memory.sharing import elements
-from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.bitcasts.expand_bitcasts import expand_bitcasts
-from passes.dumps.inline_fusions import inline_fusions
-from passes.framework.pipeline import Pipeline, verify
+from dialect_utils.text import Diagnostic, DiagnosticError, meant
+from passes.framework.pipeline import Pipeline
 from relayout.api import PipelineLike, as_pipeline
+from relayout.inside import Handed, Rewritten, rewrite
+from relayout.jax.limited import LimitedThread
 
-_NUMBERS = count()
-# Emitters of fusions accept only ops that XLA itself fuses, and the meaning of a bitcast depends on layouts that passes
-# change: both are rewritten first.
-_UNDO = Pipeline((inline_fusions, expand_bitcasts))
-# Operations that overwrite their first operand.
-_IN_PLACE = ("dynamic-update-slice", "scatter", "while")
+_LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class Applied:
-    """The modules that were compiled while passes were applied, each before and after the passes, and notes.
+    """The modules that XLA compiled while passes were applied.
 
-    `errors` are the exceptions of the passes, which JAX reports as text only.
+    `modules` are programs before and after the passes. `parts` are fusions that XLA:GPU compiles as modules of their
+    own, on which no pass runs. `notes` are those of the passes, and name platforms without passes. `errors` say why XLA
+    kept its own module.
     """
 
     modules: list[tuple[Module, Module]] = field(default_factory=list)
+    parts: list[Module] = field(default_factory=list)
     notes: list[Diagnostic] = field(default_factory=list)
-    errors: list[Exception] = field(default_factory=list)
+    errors: list[DiagnosticError] = field(default_factory=list)
 
 
 @contextmanager
-def apply_passes(passes: PipelineLike) -> Iterator[Applied]:
-    """Runs a pipeline inside XLA's compilation for the CPU of all functions jitted within.
+def apply_passes(
+    passes: PipelineLike,
+    platforms: Collection[str] | None = None,
+    stage: Stage = "before-scheduling",
+    *,
+    require: str = "equal-up-to",
+    timeout: float = 60.0,
+) -> Iterator[Applied]:
+    """Runs a pipeline inside XLA's compilation of all functions compiled within, ahead of time, too.
+
+    A context manager and a decorator. `platforms` are of tpu, cuda and cpu; None: those that jax has. A changed module
+    is verified and proved equal, where `require` is the weakest answer that suffices, as for the command `check`.
+    Otherwise, and `timeout` seconds after XLA handed the module over, XLA keeps its own, and `errors` and the log of
+    `relayout.jax` say why. No exception ends a compilation.
 
     Functions compiled before are not compiled again, and functions compiled within stay compiled afterwards
     (`jax.clear_caches()` drops them). Other threads that compile meanwhile are affected, too. Raises DiagnosticError
-    where a pass rejects a module, or XLA cannot compile the result. Inside, the compiling call raises JaxRuntimeError.
+    where jax calls passes for none of the platforms: TPUs and GPUs need jax 0.12 or newer.
 
     >>> import jax, jax.numpy as jnp
     >>> with relayout.jax.apply_passes("annotate-layouts{target=tpu-v5e},expand-tiling") as applied:
@@ -60,70 +66,92 @@ def apply_passes(passes: PipelineLike) -> Iterator[Applied]:
     >>> len(applied.modules) > 0, doubled.sum().item()
     (True, 30.0)
     """
-    pipeline, applied = as_pipeline(passes), Applied()
-    name = f"relayout-{next(_NUMBERS)}"
-
-    def transform(data: bytes) -> bytes | None:
+    _check_known("stage", stage, STAGES)
+    _check_known("answer", require, tuple(REQUIRED))
+    applied = Applied()
+    found = _called_for(platforms, applied)
+    calls = _Calls(as_pipeline(passes), require, timeout, applied)
+    with hooked(found, stage, calls.transform):
         try:
-            before = parse_module(hlo_proto_to_text(data, "<compilation>"), "<compilation>")
-            result = pipeline.run(_UNDO.run(before).module)
-            _check_taken(before, result.module)
-            applied.modules.append((before, result.module))
-            applied.notes += result.notes
-            return hlo_text_to_proto(result.module.text()) if result.modified else None
-        except Exception as error:
-            applied.errors.append(error)
-            raise
-
-    xla.register_hlo_module_transformation(transform, name=name, platforms="cpu")
-    try:
-        yield applied
-    except JaxRuntimeError as reported:
-        # JAX adds the status and a traceback of this file to the text of the exception that it reports.
-        own = next((each for each in reversed(applied.errors) if str(each) in str(reported)), None)
-        if own is None:
-            raise
-        raise own from None
-    finally:
-        xla.clear_hlo_module_transformation(name, platforms="cpu")
+            yield applied
+        finally:
+            # A thread that still compiles calls the hook.
+            calls.thread.close()
+    if calls.interrupt is not None:
+        raise calls.interrupt
 
 
-def _check_taken(before: Module, after: Module) -> None:
-    """Raises DiagnosticError for modules that XLA accepts without an error, but then crashes on or miscomputes."""
-    verify(after)
-    if _interface(after) != _interface(before):
-        hint = "a pipeline may change no parameter or result, nor their layouts: interface=logical"
-        raise DiagnosticError(Diagnostic("the entry has other parameters or results than JAX calls", hint=hint))
-    tiled = next((value for value in after.values() if any(each.is_tiled for each in value.shape.arrays())), None)
-    if tiled is not None:
-        message = f"{tiled.name} is {tiled.shape}: XLA:CPU takes tiles and computes without them"
-        raise DiagnosticError(Diagnostic(message, tiled.location, hint="let expand-tiling run last"))
-    new = _hazards(after) - _hazards(before)
-    if new:
-        raise DiagnosticError(
-            Diagnostic(f"XLA:CPU cannot take {min(new)}: it places buffers as if copies kept them apart")
-        )
+def _check_known(kind: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        message = f"unknown {kind} {value!r}"
+        raise DiagnosticError(Diagnostic(message, hint=meant(str(value), known, f"one of {', '.join(known)}")))
 
 
-def _interface(module: Module) -> list[list[Shape]]:
-    """Returns the shapes of the entry's parameters and results; a scalar's layout counts as written."""
-    return [[shape.map_arrays(_with_scalar_layout) for shape in shapes] for shapes in module.entry_layout]
-
-
-def _with_scalar_layout(array: ArrayShape) -> ArrayShape:
-    return array if array.dimensions else array.with_effective_layout
-
-
-def _hazards(module: Module) -> set[str]:
-    """Returns the constructs on which XLA:CPU hangs, aborts or overwrites an argument, for lack of a copy."""
-    found = set()
-    returned = list(elements(module.entry.results))
-    for value in returned:
-        if value.operation is None or value.operation.opcode in ("constant", "parameter"):
-            found.add("a parameter or constant as a result")
-        if returned.count(value) > 1:
-            found.add("one value as two results")
-    for operation in module.operations():
-        if operation.opcode in _IN_PLACE and operation.operands[0].operation is None:
-            found.add(f"a {operation.opcode} of a parameter")
+def _called_for(platforms: Collection[str] | None, applied: Applied) -> list[Platform]:
+    """Returns the platforms for which jax calls passes, and notes the others; raises DiagnosticError for none."""
+    for name in platforms or ():
+        _check_known("platform", name, PLATFORMS)
+    wanted = [each for each in PLATFORMS if platforms is None or each in platforms]
+    lacking = {platform: reason for platform in wanted if (reason := lack_of(platform))}
+    found = [platform for platform in wanted if platform not in lacking]
+    notes = [Diagnostic(reason, severity="note") for reason in lacking.values()]
+    if not found:
+        raise DiagnosticError([Diagnostic(each.message) for each in notes] or Diagnostic("no platform is named"))
+    applied.notes += notes
+    for note in notes if platforms is not None else ():
+        _LOGGER.warning("%s", note.message)
     return found
+
+
+@dataclass(slots=True)
+class _Calls:
+    """The calls of XLA during one use of `apply_passes`; XLA hands over a module of two devices twice."""
+
+    pipeline: Pipeline
+    require: str
+    seconds: float
+    applied: Applied
+    thread: LimitedThread = field(default_factory=LimitedThread)
+    answers: dict[bytes, bytes | None] = field(default_factory=dict)
+    interrupt: KeyboardInterrupt | None = None
+
+    def transform(self, platform: Platform, data: bytes) -> bytes | None:
+        """Returns the bytes of a module after the passes, None for the same module; raises nothing."""
+        # A pass that compiles a function itself would wait for its own end.
+        if self.thread.is_current or self.interrupt is not None:
+            return None
+        key = sha256(data).digest()
+        if key not in self.answers:
+            self.answers[key] = self._answer(platform, data)
+        return self.answers[key]
+
+    def _answer(self, platform: Platform, data: bytes) -> bytes | None:
+        try:
+            handed, rewritten = self.thread.call(partial(self._work, platform, data), self.seconds)
+        except KeyboardInterrupt as error:
+            self.interrupt = error
+            return None
+        except BaseException as error:  # XLA would end the compilation
+            self._report(self._as_diagnostics(error))
+            return None
+        if rewritten is None:
+            self.applied.parts.append(handed.module)
+            return None
+        self.applied.modules.append((handed.module, rewritten.module))
+        self.applied.notes += rewritten.notes
+        return rewritten.data
+
+    def _as_diagnostics(self, error: BaseException) -> DiagnosticError:
+        if isinstance(error, DiagnosticError):
+            return error
+        late = f"the passes and the proof took longer than {self.seconds:g} seconds"
+        said = late if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}"
+        return DiagnosticError(Diagnostic(said))
+
+    def _work(self, platform: Platform, data: bytes) -> tuple[Handed, Rewritten | None]:
+        handed = Handed.read(platform, data)
+        return handed, None if handed.is_part else rewrite(handed, self.pipeline, self.require, self.seconds)
+
+    def _report(self, error: DiagnosticError) -> None:
+        self.applied.errors.append(error)
+        _LOGGER.warning("XLA compiles its own module: %s", error)

@@ -9,7 +9,7 @@ from typing import Any
 from dialect_utils.execution.compilers import Figures
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.text import format_bytes
-from relayout.report.terminal import clip, format_table
+from relayout.reporting.terminal import clip, format_table
 from relayout.tuning.changes import EntryArray, entry_shapes
 from relayout.tuning.search import Modelled, Tuning
 from relayout.tuning.trials import NOTABLE, OBJECTIVES, Objective, Trial, needed_bytes, relative

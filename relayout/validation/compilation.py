@@ -14,6 +14,7 @@ from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.dumps.executable import is_optimized_dump
 from passes.framework.pipeline import verify
 from relayout.command import InputOptions, function_option
 from relayout.console import Console
@@ -98,7 +99,9 @@ class CompilationOptions:
         if [each.path for each in found] == [folder]:
             # It raises MissingFileError.
             found[0].data()
-            command = {"steps": "validate", "passes": "why"}[parts]
+            command = {"steps": "validate", "passes": "report --why"}[parts]
             hint = f"relayout {command} {folder} --target cpu compiles it"
+            if is_optimized_dump(found[0].module()):
+                hint = "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_pass_re=.*' makes XLA write them (docs/why.md)"
             raise usage_error(f"{folder} is one module, and {parts} are between the modules of a directory", hint)
         return found

@@ -26,18 +26,18 @@ def status_of(found: StepResult, comparison: ComparisonOptions) -> int:
 
 @dataclass(slots=True)
 class Results(Gatherer[StepResult]):
-    """The results of all steps so far, the file of the page, and the folder of smaller pairs."""
+    """The results of all steps so far, the file of the page, and the folder of smaller pairs, None for none."""
 
     comparison: ComparisonOptions = field(default_factory=ComparisonOptions)
     page: str | None = None
-    folder: str = ""
+    folder: str | None = None
 
     def read(self, unit: Unit, result: Result) -> StepResult | None:
         if result.ends_batch:
             return None
         found = _read(Step.of(unit.label, unit.inputs), result.output)
-        if found.reduced is not None and not found.reduced.files:
-            found = replace(found, reduced=self._write(found.file_stem, found.reduced))
+        if found.reduced is not None and not found.reduced.files and self.folder is not None:
+            found = replace(found, reduced=self._write(found.file_stem, found.reduced, self.folder))
         return found
 
     def text(self, found: StepResult) -> str:
@@ -59,9 +59,9 @@ class Results(Gatherer[StepResult]):
 
             write_output(self.page, encode(html_page(found)))
 
-    def _write(self, stem: str, pair: Reduced) -> Reduced:
-        files = tuple(os.path.join(self.folder, f"{stem}{letter}{pair.suffix}") for letter in (".a", ".b"))
-        os.makedirs(self.folder or os.curdir, exist_ok=True)
+    def _write(self, stem: str, pair: Reduced, folder: str) -> Reduced:
+        files = tuple(os.path.join(folder, f"{stem}{letter}{pair.suffix}") for letter in (".a", ".b"))
+        os.makedirs(folder or os.curdir, exist_ok=True)
         for file, text in zip(files, (pair.before, pair.after), strict=True):
             write_output(file, encode(text))
         return replace(pair, files=files)

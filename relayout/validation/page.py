@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from dialect_utils.text.html import html_text
-from relayout.report.pages import filled_page
+from relayout.reporting.pages import filled_page
 from relayout.validation.steps import ANSWERS, TEXT, StepResult, Validation
 
 _COLUMNS = ("step", "pipeline", "pass", "verdict", "evidence", "seconds")

@@ -298,8 +298,9 @@ class Validation:
             return ["no step is different", *rest]
         found = [f"the first difference: {first.label}"]
         found += [f"  {line}" for line in first.said]
-        if first.reduced is not None and first.reduced.files:
-            found += [f"  reduced: {first.reduced.command}", f"  kept: {first.reduced.kept}"]
+        if first.reduced is not None:
+            command = first.reduced.command or "--reduced-dir DIR writes the two modules that still differ"
+            found += [f"  reduced: {command}", f"  kept: {first.reduced.kept}"]
         return [*found, *rest]
 
     @property

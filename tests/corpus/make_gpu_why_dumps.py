@@ -1,6 +1,6 @@
 """Compiles programs for a GPU, and keeps the modules of all passes: `python -m tests.corpus.make_gpu_why_dumps`.
 
-Each program is compiled as it is, and with the changes that `relayout why` advises; of these only the final module
+Each program is compiled as it is, and with the changes that `report --why` advises; of these only the final module
 stays. It needs JAX's CUDA plugin, but no GPU.
 """
 

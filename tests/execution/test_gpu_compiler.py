@@ -84,7 +84,7 @@ def test_commands_take_a_gpu_as_target(tmp_path: Path, capsys: pytest.CaptureFix
     gpu.write_text(GPUS[0].description)
     assert main(["validate", str(file), "--target", str(gpu), "--only", "layout-assignment|priority-fusion"]) == 0
     assert "no step is different" in capsys.readouterr().out
-    assert main(["why", str(file), "--target", "gpu-b200"]) == 0
+    assert main(["report", "--why", str(file), "--target", "gpu-b200"]) == 0
     capsys.readouterr()
     assert main(["report", str(file), "--target", "gpu-h100"]) == 0
     told = capsys.readouterr()

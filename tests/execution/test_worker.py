@@ -402,3 +402,15 @@ def test_floats_have_a_total_order(worker: Worker, engine: Engine, kind: str) ->
     program = Program(TOTAL.replace("f32", kind), "stablehlo")
     [[less]] = worker.run(program, [[a, b]], engine=engine)
     np.testing.assert_array_equal(less, np.triu(np.ones((7, 7), np.bool_), 1))
+
+
+def test_a_worker_keeps_those_of_other_numbers_of_devices() -> None:
+    with Worker() as worker:
+        other = worker.of_devices(2)
+        [[sums]] = other.run(Program(DOUBLE_HLO, "hlo", "double"), [[np.ones((2, 3), np.float32)]])
+        assert sums.tolist() == [[2.0] * 3] * 2
+        assert worker.of_devices(2) is other
+        assert worker.of_devices(1) is worker
+        assert worker.pid is None
+        assert other.pid is not None
+    assert other.pid is None

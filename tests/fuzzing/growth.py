@@ -18,7 +18,8 @@ from tests.fuzzing.targets import TARGETS, Target
 _BYTES = 60_000
 # Marks that open what nothing closes.
 OPENING = (
-    *b'( [ { < " \' / * # % , = : . - _ a 1 // /* */ \\" -> {{ }} loc( T(2) =( s8[ (1 ){'.split(),
+    *b'( [ { < " \' / * # % , = : . - _ a 1 // /* */ \\" -> {{ }} loc( T(2) =( s8[ (1 ){ b( /*('.split(),
+    *(b'\\"(', b"='s'|"),
     *(b" ", b"\t", b"\n"),
 )
 # Twice the size may take twice the time, sorting a little more; measured times vary.

@@ -48,9 +48,9 @@ from relayout.api import memory_report
 from relayout.batch.results import from_lines, from_parquet
 from relayout.commands.check import parse_pairs
 from relayout.comments import expectations, split_input, strip_comments, unmet
-from relayout.report.export import format_graphviz, format_model_explorer
-from relayout.report.html import html_page
-from relayout.report.terminal import terminal_page
+from relayout.reporting.export import format_graphviz, format_model_explorer
+from relayout.reporting.html import html_page
+from relayout.reporting.terminal import terminal_page
 from relayout.supervisor.child import parse_plan
 from relayout.supervisor.host import DONE, PLAN, MalformedFrameError, parse_named_file
 from relayout.supervisor.pool import _fields, _planned

@@ -89,7 +89,7 @@ def test_marks_that_nothing_closes_take_linear_time(name: str) -> None:
     texts = [
         before + mark * (LONG // len(mark))
         for mark in OPENING
-        for before in (b"", b'a = "', b"// expected-error-re {{")
+        for before in (b"", b'a = "', b"// expected-error-re {{", b"\xff", b"a{b=")
     ]
     assert [
         text[:40] for text in texts if violation(TARGETS[name].check, text, SECONDS_PER_LONG_TEXT) is not None

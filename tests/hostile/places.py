@@ -171,7 +171,7 @@ def _options() -> Iterator[Case]:
         "custom call": ("run", _GOOD, "--custom-call", "x={F}", "--engine", "reference"),
         "constants": ("run", _GOOD, "--constants", "like={F}", "--engine", "reference"),
         "callback": ("run", _GOOD, "--callback", "x=os:{F}", "--engine", "reference"),
-        "certificate": ("replay", _GOOD, _GOOD, "{F}"),
+        "certificate": ("check", "--replay", _GOOD, _GOOD, "{F}"),
         "results": ("opt", _GOOD, "-o", "{D}/o/", "--results", "{D}/input.jsonl", "--resume"),
         "parquet": ("opt", _GOOD, "-o", "{D}/o/", "--results", "{D}/input.parquet", "--resume"),
         "rules": ("opt", _GOOD, "-p", "annotate-layouts{rules={F}}"),

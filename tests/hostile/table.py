@@ -201,7 +201,9 @@ def _encodings() -> Iterator[Case]:
         yield Case(f"terminal: {name} in stablehlo", _mlir(f"%{mark} = {mark}"), (OPT,))
         yield Case(f"terminal: {name} in a spec", _NEGATE, (("opt", "{F}", "-p", f"expand{mark}"),))
         yield Case(f"terminal: {name} in a file name", b"", (("opt", f"{{D}}/{mark}"), ("check", f"{mark}", f"{mark}")))
-        yield Case(f"terminal: {name} in a shape", b"", (("explain", f"f32[3]{{0:{mark}}}"), ("index", mark, "1")))
+        yield Case(
+            f"terminal: {name} in a shape", b"", (("explain", f"f32[3]{{0:{mark}}}"), ("explain", "--index", mark, "1"))
+        )
         yield Case(f"terminal: {name} for a command", b"", ((f"opt{mark}",), ("opt", f"--{mark}")))
 
 
@@ -348,8 +350,10 @@ def _layouts() -> Iterator[Case]:
     shapes += ["f32[3,5]{1,0:T(*,2)}", "f32[3,5]{1,0:T(*)}", "token[3]", "(" * 3000, f"f32[3]{{0:{'T(2)' * 1000}}}"]
     shapes += ["f32[999983,999979]{1,0:T(8,128)}", "f32[" + "2," * 29 + "2]", "\u0663", "f32[\u0663]"]
     for number, shape in enumerate(shapes):
-        again: Command = ("bitcast", shape, "f32[3,5]{1,0:T(2,2)}")
-        yield Case(f"layout: {number} {shape[:24]!r}", b"", (("explain", shape), ("index", shape, "1,1"), again))
+        again: Command = ("explain", "--bitcast", shape, "f32[3,5]{1,0:T(2,2)}")
+        yield Case(
+            f"layout: {number} {shape[:24]!r}", b"", (("explain", shape), ("explain", "--index", shape, "1,1"), again)
+        )
 
 
 def _acts() -> Iterator[Case]:

@@ -13,10 +13,10 @@ from dialect_utils.memory.allocation import Allocation
 from dialect_utils.memory.collectives import find_collectives
 from dialect_utils.memory.relayouts import find_origins
 from dialect_utils.memory.rows import CollectiveRow
-from relayout.report.against import compare_reports, comparison_html, comparison_page
-from relayout.report.gate import parse_condition
-from relayout.report.html import html_page
-from relayout.report.terminal import terminal_page
+from relayout.reporting.against import compare_reports, comparison_html, comparison_page
+from relayout.reporting.gate import parse_condition
+from relayout.reporting.html import html_page
+from relayout.reporting.terminal import terminal_page
 
 _SUM = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
 

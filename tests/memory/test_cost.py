@@ -18,7 +18,7 @@ from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.cost import Cost, CostModel, _positions, total
 from dialect_utils.ops import ALL_OPERANDS, HLO_NAMES, OPCODES, Trait, with_trait
 from dialect_utils.ops.window import WindowDimension, positions
-from relayout.report.terminal import terminal_page
+from relayout.reporting.terminal import terminal_page
 from tests.relayout.test_against import PLAIN
 
 _ADD = "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT s = f32[] add(x, y)\n}\n"

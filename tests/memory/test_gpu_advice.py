@@ -9,8 +9,8 @@ import pytest
 import relayout
 from dialect_utils.memory.advice import Advice
 from dialect_utils.memory.report import MemoryReport
-from relayout.report.html import html_page
-from relayout.report.terminal import terminal_page
+from relayout.reporting.html import html_page
+from relayout.reporting.terminal import terminal_page
 from tests.paths import ROOT
 
 IMAGES = ROOT / "tests" / "corpus" / "why" / "filtered_images"

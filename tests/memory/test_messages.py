@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.memory.messages import OutOfMemory, memory_messages, message_in
-from relayout.report.out_of_memory import first_sentence, messages_page
+from relayout.reporting.out_of_memory import first_sentence, messages_page
 
 _KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
 # libtpu 0.0.52 printed these for programs of this project.

@@ -10,7 +10,7 @@ import pytest
 from dialect_utils.hlo import parse_module
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.trips import trip_count
-from relayout.report.terminal import terminal_page
+from relayout.reporting.terminal import terminal_page
 from tests.memory.compiled import compiled_programs
 from tests.memory.test_usage import LOOP, LOOP_BODY
 

@@ -104,8 +104,8 @@ MUTANTS = (
     ),
     Mutant(
         "Tpu.order",
-        "sorted(_orders(len(dimensions)), reverse=True)",
-        "sorted(_orders(len(dimensions)))",
+        "sorted(minor_orders(len(dimensions)), reverse=True)",
+        "sorted(minor_orders(len(dimensions)))",
         (f"{_TESTS}/targets/test_tpu.py",),
     ),
     Mutant(

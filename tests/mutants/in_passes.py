@@ -70,7 +70,7 @@ MUTANTS = (
         ("tests/passes/tiling/test_expand_tiling.py",),
     ),
     Mutant(
-        "_Copies.insert",
+        "Copies.insert",
         "value.replace_uses(copied, keep=[user for user in value.users if user not in users])",
         "value.replace_uses(copied)",
         ("tests/passes/layouts/test_propagate_layouts.py",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dialect_utils.hlo import parse_module
 from dialect_utils.memory import MemoryReport
-from relayout.report.against import compare_reports, comparison_page
+from relayout.reporting.against import compare_reports, comparison_page
 
 SHAPE = "f32[1024,64]{1,0:T(8,128)}"
 OTHER = "f32[1024,64]{0,1:T(8,128)}"

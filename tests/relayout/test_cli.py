@@ -18,7 +18,7 @@ import pytest
 from dialect_utils.io.files import write_file
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout import __version__
-from relayout.cli import COMMANDS, main, parser_of
+from relayout.cli import COMMANDS, FORMS, main, parser_of
 from relayout.console import Console, UsageError, colour, is_coloured
 from tests.pages import Reader
 from tests.paths import ROOT
@@ -30,7 +30,7 @@ MODULE = "HloModule m\r\n\r\nENTRY e {\r\n  ROOT p = f32[3,5]{1,0} parameter(0) 
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        ([], "expected a command", "one of opt, check"),
+        ([], "expected a command", "one of report, tune, check"),
         (["opr"], "unknown command opr", "did you mean opt?"),
         (["--versoin"], "unknown option --versoin", "did you mean --version?"),
         (["opt", "x.hlo", "--verfy-each"], "unknown option --verfy-each", "did you mean --verify-each?"),
@@ -56,7 +56,7 @@ MODULE = "HloModule m\r\n\r\nENTRY e {\r\n  ROOT p = f32[3,5]{1,0} parameter(0) 
         (["opt", "a.hlo", "b.hlo", "-o", "absent.hlo"], "2 modules need a directory", "-o NAME/ makes one"),
         (["opt", "a.hlo", "-o", "a.pb"], "text has another ending", "--emit pb"),
         (["opt", "a.hlo", "-o", "a.txt.gz"], "is not compressed", "leave the ending out"),
-        (["index", "f32[3]"], "expected an index", "relayout index"),
+        (["explain", "--index", "f32[3]"], "expected an index", "relayout explain --index"),
     ],
 )
 def test_a_wrong_command_exits_with_2(
@@ -79,7 +79,7 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dynamic"] == ["version"]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [*COMMANDS, *FORMS])
 def test_help_ends_with_two_examples_that_run(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,13 +230,13 @@ def test_a_link_is_followed_and_a_device_is_written_directly(tmp_path: Path) -> 
 def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
     lines = tmp_path / "lines"
     lines.write_text("f32[3,5] 1,1\n" * 50_000)
-    shell = f"{sys.executable} -m relayout index - < {lines} | head -n 1; exit ${{PIPESTATUS[0]}}"
+    shell = f"{sys.executable} -m relayout explain --index - < {lines} | head -n 1; exit ${{PIPESTATUS[0]}}"
     result = subprocess.run(["bash", "-c", shell], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert (result.returncode, result.stdout, result.stderr) == (141, "6\n", "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
-@pytest.mark.parametrize("arguments", [["--help"], ["opt", "--list-passes"], ["index", "f32[3]", "1"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["opt", "--list-passes"], ["explain", "--index", "f32[3]", "1"]])
 def test_a_full_disk_is_said_without_a_traceback(arguments: list[str]) -> None:
     with open("/dev/full", "w") as full:
         result = subprocess.run(
@@ -254,7 +254,7 @@ def test_streams_that_are_closed_are_empty() -> None:
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_quietly(ending: signal.Signals) -> None:
     pipe = subprocess.PIPE
-    command = [sys.executable, "-m", "relayout", "index", "-", "--json"]
+    command = [sys.executable, "-m", "relayout", "explain", "--index", "-", "--json"]
     with default_signals():
         process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe)
     with process:

@@ -9,7 +9,7 @@ import pytest
 
 from dialect_utils.hlo import parse_module
 from relayout.cli import main
-from relayout.report.contracts import arrays_of_entry, find_contracts
+from relayout.reporting.contracts import arrays_of_entry, find_contracts
 
 PREFILL = """HloModule prefill, input_output_alias={{ {{1}}: (1, {{}}, may-alias) }},
   entry_computation_layout={{({weight}, {cache})->({made}, {cache})}}

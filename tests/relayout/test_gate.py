@@ -11,7 +11,7 @@ from dialect_utils.hlo import parse_module
 from dialect_utils.memory import MemoryReport
 from dialect_utils.text import DiagnosticError
 from relayout.cli import main
-from relayout.report.gate import CONTRACTS, FIGURES, parse_condition
+from relayout.reporting.gate import CONTRACTS, FIGURES, parse_condition
 from tests.relayout.test_against import COPIED, PLAIN
 
 

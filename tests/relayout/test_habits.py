@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from relayout import __version__
-from relayout.cli import COMMANDS, main
+from relayout.cli import COMMANDS, FORMS, main
 from tests.paths import ROOT
 
 TEXT = "HloModule m\n\nENTRY e {\n  p = f32[3,5]{1,0:T(2,2)} parameter(0)\n  ROOT n = f32[3,5]{1,0} negate(p)\n}\n"
@@ -59,7 +59,7 @@ def test_standard_input_is_read_without_a_name(
     assert "expected a FILE" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [*COMMANDS, *FORMS])
 def test_every_command_has_its_help_its_exit_codes_and_the_version(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -136,7 +136,7 @@ def test_expanded_stablehlo_prints_its_names_as_locations(capsys: pytest.Capture
 def test_shells_complete_commands_options_and_passes(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--print-completion", shell]) == 0
     script = capsys.readouterr().out
-    assert all(word in script for word in (*COMMANDS, "print-changed", "expand-tiling"))
+    assert all(word in script for word in (*COMMANDS, *FORMS, "print-changed", "expand-tiling"))
 
 
 def test_bash_reads_its_completion() -> None:

@@ -20,8 +20,8 @@ from dialect_utils.layout.picture import draw_shape, format_svg
 from dialect_utils.memory import MemoryReport
 from dialect_utils.stablehlo import parse_module as parse_stablehlo
 from relayout.batch.results import to_parquet
-from relayout.report.export import FORMATS
-from relayout.report.html import html_page
+from relayout.reporting.export import FORMATS
+from relayout.reporting.html import html_page
 
 NAMES = (
     "{{data}}",

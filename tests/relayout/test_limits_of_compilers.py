@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dialect_utils.io.temporary import temporary_directory
-from relayout.cli import COMMANDS, main
+from relayout.cli import COMMANDS, FORMS, main
 from relayout.commands.check import parse_pairs
 from relayout.console import UsageError
 from tests.paths import ROOT
@@ -50,7 +50,7 @@ def _left(folder: Path) -> list[str]:
 
 def test_a_compiler_has_the_time_of_the_command(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (folder / "sorts.hlo").write_text(_sorts(800))
-    assert main(["why", "sorts.hlo", "--target", "cpu", "--timeout", "2"]) == 1
+    assert main(["report", "--why", "sorts.hlo", "--target", "cpu", "--timeout", "2"]) == 1
     assert "no result after 2 seconds" in capfd.readouterr().err
     assert _left(folder) == []
 
@@ -59,7 +59,7 @@ def test_a_compiler_writes_no_more_than_the_output_of_the_command(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "sorts.hlo").write_text(_sorts(300))
-    assert main(["why", "sorts.hlo", "--target", "cpu", "--max-output", "0.00001"]) == 1
+    assert main(["report", "--why", "sorts.hlo", "--target", "cpu", "--max-output", "0.00001"]) == 1
     assert "more than 1e-05 GB of output" in capfd.readouterr().err
     assert _left(folder) == []
 
@@ -123,6 +123,7 @@ _COMMANDS = {
     "bisect": "missing.hlo",
     "replay": "a.hlo a.hlo c.json",
     "reduce": "a.hlo --oracle 'true {}' --trials 1",
+    "inside": "a.hlo",
     "run": "a.hlo --inputs random",
     "report": "a.hlo -o r.html",
     "why": "a.hlo --target cpu",
@@ -155,7 +156,7 @@ def test_no_command_imports_from_the_working_directory(folder: Path) -> None:
         (folder / f"{name}.py").write_text(f"open({str(told)!r}, 'a').write(__name__)\n")
     for name in ("relayout.toml", "pyproject.toml", "setup.cfg", ".env", "lit.cfg.py"):
         (folder / name).write_text("no = configuration [\n")
-    assert _COMMANDS.keys() == COMMANDS.keys()
+    assert _COMMANDS.keys() == {**COMMANDS, **FORMS}.keys()
     script = os.path.join(os.path.dirname(sys.executable), "relayout")
     for name, arguments in _COMMANDS.items():
         subprocess.run(f"{script} {name} {arguments}", shell=True, capture_output=True, check=False)

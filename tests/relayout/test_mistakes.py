@@ -130,11 +130,11 @@ def test_the_ending_of_a_file_decides_the_format_of_a_drawing(tmp_path: Path) ->
 
 
 def test_a_pair_may_be_one_argument(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bitcast", "f32[3,5] -> f32[15]"]) == 0
+    assert main(["explain", "--bitcast", "f32[3,5] -> f32[15]"]) == 0
     assert capsys.readouterr().out == "relabel: f32[3,5] -> reshape[15]\n"
 
 
 def test_any_number_of_linear_indices_is_accepted(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["index", "f32[3,5]{1,0:T(2,2)}", "--linear", "17", "9"]) == 0
-    assert main(["index", "f32[15]", "3", "4"]) == 0
+    assert main(["explain", "--index", "f32[3,5]{1,0:T(2,2)}", "--linear", "17", "9"]) == 0
+    assert main(["explain", "--index", "f32[15]", "3", "4"]) == 0
     assert capsys.readouterr().out.splitlines() == ["2,3", "padding", "3", "4"]

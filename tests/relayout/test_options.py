@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import pytest
 
-from relayout.cli import COMMANDS, main, parser_of
+from relayout.cli import COMMANDS, FORMS, main, parser_of
 from relayout.command import Command
 from relayout.commands.count import Count
 from relayout.commands.opt import Opt
@@ -20,7 +21,7 @@ def unknown_names(kind: type[Command]) -> set[str]:
     return {*named} - {each.name for each in declared(kind)}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [*COMMANDS, *FORMS])
 def test_rules_name_options_of_the_command(name: str) -> None:
     assert unknown_names(parser_of(name).kind) == set()
 
@@ -70,5 +71,36 @@ def test_help_lists_every_command_below_its_question(capsys: pytest.CaptureFixtu
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
     for name, (question, summary) in COMMANDS.items():
-        (block,) = [block for block in text.split("\n\n") if block.startswith(f"{question}\n")]
-        assert f"  {name:9} {summary}" in block
+        (block,) = [block for block in re.split(r"\n(?=\S)", text) if block.startswith(f"{question}\n")]
+        assert f"  {name:11} {summary}" in block
+        assert all(f"    --{form:7} {said}" in block for form, (owner, said) in FORMS.items() if owner == name)
+    assert len(COMMANDS) <= 12
+    assert text.count("\n") <= 40
+
+
+@pytest.mark.parametrize("form", ["why", "replay", "bisect", "index", "bitcast", "count"])
+def test_a_form_is_an_option_of_its_command_and_its_old_name_says_so(
+    form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    owner, summary = FORMS[form]
+    assert main([owner, f"--{form}", "--help-all"]) == 0
+    whole = capsys.readouterr().out
+    assert whole.startswith(f"usage: relayout {owner} --{form} ")
+    assert summary in " ".join(whole.split())
+    assert (main([owner, f"--{form}", "--no-such"]), main([form, "--no-such"])) == (2, 2)
+    new, old = re.split(f"(?=note: relayout {form} is relayout {owner} --{form}\n)", capsys.readouterr().err)
+    assert old.endswith(new)
+    assert f"--{form} " in (main([owner, "--help"]), capsys.readouterr().out)[1]
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *FORMS])
+def test_a_help_is_one_screen_and_names_every_option(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert text.count("\n") <= 40
+    words = set(re.findall(r"--[\w-]+", text))
+    assert {each.option_strings[-1] for each in parser_of(name).added if each.option_strings} <= words
+    assert main([name, "--help-all"]) == 0
+    # Lines end at spaces and hyphens.
+    whole = "".join(capsys.readouterr().out.split())
+    assert all("".join((each.help or "").split()) in whole for each in parser_of(name).added)

@@ -70,6 +70,21 @@ def test_a_pair_is_reduced_to_its_difference(
     assert main(found["command"].split()[1:]) == 1
 
 
+@pytest.mark.parametrize(("output", "begin"), [("red/", "red/reduced"), ("red2.hlo", "red2"), ("made", "made/reduced")])
+def test_an_output_is_a_file_or_a_directory(
+    output: str, begin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("made").mkdir()
+    text = "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT n = f32[4] negate(p)\n}\n"
+    Path("a.hlo").write_text(text)
+    Path("b.hlo").write_text(text.replace("negate", "abs"))
+    assert main(["reduce", "a.hlo", "b.hlo", "-o", output, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["reduced"] == [f"{begin}.a.hlo", f"{begin}.b.hlo"]
+    assert main(["reduce", "a.hlo", "--oracle", "grep -q negate {}", "-o", output, "--json"]) == 0
+    assert Path(f"{begin}.hlo").exists()
+
+
 def test_equal_modules_show_no_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "a.hlo"
     file.write_text(HLO)

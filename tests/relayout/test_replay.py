@@ -1,4 +1,4 @@
-"""`relayout check --certificate` and `relayout replay`: what they write, print and reject."""
+"""`relayout check --certificate` and `relayout check --replay`: what they write, print and reject."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def test_a_certificate_is_written_and_replayed(files: dict[str, str], capsys: py
     first, last, proof = (files[name] for name in ("swapped", "dot", "proof"))
     assert main(["check", first, last, "--engines", "proof", "--certificate", proof]) == 0
     assert ": equal up to [order of sums, NaN bits] (proof)" in capsys.readouterr().out
-    assert main(["replay", first, last, proof]) == 0
+    assert main(["check", "--replay", first, last, proof]) == 0
     assert capsys.readouterr().out.startswith("equal up to [order of sums, NaN bits]: all ")
-    assert main(["replay", first, last, proof, "--json"]) == 0
+    assert main(["check", "--replay", first, last, proof, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["up_to"] == ["order of sums", "NaN bits"]
 
 
@@ -34,9 +34,9 @@ def test_a_certificate_of_other_modules_does_not_replay(
     files: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["check", files["swapped"], files["dot"], "--engines", "proof", "--certificate", files["proof"]]) == 0
-    assert main(["replay", files["swapped"], files["swapped"], files["proof"]]) == 0
+    assert main(["check", "--replay", files["swapped"], files["swapped"], files["proof"]]) == 0
     capsys.readouterr()
-    assert main(["replay", files["twice"], files["dot"], files["proof"]]) == 1
+    assert main(["check", "--replay", files["twice"], files["dot"], files["proof"]]) == 1
     assert "error: " in capsys.readouterr().err
 
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pytest
 
 from relayout.cli import main
-from relayout.report.gathering import INDEX
+from relayout.reporting.gathering import INDEX
 from tests.relayout.test_against import COPIED, PLAIN
 
 BEFORE, AFTER = "before_optimizations", "after_optimizations"

@@ -13,7 +13,7 @@ import pytest
 from dialect_utils.hlo import parse_module
 from dialect_utils.memory import MemoryReport
 from dialect_utils.text.diagnostics import format_bytes
-from relayout.report.html import html_page
+from relayout.reporting.html import html_page
 from tests.memory.compiled import compiled_programs
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

@@ -17,13 +17,20 @@ def typed_lines(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
 
 
+@pytest.mark.parametrize("typed_lines", [b" \n"], indirect=True)
+@pytest.mark.usefixtures("typed_lines")
+def test_standard_input_without_a_line_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "-"]) == 1
+    assert capsys.readouterr().err == "error: <stdin>: holds no shape\n"
+
+
 INDICES = b"f32[3,5] 1,1\n\nf32[3,5]{1,1} 0,0\n  f32[3,5] 9,9\nf32[] \nf32[]\t()\r\nf32[3, 5]{1,0:T(2,2)} (2, 3)"
 
 
 @pytest.mark.parametrize("typed_lines", [INDICES], indirect=True)
 @pytest.mark.usefixtures("typed_lines")
 def test_a_bad_line_is_named_and_the_others_go_on(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["index", "-"]) == 1
+    assert main(["explain", "--index", "-"]) == 1
     captured = capsys.readouterr()
     assert captured.out.split() == ["6", "0", "17"]
     assert "<stdin>:3:12: error: minor_to_major {1,1} repeats dimension 1\n  f32[3,5]{1,1} 0,0\n" in captured.err
@@ -34,7 +41,7 @@ def test_a_bad_line_is_named_and_the_others_go_on(capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize("typed_lines", [b"f32[2] -> F32[2]\nf32[2] -> f32[2\nf32[2]\n"], indirect=True)
 @pytest.mark.usefixtures("typed_lines")
 def test_the_destination_of_a_bitcast_is_pointed_at(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bitcast", "-", "--json"]) == 1
+    assert main(["explain", "--bitcast", "-", "--json"]) == 1
     captured = capsys.readouterr()
     assert [json.loads(line).get("verdict") for line in captured.out.splitlines()] == ["relabel", None, None]
     assert "<stdin>:1:11: note: read F32" in captured.err
@@ -53,22 +60,22 @@ def test_every_line_that_is_explained_has_one_object(capsys: pytest.CaptureFixtu
 
 
 def test_a_shape_that_cannot_be_read_has_an_object_too(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["index", "f32[2", "0", "1", "--json"]) == 1
+    assert main(["explain", "--index", "f32[2", "0", "1", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["input"] == "f32[2"
 
 
 def test_one_argument_too_many_is_no_option(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bitcast", "f32[2]", "f32[2]", "f32[3]"]) == 2
+    assert main(["explain", "--bitcast", "f32[2]", "f32[2]", "f32[3]"]) == 2
     assert "unexpected argument f32[3]" in capsys.readouterr().err
 
 
 def test_linear_indices_lead_to_elements_or_to_padding(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["index", "f32[3,5]{1,0:T(2,2)}", "--linear", "17", "9"]) == 0
+    assert main(["explain", "--index", "f32[3,5]{1,0:T(2,2)}", "--linear", "17", "9"]) == 0
     assert capsys.readouterr().out == "2,3\npadding\n"
 
 
 def test_a_counterexample_says_where_from_and_where_to(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bitcast", "f32[4,4]{1,0:T(2,2)}", "f32[16]{0}", "--json"]) == 0
+    assert main(["explain", "--bitcast", "f32[4,4]{1,0:T(2,2)}", "f32[16]{0}", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["verdict"] == "reorder"
     assert len(found["counterexample"]["from"]) == 2

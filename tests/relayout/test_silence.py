@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relayout.cli import COMMANDS, main
+from relayout.cli import COMMANDS, FORMS, main
 from relayout.habits import OPTIONS
 
 TEXT = "HloModule m\n\nENTRY e {\n  p = f32[3,5]{1,0:T(2,2)} parameter(0)\n  ROOT n = f32[3,5]{1,0} negate(p)\n}\n"
@@ -75,9 +75,9 @@ def test_what_a_file_does_not_have_cannot_be_chosen(command: str, capsys: Captur
 
 
 def test_lines_of_standard_input_have_no_arguments_beside_them(capsys: Captured) -> None:
-    assert main(["index", "-", "1,2"]) == 2
+    assert main(["explain", "--index", "-", "1,2"]) == 2
     assert "so no index follows it" in capsys.readouterr().err
-    assert main(["bitcast", "-", "f32[3]"]) == 2
+    assert main(["explain", "--bitcast", "-", "f32[3]"]) == 2
     assert "so no shape follows it" in capsys.readouterr().err
     assert main(["opt", "--list-passes", "m.hlo"]) == 2
     assert "reads no FILE" in capsys.readouterr().err
@@ -117,7 +117,7 @@ def test_words_of_other_programs_have_an_answer(option: str, answer: str, capsys
 def test_each_answer_names_an_option_that_some_command_has() -> None:
     from relayout.cli import parser_of
 
-    known = {name for command in COMMANDS for name in parser_of(command).option_names}
+    known = {name for command in (*COMMANDS, *FORMS) for name in parser_of(command).option_names}
     assert {meant.replace(";", " ").replace(",", " ").split()[0] for meant in OPTIONS.values()} <= known
 
 
@@ -141,7 +141,7 @@ def test_a_nested_pipeline_names_the_passes_to_write(capsys: Captured) -> None:
         ["report", "absent.hlo"],
         ["report", "m.hlo", "--against", "absent.hlo"],
         ["reduce", "m.hlo", "absent.hlo"],
-        ["replay", "m.hlo", "m.hlo", "absent.hlo"],
+        ["check", "--replay", "m.hlo", "m.hlo", "absent.hlo"],
         ["explain", "--list-kernels", "absent.hlo"],
         ["opt", "m.hlo", "--pipelines", "absent.hlo", "-p", "strip-layouts"],
         ["opt", "m.hlo", "-p", "annotate-layouts{like=absent.hlo}"],
@@ -288,14 +288,23 @@ ELIDED = TEXT.replace("negate(p)", "add(p, c)").replace("  ROOT", "  c = f32[3,5
         (["report", "m.hlo", "-o", "r.html", "--json"], 2, "-o writes a file, and --json prints"),
         (["report", "m.hlo", "-o", "r.dot", "--against", "m.hlo"], 2, "--against has no effect with -o r.dot"),
         (["reduce", "m.hlo", "other.hlo"], 1, "different signatures: parameter 0"),
-        (["replay", "m.hlo", "m.hlo", "j.json"], 1, "relayout check A B --certificate FILE writes one"),
+        (["check", "--replay", "m.hlo", "m.hlo", "j.json"], 1, "relayout check A B --certificate FILE writes one"),
         (["--jsn"], 2, "did you mean --json? a command comes first"),
+        (["opt", "m.hlo", "-p", "own/mine.py"], 2, "an entry point of its package: docs/tutorials/own-pass.md"),
+        (["opt", "m.hlo", "-p", "annotate-layouts{layouts=none.toml}"], 0, "rule 0 of none.toml gives no array its"),
+        (["report", "--why", "compiled.hlo"], 2, "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_pass_re=.*'"),
+        (["report", "m.hlo", "--against", "unlike.hlo"], 1, "no two forms of one program"),
+        (["opt", "compild.hlo"], 2, "did you mean compiled.hlo?"),
     ],
 )
 def test_a_mistake_has_its_reason(arguments: list[str], code: int, message: str, capsys: Captured) -> None:
     Path("elided.hlo").write_text(ELIDED)
     Path("other.hlo").write_text(TEXT.replace("3,5", "3,6"))
     Path("j.json").write_text("{}")
+    Path("none.toml").write_text('[[rule]]\nname = "none*"\nlayout = "{0,1}"\n')
+    Path("compiled.hlo").write_text(TEXT.replace("\n", ", is_scheduled=true\n", 1))
+    Path("compiled.npz").write_bytes(b"")
+    Path("unlike.hlo").write_text(TEXT.replace("HloModule m", "HloModule u").replace("3,5", "7,9"))
     assert main(arguments) == code
     assert message in capsys.readouterr().err
 

@@ -120,14 +120,14 @@ def test_an_operation_that_stablehlo_lacks_is_pointed_at(capsys: pytest.CaptureF
 
 
 def test_counts_of_files_are_added(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["count", NEGATE, NEGATE]) == 0
+    assert main(["print", "--count", NEGATE, NEGATE]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "  operations  bytes  opcode",
         "           2    192  parameter",
         "           2    120  negate",
         "           4    312  total of 2 modules",
     ]
-    assert main(["count", NEGATE, "--by", "type,opcode", "--top", "1"]) == 0
+    assert main(["print", "--count", NEGATE, "--by", "type,opcode", "--top", "1"]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
         "           1     96  f32       parameter",
         "           1     60  1 others",
@@ -138,12 +138,12 @@ def test_counts_of_files_are_added(capsys: pytest.CaptureFixture[str]) -> None:
 def test_counts_are_an_object_per_file_and_go_on_after_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["count", NEGATE, str(tmp_path / "absent"), "--json"]) == 2
+    assert main(["print", "--count", NEGATE, str(tmp_path / "absent"), "--json"]) == 2
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     assert first["rows"][0] == {"opcode": "parameter", "operations": 1, "bytes": 96}
     assert (first["operations"], first["bytes"]) == (2, 156)
     assert "no such file" in second["error"]
-    assert main(["count", NEGATE, str(tmp_path / "absent")]) == 2
+    assert main(["print", "--count", NEGATE, str(tmp_path / "absent")]) == 2
     captured = capsys.readouterr()
     assert captured.out.splitlines()[-1].endswith("total")
     assert "no such file" in captured.err
@@ -152,8 +152,8 @@ def test_counts_are_an_object_per_file_and_go_on_after_an_error(
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["count", NEGATE, "--by", "opcode,opcode"], "names a key twice"),
-        (["count", NEGATE, "--by", "opcodes"], "did you mean opcode?"),
+        (["print", "--count", NEGATE, "--by", "opcode,opcode"], "names a key twice"),
+        (["print", "--count", NEGATE, "--by", "opcodes"], "did you mean opcode?"),
         (["print", NEGATE, "--keep", "layouts"], "layouts is not one of metadata, backend_config, names"),
     ],
 )

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import relayout
+from dialect_utils.execution import hlo_text_to_proto
 from dialect_utils.io.files import read_module
 from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.text import DiagnosticError
@@ -114,6 +115,15 @@ def test_a_falsified_step_is_the_only_one_that_is_different(
     assert {each["verdict"] for each in found} == {"equal", "different"}
 
 
+def test_nothing_is_written_that_nobody_asked_for(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    falsified(CLIPPED, "operands", 4, folder / "dump")
+    assert main(["validate", "dump", "--only", "reshape-decomposer"]) == 1
+    assert (
+        "\n  reduced: --reduced-dir DIR writes the two modules that still differ\n  kept: " in capsys.readouterr().out
+    )
+    assert [path.name for path in Path().iterdir()] == ["dump"]
+
+
 def test_the_first_difference_is_reduced_to_a_pair_that_shows_it(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -182,6 +192,23 @@ def test_texts_decide_only_where_they_hold_the_whole_module(folder: Path, capsys
     )
     assert second["methods"] == third["methods"] == fourth["methods"] == []
     assert third["said"] != ["the same text"]
+
+
+def test_protos_decide_where_texts_leave_out_constants(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = [
+        f"HloModule f\n\nENTRY e {{\n  p = f32[3] parameter(0)\n  c = f32[3] constant({{{values}}})\n"
+        f"  ROOT {name} = f32[3] add(p, c)\n}}\n"
+        for name, values in (("n", "1, 2, 3"), ("m", "1, 2, 3"), ("m", "1, 2, 4"))
+    ]
+    stages = "before_optimizations", "0000.p.after_a", "after_optimizations"
+    (folder / "dump").mkdir()
+    for stage, text in zip(stages, texts, strict=True):
+        file = folder / "dump" / f"module_0000.f.{stage}"
+        Path(f"{file}.txt").write_text(re.sub(r"\{\d.*\}", "{...}", text))
+        Path(f"{file}.hlo.pb").write_bytes(hlo_text_to_proto(text))
+    first, second, whole = rows(["dump", "--no-reduce"], capsys, 1)
+    assert (first["verdict"], first["methods"]) == ("equal", ["text"])
+    assert second["verdict"] == whole["verdict"] == "different"
 
 
 def test_the_page_has_a_row_a_step_and_the_difference_of_its_texts(

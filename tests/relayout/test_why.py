@@ -1,4 +1,4 @@
-"""`relayout why`: the pass that introduced each copy of a compiled program, and what removes it."""
+"""`relayout report --why`: the pass that introduced each copy of a compiled program, and what removes it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def modules(folder: Path) -> list[Input]:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(["why", *arguments])
+    code = main(["report", "--why", *arguments])
     said = capsys.readouterr()
     return code, said.out, said.err
 
@@ -433,3 +433,22 @@ def test_a_file_is_compiled_for_a_target(capsys: pytest.CaptureFixture[str], tmp
     # XLA:CPU copies an argument of another layout once more.
     assert all(each["change"] is None or each["change"]["action"] != "argument layout" for each in said["causes"])
     assert why(folder).arrays == said["arrays"]
+
+
+@pytest.mark.parametrize(("place", "noted"), [("", True), (' loc("model.py":7:0)', False)])
+def test_a_program_without_lines_says_how_it_keeps_them(
+    place: str, noted: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "f.mlir"
+    file.write_text(
+        "func.func @main(%a: tensor<64x32xf32>) -> tensor<32x64xf32> {\n"
+        f"  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<64x32xf32>) -> tensor<32x64xf32>{place}\n"
+        f"  return %0 : tensor<32x64xf32>{place}\n}}\n"
+    )
+    code, _, notes = run(capsys, str(file), "--target", "cpu")
+    assert code == 0
+    assert ("as_text(debug_info=True) writes them" in notes) == noted
+    assert main(["report", str(file), "--target", "cpu"]) == 0
+    shown = capsys.readouterr()
+    assert "peak 16 KiB in main memory" in shown.out
+    assert ("as_text(debug_info=True) writes them" in shown.err) == noted

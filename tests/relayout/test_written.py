@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from relayout.cli import COMMANDS, main, parser_of
+from relayout.cli import COMMANDS, FORMS, main, parser_of
 from relayout.options import WRITTEN, declared
 from tests.paths import ROOT
 
@@ -206,7 +206,7 @@ def test_a_number_of_trials_names_no_file(folder: Path) -> None:
 
 def test_every_option_that_names_a_file_is_known(folder: Path) -> None:
     reads = {"files", "pairs", "pipelines", "placements", "inputs", "expect", "explain", "constants", "against"}
-    for name in COMMANDS:
+    for name in (*COMMANDS, *FORMS):
         for each in declared(parser_of(name).kind):
             named = each.options[0].metavar in ("OUT", "DIR", "PREFIX") or "FILE" in each.options[0].metavar
             if named and not each.options[0].is_positional:

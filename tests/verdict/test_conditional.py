@@ -186,7 +186,7 @@ def test_the_command_writes_the_certificate_and_replay_says_the_condition(
         file.write_text(text(each))
     assert main(["check", *map(str, files[:2]), "--engines", "proof", "--certificate", str(files[2]), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["verdict"] == "equal-if"
-    assert main(["replay", *map(str, files)]) == 0
+    assert main(["check", "--replay", *map(str, files)]) == 0
     assert capsys.readouterr().out.startswith("equal if x is never NaN or infinite or 0: all ")
 
 

@@ -44,8 +44,11 @@ _TOKEN = re.compile(
 # Brackets, and the strings and comments that hide brackets; a lone quote or `/*` has no end.
 _BRACKET = re.compile(rf"{STRING}|{QUOTED}|" r"/\*(?s:.*?)\*/|//[^\r\n]*+|[()\[\]{}\"']|/\*", re.ASCII)
 
-# Up to a character that XLA's lexer rejects. Python's patterns read some of these as blanks, such as U+00A0 and \v.
-_UP_TO_OTHER = re.compile(repeated(rf"[\t\n\r -!#-&(-.0-~]++|{STRING}|{QUOTED}|" r"/\*(?s:.*?)\*/|//[^\r\n]*+|[\"'/]"))
+# Up to a character that XLA's lexer rejects. A comment that nothing closes ends with the text: each would be searched.
+# Python's patterns read some of these as blanks, such as U+00A0 and \v.
+_UP_TO_OTHER = re.compile(
+    repeated(rf"[\t\n\r -!#-&(-.0-~]++|{STRING}|{QUOTED}|" r"/\*(?s:.*?)(?:\*/|\Z)|//[^\r\n]*+|[\"'](?s:.*)|/")
+)
 _OTHER_BLANKS = "\v\f\x1c\x1d\x1e\x1f"
 
 

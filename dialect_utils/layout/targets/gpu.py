@@ -7,7 +7,7 @@ XLA:GPU gives entry arrays the descending order, without tiles; elements of 2 an
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 
 SUFFIX = ".txtpb"
 _BYTE = 8
+# xla/backends/gpu/transforms/collectives, gpu_memory_space_assignment.h: memory that NCCL registers.
+_SPACES = ((0, "memory"), (1, "memory of collectives, S(1)"))
 # Products and sums of dense bf16 matrices in one clock of one core, by compute capability ("major.minor" or "major"):
 # NVIDIA's papers on the architectures Volta (f16), Ampere, Ada, Hopper and Blackwell.
 _FLOPS_PER_CLOCK = {"7": 1024, "8": 1024, "8.0": 2048, "9": 4096, "10": 8192, "12": 1024}
@@ -29,6 +31,7 @@ _FLOPS_PER_CLOCK = {"7": 1024, "8": 1024, "8.0": 2048, "9": 4096, "10": 8192, "1
 class Gpu(Target):
     """A GPU; `memory_bytes` are those of its description."""
 
+    capability: int = field(kw_only=True, default=0)
     platform = "cuda"
     peak_source = "cores, clock and bandwidth of the description"
     has_costs = False
@@ -52,13 +55,17 @@ def described_gpu(name: str, text: str) -> Gpu:
     capability = re.search(r"cuda_compute_capability\s*\{[^}]*", text)
     inside = capability[0] if capability is not None else ""
     major, minor = _fact(name, inside, "major"), _fact(name, inside, "minor", "0")
-    names = ("core_count", "clock_rate_ghz", "memory_bandwidth", "device_memory_size")
-    cores, clock, bandwidth, memory = facts = [float(_fact(name, text, each)) for each in names]
+    names = ("core_count", "clock_rate_ghz", "memory_bandwidth", "device_memory_size", "major")
+    cores, clock, bandwidth, memory, number = facts = [
+        *(float(_fact(name, text, each)) for each in names[:-1]),
+        float(major),
+    ]
     wrong = next((each for each, fact in zip(names, facts, strict=True) if not 0 < fact < inf), None)
     if wrong is not None:
         raise DiagnosticError(Diagnostic(f"{name}: its {wrong} is no finite positive number"))
     per_clock = _FLOPS_PER_CLOCK.get(f"{major}.{minor}") or _FLOPS_PER_CLOCK.get(major, 0)
-    return Gpu(name, cores * clock * 1e9 * per_clock, bandwidth, int(memory), description=text)
+    peak = cores * clock * 1e9 * per_clock
+    return Gpu(name, peak, bandwidth, int(memory), description=text, spaces=_SPACES, capability=int(number))
 
 
 def _fact(name: str, text: str, field_name: str, default: str | None = None) -> str:

@@ -10,46 +10,67 @@ from dialect_utils.layout.element_type import ElementType
 from dialect_utils.layout.index.index_map import require_bounded
 from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.shape import ArrayShape
-from dialect_utils.layout.targets.gpu import GPUS, SUFFIX, described_gpu
+from dialect_utils.layout.targets.gpu import GPUS, SUFFIX as GPU_SUFFIX, described_gpu
 from dialect_utils.layout.targets.target import Target
 from dialect_utils.layout.targets.tpu import TPUS, Tpu
 from dialect_utils.text import Diagnostic, DiagnosticError, kind_of, nearest, read_input
 
+CHIP_SUFFIX = ".toml"
 # The keys of TARGETS, as the types of options.
 TpuName = Literal["tpu-v2", "tpu-v3", "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu7x"]
 TargetName = Literal[TpuName, "gpu-a100", "gpu-b200", "gpu-h100", "gpu-h200", "gpu-rtx6000"]
 TARGETS: dict[str, Target] = {each.name: each for each in (*TPUS, *GPUS)}
 
-# xla/layout.h, Layout::kHostMemorySpace: the host's memory beside the device's.
-HOST_MEMORY_SPACE = 5
-_SPACE_NAMES = {0: "main memory", 1: "VMEM, S(1)", HOST_MEMORY_SPACE: "host"}
-# xla/backends/gpu/transforms/collectives, gpu_memory_space_assignment.h: memory that NCCL registers.
-_GPU_SPACE_NAMES = {**_SPACE_NAMES, 1: "memory of collectives, S(1)"}
+# The group of the entry points of packages that add targets: each names a `Target`.
+ENTRY_POINT_GROUP = "relayout.targets"
 
 
 def parse_target(name: str | Target) -> Target:
-    """Returns the target of a name such as `tpu-v5e`, of a description file (`my.txtpb`), or the target itself.
+    """Returns the target of a name such as `tpu-v5e`, of a file that describes a chip, or the target itself.
 
-    Raises DiagnosticError for others.
+    A `.txtpb` describes a GPU (XLA's GpuTargetConfigProto), a `.toml` any chip (docs/targets.md); other packages add
+    names by entry points. Raises DiagnosticError for others.
     """
     if isinstance(name, Target):
         return name
     if not isinstance(name, str):
         raise TypeError(f"expected a target such as 'tpu-v5e', not {kind_of(name)}")
-    if name.endswith(SUFFIX):
+    if name.endswith((GPU_SUFFIX, CHIP_SUFFIX)):
         return _described(name)
-    found = TARGETS.get(name)
+    found = TARGETS.get(name) or added_targets().get(name)
     if found is None:
-        close = nearest(name.lower(), TARGETS)
+        known = (*TARGETS, *added_targets())
+        close = nearest(name.lower(), known)
         suggestion = f"did you mean {close}? " if close else ""
-        hint = f"{suggestion}known targets: {', '.join(TARGETS)}, and files *{SUFFIX} that describe a GPU"
+        files = f"files that describe a GPU (*{GPU_SUFFIX}) or another chip (*{CHIP_SUFFIX})"
+        hint = f"{suggestion}known targets: {', '.join(known)}, and {files}"
         raise DiagnosticError(Diagnostic(f"unknown target {name!r}", hint=hint))
     return found
 
 
 @lru_cache(maxsize=8)
 def _described(path: str) -> Target:
-    return described_gpu(path, read_input(path).decode("utf-8", "replace"))
+    if path.endswith(GPU_SUFFIX):
+        return described_gpu(path, read_input(path).decode("utf-8", "replace"))
+    # Imported here: most targets are known by name.
+    from dialect_utils.layout.targets.described import described_chip
+
+    return described_chip(path)
+
+
+@lru_cache(maxsize=1)
+def added_targets() -> dict[str, Target]:
+    """Returns the targets that installed packages add."""
+    # Imported here, as above: reading the installed packages costs more than a small command.
+    from importlib.metadata import entry_points
+
+    found = {}
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        loaded = point.load()
+        if not isinstance(loaded, Target):
+            raise DiagnosticError(Diagnostic(f"{point.value} is no target", hint="an entry point names a Target"))
+        found[point.name] = loaded
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -104,6 +125,7 @@ def targets_like(name: str | None, *, is_gpu: bool = False) -> Sequence[Target]:
     return [each for each in TPUS if isinstance(like, Tpu) and each.granule == like.granule]
 
 
-def memory_space_name(space: int, *, is_gpu: bool = False) -> str:
-    """Returns the name of a memory space for people: `VMEM, S(1)` on a TPU; without a known name `S(2)`."""
-    return (_GPU_SPACE_NAMES if is_gpu else _SPACE_NAMES).get(space, f"S({space})")
+def memory_space_name(space: int, target: str | None, *, is_gpu: bool = False) -> str:
+    """Returns the name of a memory space for people, on a target or on the kind of chip that a module is for."""
+    chip = parse_target(target) if target is not None else (GPUS if is_gpu else TPUS)[0]
+    return chip.space_name(space)

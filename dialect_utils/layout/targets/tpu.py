@@ -6,16 +6,14 @@ clauses are in docs/layouts.md, section "TPU defaults".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import permutations
 from math import prod
 
 from dialect_utils.layout.element_type import ElementType
 from dialect_utils.layout.index.index_map import final_dimensions, round_up
 from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.shape import ArrayShape
-from dialect_utils.layout.targets.target import Target
+from dialect_utils.layout.targets.target import Target, minor_orders
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 # A vector register holds 8 sublanes of 128 lanes, each lane a 32-bit word.
@@ -56,13 +54,23 @@ class Tpu(Target):
             padded = round_up(minor, _LANES) * round_up(second, self._rows(second, packing))
             return padded * (elements // (minor * second))
 
-        return min(sorted(_orders(len(dimensions)), reverse=True), key=cost)
+        return min(sorted(minor_orders(len(dimensions)), reverse=True), key=cost)
 
     def layout(self, element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...]) -> Layout:
         """Returns the layout of an array; one without elements has no tile."""
         bits = self._storage_bits(element_type)
         tiles = self._tiles(element_type, dimensions, minor_to_major) if 0 not in dimensions else ()
         return Layout(minor_to_major, tiles, element_size_in_bits=bits if bits < _BYTE else 0)
+
+    def inner_layout(
+        self, element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...]
+    ) -> Layout:
+        """Returns the layout with tiles of a register's rows, which only the entry's arrays of narrow types exceed."""
+        layout = self.layout(element_type, dimensions, minor_to_major)
+        if len(dimensions) < 2 or not layout.tiles or element_type.bits == _TWO_BITS:
+            return layout
+        rows = min(layout.tiles[0].dimensions[0], _SUBLANES)
+        return layout.replace(tiles=(Tile((rows, _LANES)), *layout.tiles[1:]))
 
     def allocation_bytes(self, shape: ArrayShape) -> int:
         """Returns the physical size, rounded up to the granule, once for every 32-bit part of an element."""
@@ -127,6 +135,7 @@ TPUS = tuple(
         packs_sub_bytes,
         granule,
         tuple((prod(map(int, size.split("x"))) * devices, f"{name.removeprefix('tpu-')}:{size}") for size in sizes),
+        spaces=((0, "HBM"), (1, "VMEM, S(1)")),
     )
     for name, packs_sub_bytes, granule, teraflops, gigabytes, usable, devices, sizes in (
         ("tpu-v2", False, 1024, 46, 700, 7.48, 2, _TORUS_2D),
@@ -143,11 +152,6 @@ TPUS = tuple(
 def _word_tiles(packing: int) -> tuple[Tile, ...]:
     """Returns the tile that packs `packing` rows into one word."""
     return (Tile((packing, 1)),) if packing > 1 else ()
-
-
-def _orders(rank: int) -> Iterator[tuple[int, ...]]:
-    for minor, second in permutations(range(rank), 2):
-        yield (minor, second, *(i for i in range(rank - 1, -1, -1) if i not in (minor, second)))
 
 
 def _next_power_of_two(value: int) -> int:

@@ -22,7 +22,7 @@ from dialect_utils.layout.layout import COMBINE, MATCH, Layout
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.shape import UNBOUNDED, ArrayShape
-from dialect_utils.layout.targets.known import allocation_bytes, default_layout, memory_space_name, parse_target
+from dialect_utils.layout.targets.known import allocation_bytes, default_layout, parse_target
 from dialect_utils.layout.targets.target import Target
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Explanation:
 
     `stages` are the physical dimensions before the first tile and after each. `plan` leads from the
     logical array to the physical one (None where no steps express it). `warnings` name common
-    mistakes. Numbers are None for an unbounded dimension.
+    mistakes. `space` is the name of a memory space other than main memory. Numbers are None for an unbounded dimension.
     """
 
     shape: ArrayShape
@@ -144,6 +144,7 @@ class Explanation:
     plan: Plan | None = None
     formula: str | None = None
     warnings: tuple[str, ...] = ()
+    space: str = ""
 
     @property
     def physical_dimensions(self) -> tuple[int, ...] | None:
@@ -194,10 +195,10 @@ def explain_shape(shape: ArrayShape, target: str | Target | None = None) -> Expl
     """Returns the meaning of a shape, one without a layout in the default of `target`; raises DiagnosticError."""
     if target is not None and shape.layout is None and UNBOUNDED not in shape.dimensions:
         shape = shape.with_layout(default_layout(shape.element_type, shape.dimensions, target))
-    target = parse_target(target or DEFAULT_TARGET).name
+    chip = parse_target(target or DEFAULT_TARGET)
     if UNBOUNDED in shape.dimensions:
         return Explanation(
-            shape, target, warnings=("an unbounded dimension has no size, so no element has a position",)
+            shape, chip.name, warnings=("an unbounded dimension has no size, so no element has a position",)
         )
     plan, obstacle = None, None
     try:
@@ -206,15 +207,16 @@ def explain_shape(shape: ArrayShape, target: str | Target | None = None) -> Expl
         obstacle = str(error)
     found = Explanation(
         shape,
-        target,
+        chip.name,
         _stages(shape),
         physical_element_count(shape),
         byte_size(shape),
         xla_byte_size(shape),
-        allocation_bytes(shape.with_effective_layout, target),
+        allocation_bytes(shape.with_effective_layout, chip),
         padding_fraction(shape),
         plan,
         index_formula(shape),
+        space=chip.space_name(space) if (space := shape.effective_layout.memory_space) else "",
     )
     return _with_warnings(found, obstacle)
 
@@ -263,8 +265,7 @@ def _numbers(found: Explanation) -> list[str]:
     assert found.padding_fraction is not None  # every dimension is bounded
     used = found.shape.element_count
     xla = "unknown" if found.xla_byte_size is None else str(found.xla_byte_size)
-    space, is_gpu = found.shape.effective_layout.memory_space, found.target.startswith("gpu")
-    place = f", in {memory_space_name(space, is_gpu=is_gpu)}" if space else ""
+    place = f", in {found.space}" if found.space else ""
     plan = "none" if found.plan is None else " -> ".join(map(str, found.plan.steps)) or "nothing moves"
     return [
         f"  physical         {', '.join(stages)}",

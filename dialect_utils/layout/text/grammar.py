@@ -73,7 +73,7 @@ class ShapeParser(Scanner):
     def shape(self, depth: int = 0) -> Shape:
         """Reads one shape and leaves `position` after it."""
         if depth > _MAX_NESTING:
-            self._fail(f"tuples nest deeper than {_MAX_NESTING}")
+            self._fail(f"shapes nest deeper than {_MAX_NESTING}")
         if self._take("("):
             return self._tuple(depth)
         start = self.span
@@ -81,7 +81,7 @@ class ShapeParser(Scanner):
             self._fail(f"expected a shape, found {self._found()}", hint=_LIKE_THIS if self.typed else None)
         name = self._next()
         if name == "b" and self._at("("):
-            return self._buffer()
+            return self._buffer(depth)
         if name in ("token", "opaque"):
             return self._bare(name, start)
         element_type = self._element_type(name, start)
@@ -110,10 +110,10 @@ class ShapeParser(Scanner):
             self._leaves = 0
         return TupleShape(tuple(elements))
 
-    def _buffer(self) -> BufferShape:
+    def _buffer(self, depth: int) -> BufferShape:
         self._expect("(", "after b")
         start = self.span
-        array = self.shape()
+        array = self.shape(depth + 1)
         if not isinstance(array, ArrayShape):
             self._fail(f"a buffer holds an array, not {array}", Span(start.start, self.position))
         self._expect(")", "after the buffer's shape")

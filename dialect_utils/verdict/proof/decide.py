@@ -27,7 +27,7 @@ from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_of, without_chlo
 from dialect_utils.verdict.differences import MovedElement, Place
 from dialect_utils.verdict.entry import EntryInterface, entry_interface
-from dialect_utils.verdict.outcome import OutputProof, RealEquality, RuleUse
+from dialect_utils.verdict.outcome import OutputProof, RuleUse
 from dialect_utils.verdict.proof.algebra.numbers import are_nan, is_rounded_function
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.combining import Combining
@@ -109,7 +109,7 @@ def try_prove(
             found = _decided(stages, interface, over_reals, field_seed, keeps_bits)
         else:
             attempts = _by_other_strategies(stages, interface, [strategy])
-            equal = (each.result(over_reals=False) for each in attempts if each.is_equal_as_arrays())
+            equal = (each.result() for each in attempts if each.is_equal_as_arrays())
             found = next(equal, ProofResult("unknown"))
     except (GaveUpError, UndefinedError) as reason:
         found = ProofResult("unknown", str(reason))
@@ -153,7 +153,7 @@ def conditional_proofs(stages: Sequence[Module]) -> Iterator[ProofResult]:
             check_deadline()
             return
         if number and is_equal:
-            yield found.result(over_reals=False)
+            yield found.result()
         elif not number and not is_equal:
             return
 
@@ -176,46 +176,50 @@ def _decided(
     keeps_bits: bool,
 ) -> ProofResult:
     strategy = Strategy(keeps_bits)
-    comparison = _Comparison(stages, interface, strategy)
+    # Elements of all devices are many, and few proofs need them. The comparison over the reals has the other half.
+    most = SECONDS_OF_ELEMENTS if interface.shardings is None else SECONDS_OF_STRATEGY
+    seconds = _Seconds(min(most, seconds_left() / 2))
+    comparison = _Comparison(stages, interface, strategy, seconds)
     is_equal = comparison.is_equal_as_arrays()
     decomposed = stages if is_equal else without_chlo(stages)
-    again = None if decomposed is stages else _Comparison(decomposed, interface, strategy)
+    again = None if decomposed is stages else _Comparison(decomposed, interface, strategy, seconds)
     if again is not None and again.is_equal_as_arrays():
-        return _of_chlo(again.result(over_reals=False))
-    others = [] if is_equal else [*_by_other_strategies(stages, interface, comparison.other_strategies())]
+        return _of_chlo(again.result())
+    others = [] if is_equal else [*_by_other_strategies(stages, interface, comparison.other_strategies(), seconds)]
     if others and others[-1].is_equal_as_arrays():
-        return others[-1].result(over_reals=False)
+        return others[-1].result()
     if interface.shardings is not None and comparison.terms.could_choose and not is_equal:
         chosen = _Comparison(stages, interface, replace(strategy, chooses=True))
         if chosen.is_equal_as_arrays():
-            return chosen.result(over_reals=False)
-    # The slow comparisons come last: element by element, and over the reals, which has a quarter of the time at least.
-    try:
-        with deadline(seconds_left() / 2):
-            comparison = _by_choices(stages, interface, comparison)
-    except DeadlineError:
-        check_deadline()
-    most = min(SECONDS_OF_ELEMENTS, seconds_left() / 2)
-    found = comparison.result(over_reals=over_reals, field_seed=field_seed, most=most)
+            return chosen.result()
+    # The slow comparisons come last: element by element, and over the reals.
+    comparison = _by_choices(stages, interface, comparison, seconds)
+    found = comparison.result()
     for other in (
         each
         for each in others
         if (comparison.has_loops and not each.has_loops) or not (each.strategy.expands and each.strategy.keeps_orders)
     ):
-        as_elements = found if found.answer != "unknown" else other.result(over_reals=False, most=SECONDS_OF_STRATEGY)
+        as_elements = found if found.answer != "unknown" else other.result()
         found = as_elements if as_elements.answer == "equal" else found
     if found.answer == "unknown" and interface.shardings is None and _exchange(stages[0], stages[-1]):
         with suppress(GaveUpError, UndefinedError):
-            on_each = _Comparison(stages, interface, strategy, on_each=True).result(over_reals=False)
+            on_each = _Comparison(stages, interface, strategy, on_each=True).result()
             found = on_each if on_each.answer == "equal" else found
+    if over_reals and found.answer == "unknown":
+        found = comparison.over_reals(found, field_seed)
     if again is None or found.answer != "unknown":
         return found
-    other_result = again.result(over_reals=over_reals, field_seed=field_seed)
+    other_result = again.result()
+    if over_reals and other_result.answer == "unknown":
+        other_result = again.over_reals(other_result, field_seed)
     is_more = other_result.answer == "equal" or (other_result.is_equal_over_reals and not found.is_equal_over_reals)
     return _of_chlo(other_result) if is_more else found
 
 
-def _by_choices(stages: Sequence[Module], interface: EntryInterface, comparison: _Comparison) -> _Comparison:
+def _by_choices(
+    stages: Sequence[Module], interface: EntryInterface, comparison: _Comparison, seconds: _Seconds
+) -> _Comparison:
     """Returns a comparison that finds the modules equal up to choices of the engine, else the given one."""
     terms = comparison.terms
     for strategy in comparison.strategy.choosing(
@@ -223,19 +227,19 @@ def _by_choices(stages: Sequence[Module], interface: EntryInterface, comparison:
     ):
         if comparison.is_equal():
             break
-        chosen = _Comparison(stages, interface, strategy)
+        chosen = _Comparison(stages, interface, strategy, seconds)
         comparison = chosen if chosen.is_equal() else comparison
     return comparison
 
 
 def _by_other_strategies(
-    stages: Sequence[Module], interface: EntryInterface, strategies: Iterable[Strategy]
+    stages: Sequence[Module], interface: EntryInterface, strategies: Iterable[Strategy], seconds: _Seconds | None = None
 ) -> Iterator[_Comparison]:
     """Yields comparisons by other strategies, up to the first that finds the modules equal."""
     for strategy in strategies:
         try:
             with deadline(SECONDS_OF_STRATEGY):
-                found = _Comparison(stages, interface, strategy)
+                found = _Comparison(stages, interface, strategy, seconds)
                 is_equal = found.is_equal_as_arrays()
         except (GaveUpError, UndefinedError, DeadlineError):
             check_deadline()
@@ -251,11 +255,24 @@ def _of_chlo(found: ProofResult) -> ProofResult:
     return replace(found, rules=rules, certificate=certificate)
 
 
+@dataclass(slots=True)
+class _Seconds:
+    """The CPU seconds that are left for comparing elements, by all strategies of a proof together."""
+
+    left: float = SECONDS_OF_ELEMENTS
+
+
 class _Comparison:
     """The terms of the first and the last module under one strategy."""
 
     def __init__(
-        self, stages: Sequence[Module], interface: EntryInterface, strategy: Strategy, *, on_each: bool = False
+        self,
+        stages: Sequence[Module],
+        interface: EntryInterface,
+        strategy: Strategy,
+        seconds: _Seconds | None = None,
+        *,
+        on_each: bool = False,
     ) -> None:
         self.on_each = on_each
         self.strategy, self.terms = strategy, Terms()
@@ -265,7 +282,7 @@ class _Comparison:
         self.terms.combining = Combining(self.terms) if strategy.regroups else None
         self.same: dict[tuple[Term, Term], bool] = {}
         self.elements: ElementProof | None = None
-        self._seconds = SECONDS_OF_ELEMENTS
+        self._seconds = seconds or _Seconds()
         self.cases = Cases(self.terms, self._same)
         self.pieces: Pieces | None = None
         self.constants = ConstantArrays()
@@ -288,8 +305,6 @@ class _Comparison:
             self._on_each(before, interface)
             return
         if interface.shardings is not None:
-            # Elements of all devices are many, and few proofs need them.
-            self._seconds = SECONDS_OF_STRATEGY
             self._partitioned(before, interface.shardings, inputs)
             return
         expected, self.effects = self._walked(before, first, inputs)
@@ -358,19 +373,15 @@ class _Comparison:
             self.terms.has_reductions, orders, has_unrolled, self.has_loops, self.terms.expands_dots
         )
 
-    def result(
-        self, *, over_reals: bool, field_seed: int | None = None, most: float = SECONDS_OF_ELEMENTS
-    ) -> ProofResult:
-        """Returns the result for all outputs; elements are compared for `most` seconds."""
-        self._seconds = min(self._seconds, most)
+    def result(self) -> ProofResult:
+        """Returns the result for all outputs."""
         unequal = [i for i, pair in enumerate(self.pairs) if not self._proved(*pair)]
         for output in unequal:
             moved = self._moved(output, *self.pairs[output])
             if moved is not None:
                 return ProofResult("different", "the results are different elements of the inputs", moved)
-        reals = self._over_reals(unequal, field_seed) if over_reals and unequal else {}
         outputs = tuple(
-            OutputProof(i, False, self._apart(*pair), reals.get(i)) if i in unequal else OutputProof(i, True)
+            OutputProof(i, False, self._apart(*pair)) if i in unequal else OutputProof(i, True)
             for i, pair in enumerate(self.pairs)
         )
         apart = self._effects_apart()
@@ -389,11 +400,14 @@ class _Comparison:
         certificate = Certificate(tuple(steps), readings, iterations=self.strategy.iterations, is_on_each=self.on_each)
         return replace(certificate, conditions=tuple(self.terms.given))
 
-    def _over_reals(self, unequal: Sequence[int], seed: int | None) -> dict[int, RealEquality]:
+    def over_reals(self, found: ProofResult, seed: int | None) -> ProofResult:
+        """Returns a result of these terms whose unequal outputs are compared as functions of real numbers."""
         from dialect_utils.verdict.field import decide_over_reals
 
-        decided = decide_over_reals(self.terms, [self.pairs[i] for i in unequal], self.elements, seed)
-        return dict(zip(unequal, decided, strict=True))
+        unequal = [each.output for each in found.outputs if not each.is_equal]
+        decided = iter(decide_over_reals(self.terms, [self.pairs[i] for i in unequal], self.elements, seed))
+        outputs = [each if each.is_equal else replace(each, over_reals=next(decided)) for each in found.outputs]
+        return replace(found, outputs=tuple(outputs))
 
     def _effects_apart(self) -> str:
         """Returns a sentence about the side effects that differ, or an empty text."""
@@ -439,13 +453,13 @@ class _Comparison:
         """Is true where two results are proved equal element by element in the time that is left for elements."""
         start = now()
         try:
-            with deadline(self._seconds):
+            with deadline(self._seconds.left):
                 return elements.same(a, b)
         except DeadlineError:
             check_deadline()
             return False
         finally:
-            self._seconds -= now() - start
+            self._seconds.left -= now() - start
 
     def _same(self, a: Term, b: Term) -> bool:
         """Is true for one and the same term, and for terms that differ only in movement proved to read the same."""

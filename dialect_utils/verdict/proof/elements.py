@@ -18,16 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.execution.constants import bits_of
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape
+from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.proof.algebra.numbers import are_nan, is_rounded_function
 from dialect_utils.verdict.proof.algebra.sums import reduced, sum_of_products
+from dialect_utils.verdict.proof.bits import joined_bits, part_of_bits
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.dynamic_indices import DynamicIndices, Elements, array_of, mapped
 from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, GaveUpError, Term, Terms
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.rules.arrays import PARTS_OF_BITS
 from dialect_utils.verdict.rules.formats import number_bits, value_of
 from dialect_utils.verdict.terms.interpretation import Interpretation
 
@@ -40,6 +40,7 @@ Value = Any
 
 # The most scalar terms of a proof, made in about two seconds.
 _MOST_ELEMENTS = 150_000
+_TOO_MANY = "the arrays are too large to be compared element by element"
 # The type of elements without one: undefined padding, and arrays without elements.
 _NOTHING = ElementType("unspecified", 0)
 
@@ -84,6 +85,27 @@ class ElementProof(Interpretation[Term, Elements]):
     def _same_scalars(self, a: Term, b: Term) -> bool:
         return are_nan(self.terms, a, b) or is_rounded_function(self.terms, a, b) or self._cases.same(a, b)
 
+    def value(self, term: Term) -> Value:
+        """Returns the elements of a term; raises GaveUpError, before any is made, where there are too many."""
+        if self._count + self._least_count(term) > _MOST_ELEMENTS:
+            raise GaveUpError(_TOO_MANY)
+        return super().value(term)
+
+    def _least_count(self, term: Term) -> int:
+        """Returns how many elements of a term and of its operands are not made yet, those of dynamic indices apart."""
+        count, pending, seen = 0, [term], set[Term]()
+        while pending:
+            part = pending.pop()
+            if part in seen or part in self.values:
+                continue
+            seen.add(part)
+            pending += part.operands
+            if isinstance(part.shape, ArrayShape) and part.shape.is_static:
+                is_dot = isinstance(part.label, tuple) and part.label[0] == "dot"
+                products = part.operands[0].array.dimensions[-1] if is_dot else 0
+                count += prod(part.shape.dimensions) * (1 + products)
+        return count
+
     def interpreted(self, term: Term) -> Value:
         """Returns the elements of a term; raises GaveUpError where there are too many."""
         self.terms.place = self.terms.origins[0].get(term) or self.terms.origins[1].get(term)
@@ -114,7 +136,7 @@ class ElementProof(Interpretation[Term, Elements]):
         """Counts scalar terms that are made; raises GaveUpError where there are too many."""
         self._count += count
         if self._count > _MOST_ELEMENTS:
-            raise GaveUpError("the arrays are too large to be compared element by element")
+            raise GaveUpError(_TOO_MANY)
 
     # Terms without known parts
 
@@ -338,50 +360,3 @@ def _terms_within(result: Term, variables: Sequence[Term]) -> list[Term]:
                 raise UndefinedError("the function is not elementwise")
             found[part] = None
     return [*found]
-
-
-def part_of_bits(terms: Terms, written: Term) -> Term:
-    """Returns part i of an element's bits as `convert(x >> i * bits)`; unchanged if no integer type is as wide as x."""
-    (whole,), kind = written.operands, written.array.element_type
-    wide, narrow = _unsigned(whole.array.element_type), _unsigned(kind)
-    assert isinstance(written.label, tuple)  # the position comes after the name
-    if wide is None or narrow is None:
-        return written
-    count = terms.literal(wide, int(written.label[1]) * kind.bits, ())
-    is_first = not terms.constant_bits(count)
-    bits = _read_as_is(terms, whole, wide)
-    shifted = bits if is_first else terms.each_as_is("shift-right-logical", wide, (bits, count))
-    low = terms.each_as_is("convert", narrow, [shifted])
-    terms.step(PARTS_OF_BITS, written, _read_as_is(terms, low, kind))
-    value = terms.reread(whole, wide)
-    value = value if is_first else terms.each("shift-right-logical", wide, (value, count))
-    return terms.reread(terms.each("convert", narrow, [value]), kind)
-
-
-def joined_bits(terms: Terms, written: Term) -> Term:
-    """Returns joined elements as the `or` of `x_i << i * bits`; unchanged if no integer type is as wide."""
-    kind, size = written.array.element_type, written.operands[0].array.element_type.bits
-    wide, narrow = _unsigned(kind), _unsigned(written.operands[0].array.element_type)
-    if wide is None or narrow is None:
-        return written
-    as_is, values = [], []
-    for i, item in enumerate(written.operands):
-        count = terms.literal(wide, i * size, ())
-        plain = terms.each_as_is("convert", wide, [_read_as_is(terms, item, narrow)])
-        as_is.append(terms.each_as_is("shift-left", wide, (plain, count)) if i else plain)
-        value = terms.each("convert", wide, [terms.reread(item, narrow)])
-        values.append(terms.each("shift-left", wide, (value, count)) if i else value)
-    total = terms.each_as_is("or", wide, as_is)
-    terms.step(PARTS_OF_BITS, written, _read_as_is(terms, total, kind))
-    return terms.reread(terms.each("or", wide, values), kind)
-
-
-def _unsigned(kind: ElementType) -> ElementType | None:
-    """Returns the unsigned integer as wide as an integer or a float; None for other types."""
-    is_number = kind.is_integral or kind.is_floating
-    return ELEMENT_TYPES.get(f"u{kind.bits}") if is_number and not kind.is_complex else None
-
-
-def _read_as_is(terms: Terms, term: Term, kind: ElementType) -> Term:
-    is_same = term.array.element_type == kind
-    return term if is_same else terms.each_as_is(("bitcast-convert", kind), kind, [term])

@@ -1,4 +1,4 @@
-"""XLA's answers about bitcasts against the positions of elements, and as `relayout bitcast` prints them."""
+"""XLA's answers about bitcasts against the positions of elements, and as `relayout explain --bitcast` prints them."""
 
 from __future__ import annotations
 

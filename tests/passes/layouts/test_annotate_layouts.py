@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +17,7 @@ from passes.framework.base import Report
 from passes.framework.pipeline import Pipeline
 from passes.layouts.annotate_layouts import Scope, Target, annotate_layouts
 from relayout.testing import parse
+from tests.campaign_layouts import Score, measure, pairs
 
 HLO = """HloModule m
 
@@ -225,3 +228,89 @@ def test_the_other_side_of_a_join_gets_the_layout(name: str) -> None:
     # The module verifies, and the written layout stays.
     chosen = re.findall(r"\{[01],[01]:T\(2,128\)\}", MEETING[name])
     assert set(chosen) <= set(re.findall(r"\{[01],[01]:T\(2,128\)\}", result.module.text()))
+
+
+def test_predicted_orders_are_those_of_the_compiler() -> None:
+    """Pairs of modules around layout assignment, of TPU and GPU dumps: what is wrong there stays in docs/layouts.md."""
+    score = Score(*(Counter() for _ in Score._fields))
+    for before, after in pairs(Path(__file__).parents[2] / "corpus" / "why"):
+        measure(before, after, "tpu-v5e", score)
+    assert sum(score.arrays.values()) > sum(score.orders.values()) == sum(score.tiles.values())
+    assert sum(score.orders.values()) > sum(score.default.values())
+
+
+SCORES = """HloModule m
+
+ENTRY e {
+  q = f32[2,16,4,8] parameter(0)
+  k = f32[2,16,4,8] parameter(1)
+  s = f32[2,4,16,16] dot(q, k), lhs_contracting_dims={3}, rhs_contracting_dims={3}, DIMS={0,2}, rhs_batch_dims={0,2}
+  n = f32[2,4,16,16] negate(s)
+  ROOT o = f32[2,4,8,16] dot(k, n), lhs_contracting_dims={1}, rhs_contracting_dims={3}, DIMS={0,2}, rhs_batch_dims={0,1}
+}
+""".replace("DIMS", "lhs_batch_dims")
+
+
+def test_a_copy_is_predicted_where_two_products_disagree() -> None:
+    """The product of keys writes rows of the queries, and the next one reads rows of the keys."""
+    text = annotate_layouts.with_options(target="tpu-v5e", inner="predicted").run(parse(SCORES, "m.hlo")).module.text()
+    assert "n = f32[2,4,16,16]{2,3,1,0:T(8,128)} negate(s)" in text
+    assert "n.copy = f32[2,4,16,16]{3,2,1,0:T(8,128)} copy(n)" in text
+
+
+def test_stablehlo_gets_predicted_orders_and_a_note_about_copies() -> None:
+    text = """func.func public @main(%x: tensor<4x8x300xf32>, %y: tensor<4x8x300xf32>) -> tensor<8x8x4xf32> {
+  %p = stablehlo.dot_general %x, %y, batching_dims = [0] x [0], contracting_dims = [2] x [2]
+    : (tensor<4x8x300xf32>, tensor<4x8x300xf32>) -> tensor<4x8x8xf32>
+  %t = stablehlo.transpose %p, dims = [1, 2, 0] : (tensor<4x8x8xf32>) -> tensor<8x8x4xf32>
+  return %t : tensor<8x8x4xf32>
+}
+"""
+    result = annotate_layouts.with_options(target="gpu-h100", inner="predicted").run(parse(text, "m.mlir"))
+    (product, transposed) = result.module.entry.operations
+    orders = [next(each.results[0].shape.arrays()).effective_layout.minor_to_major for each in (product, transposed)]
+    assert orders == [(2, 1, 0), (2, 1, 0)]
+    assert any("copies" in str(note) for note in result.notes)
+
+
+@pytest.mark.parametrize("options", [{}, {"target": "row-major"}, {"target": "tpu-v5e", "scope": "interface"}])
+def test_predicted_without_a_compiler_is_an_error(options: dict[str, Any]) -> None:
+    with pytest.raises(DiagnosticError, match="inner=predicted has no effect"):
+        annotate_layouts.with_options(inner="predicted", **options).run(parse(HLO, "m.hlo"))
+
+
+LOOP = """HloModule m
+
+cond {
+  s = (f32[4,100], f32[20,6]) parameter(0)
+  ROOT p = pred[] constant(true)
+}
+
+body {
+  s = (f32[4,100], f32[20,6]) parameter(0)
+  x = f32[4,100] get-tuple-element(s), index=0
+  y = f32[20,6] get-tuple-element(s), index=1
+  a = f32[1,6] slice(x), slice={[0:1], [0:6]}
+  b = f32[1,6] slice(y), slice={[0:1], [0:6]}
+  c = f32[1,6] multiply(a, b)
+  z = s32[] constant(0)
+  u = f32[4,100] dynamic-update-slice(x, c, z, z)
+  ROOT t = (f32[4,100], f32[20,6]) tuple(u, y)
+}
+
+ENTRY e {
+  x = f32[4,100] parameter(0)
+  zero = f32[] constant(0)
+  y = f32[20,6] broadcast(zero), dimensions={}
+  t = (f32[4,100], f32[20,6]) tuple(x, y)
+  w = (f32[4,100], f32[20,6]) while(t), condition=cond, body=body
+  ROOT r = f32[4,100] get-tuple-element(w), index=0
+}
+"""
+
+
+def test_the_state_of_a_loop_has_the_order_that_its_body_reads() -> None:
+    """The state y alone would have the order {0,1}, which pads less; the body multiplies it by rows of x."""
+    text = annotate_layouts.with_options(target="tpu-v5e", inner="predicted").run(parse(LOOP, "m.hlo")).module.text()
+    assert "y = f32[20,6]{1,0:T(8,128)} broadcast(zero)" in text
+    assert " copy(" not in text

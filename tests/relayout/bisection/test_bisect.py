@@ -114,7 +114,7 @@ def plant(monkeypatch: pytest.MonkeyPatch, is_wrong: Callable[[str, Sequence[str
 
 
 def row(capsys: pytest.CaptureFixture[str], *words: str, status: int = 1) -> dict[str, Any]:
-    assert main(["bisect", *words, "--json"]) == status
+    assert main(["validate", "--bisect", *words, "--json"]) == status
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
 
@@ -124,7 +124,7 @@ def test_rounding_that_the_definition_leaves_open_is_no_difference(
 ) -> None:
     file.write_text(ROUNDED)
     assert row(capsys, "a.hlo", status=0)["place"] == "nowhere"
-    assert main(["bisect", "a.hlo"]) == 0
+    assert main(["validate", "--bisect", "a.hlo"]) == 0
     assert capsys.readouterr().out.startswith("a.hlo: agrees: XLA:CPU computes what the module defines on ")
 
 
@@ -194,9 +194,9 @@ def test_a_mistake_that_xla_has_is_found_and_shown_by_its_command(
     assert (found["place"], found["broken"]) == ("pass", "float-normalization-s4")
     assert (found["operation"], found["cause"]["form"]) == ("popcnt", "integers")
     assert opcodes(read_module("small.mlir")) == ["popcnt"]
-    assert main(["bisect", "small.mlir"]) == 1
+    assert main(["validate", "--bisect", "small.mlir"]) == 1
     command = capsys.readouterr().out.splitlines()[-1].strip()
-    assert command == "relayout bisect small.mlir --disable float-normalization-s4"
+    assert command == "relayout validate --bisect small.mlir --disable float-normalization-s4"
     assert main(command.split()[1:]) == 0
 
 
@@ -208,12 +208,12 @@ def test_failures_are_grouped_by_pass_and_operation(
     file.write_text(SMALL)
     plant(monkeypatch, lambda text, disabled: "tanh" in text)
     files = ["larger.mlir", "popcount.mlir", "a.hlo"]
-    assert main(["bisect", *files, "--trials", "4", "-o", "small/"]) == 1
+    assert main(["validate", "--bisect", *files, "--trials", "4", "-o", "small/"]) == 1
     *_, counts, _, first, second = capsys.readouterr().out.splitlines()
     assert counts == "2 differ after a pass, 1 differ in code generation"
     assert first.strip().split("  ") == ["2 pass float-normalization-s4", "popcnt", "integers", "small/larger.mlir (1)"]
     assert second.startswith("    1 code generation  ")
-    assert main(["bisect", *files, "--no-reduce", "--json"]) == 1
+    assert main(["validate", "--bisect", *files, "--no-reduce", "--json"]) == 1
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["group"]["count"] for row in rows[3:]] == [2, 1]
     assert rows[3]["group"]["files"] == files[:2]
@@ -287,7 +287,7 @@ def test_a_difference_that_fused_products_make_is_said(file: Path, capsys: pytes
     np.savez("in.npz", in0=np.float32(1e20), in1=np.float32(-1e20), in2=np.float32(1e10))
     found = row(capsys, "products.mlir", "--inputs", "in.npz", status=0)
     assert (found["place"], found["fused"][:15]) == ("nowhere", "output 0 at []:")
-    assert main(["bisect", "products.mlir", "--inputs", "in.npz"]) == 0
+    assert main(["validate", "--bisect", "products.mlir", "--inputs", "in.npz"]) == 0
     assert "XLA_FLAGS=--xla_cpu_max_isa=AVX" in capsys.readouterr().out
     np.savez("in.npz", in0=np.float32(2), in1=np.float32(-3), in2=np.float32(10))
     assert not row(capsys, "products.mlir", "--inputs", "in.npz", status=0)["fused"]
@@ -344,5 +344,5 @@ def test_options_without_effect_are_errors(
     options: list[str], message: str, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("b.hlo").write_text(HLO)
-    assert main(["bisect", "a.hlo", *options]) == 2
+    assert main(["validate", "--bisect", "a.hlo", *options]) == 2
     assert message in capsys.readouterr().err

@@ -109,7 +109,7 @@ def test_a_change_is_advice_where_the_collective_is_gone_and_fewer_bytes_are_sen
 
 def test_the_program_is_compiled_with_each_change(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "f.mlir").write_text(PROGRAM)
-    assert main(["why", str(tmp_path / "f.mlir"), "--target", "cpu", "--try", "--json"]) == 0
+    assert main(["report", "--why", str(tmp_path / "f.mlir"), "--target", "cpu", "--try", "--json"]) == 0
     found = json.loads(capfd.readouterr().out)["collectives"]
     assert {each["operands"][0]: each["advice"] for each in found} == {
         "f32[8,16]": "pass argument 2 with P('model', None): in_shardings of jax.jit; "

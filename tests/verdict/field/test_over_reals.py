@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialect_utils.layout.proof.deadline import DeadlineError
-from dialect_utils.verdict.proof import ProofResult, try_prove
+from dialect_utils.verdict.proof import ProofResult, decide, try_prove
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
 from tests.verdict.proof.expressions import E, binary, constant, full, reduce, unary
@@ -147,9 +146,15 @@ def test_a_bound_that_one_draw_does_not_reach_takes_more_draws(monkeypatch: pyte
     assert not decided(*pair).is_equal_over_reals
 
 
-def test_elements_that_take_too_long_leave_time_for_the_reals(monkeypatch: pytest.MonkeyPatch) -> None:
-    def late(*_: object) -> None:
-        raise DeadlineError
+def test_elements_have_half_of_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[float] = []
+    seconds = decide._Seconds  # noqa: SLF001 (its argument is the limit)
 
-    monkeypatch.setattr("dialect_utils.verdict.proof.decide._by_choices", late)
+    def limited(most: float) -> object:
+        limits.append(most)
+        return seconds(most)
+
+    monkeypatch.setattr(decide, "seconds_left", lambda: 4.0)
+    monkeypatch.setattr(decide, "_Seconds", limited)
     assert decided(total(X / floats("0.8")), total(X * floats("1.25"))).is_equal_over_reals
+    assert limits == [2.0]

@@ -70,7 +70,7 @@ def format_model_explorer(report: MemoryReport) -> list[dict[str, Any]]:
 
 def _html(report: MemoryReport) -> bytes:
     # Imported here: most reports are printed, and draw nothing.
-    from relayout.report.html import html_page
+    from relayout.reporting.html import html_page
 
     return encode(html_page(report))
 

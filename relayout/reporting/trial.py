@@ -13,7 +13,7 @@ from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.relayouts import orders_without
 from dialect_utils.memory.sharing import elements
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
-from relayout.report.terminal import clip, format_table
+from relayout.reporting.terminal import clip, format_table
 
 # The words of `relayout report`, and the names of its totals.
 _SHOWN = {

@@ -9,7 +9,7 @@ from typing import Any
 from dialect_utils.memory.messages import MessageAllocation, OutOfMemory
 from dialect_utils.memory.rows import origin_text
 from dialect_utils.text import format_bytes
-from relayout.report.terminal import clip, format_table
+from relayout.reporting.terminal import clip, format_table
 
 _ROWS = 10
 # The least padding, as a share of a memory, that is worth a row of its own.

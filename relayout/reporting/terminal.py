@@ -72,7 +72,7 @@ def _totals(report: MemoryReport) -> Iterator[str]:
         yield f"  on the host  {format_bytes(usage.host_bytes):>10}   arguments and outputs"
     for space, size in usage.peak_by_space.items():
         if space:
-            name = memory_space_name(space, is_gpu=usage.is_gpu)
+            name = memory_space_name(space, usage.target, is_gpu=usage.is_gpu)
             yield f"  {name:12} {format_bytes(size):>10}   temporaries, beside main memory"
     if usage.peak_bytes != usage.main_memory_peak_bytes + usage.host_bytes:
         told = "peak_memory_in_bytes of the compiler, which counts temporaries of the memory space that has the most"
@@ -91,7 +91,7 @@ def _cost_total(report: MemoryReport) -> Iterator[str]:
         computing, moving = cost.flops / target.peak_flops, report.main_memory_traffic / target.peak_bytes
         bound = "computation" if computing > moving else "memory"
         yield (
-            f"  at least     {max(computing, moving) * 1e3:.3g} ms on {report.named_target}, bound by {bound}: "
+            f"  at least     {max(computing, moving) * 1e3:.3g} ms on {target.name}, bound by {bound}: "
             f"{computing * 1e3:.3g} ms of bf16 products at {target.peak_flops / 1e12:.4g} Tflop/s, "
             f"{moving * 1e3:.3g} ms of main memory at {target.peak_bytes / 1e9:.4g} GB/s ({target.peak_source})"
         )

@@ -11,7 +11,7 @@ from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_text
 
 if TYPE_CHECKING:
-    from relayout.report.contracts import Contract
+    from relayout.reporting.contracts import Contract
 
 INDEX = "index.html"
 # The most arrays that a page lists.
@@ -53,7 +53,7 @@ def other_modules(others: Sequence[Gathered], width: int | None) -> str:
     """Returns a line for each other module."""
     if not others:
         return ""
-    from relayout.report.terminal import clip, format_table
+    from relayout.reporting.terminal import clip, format_table
 
     count = f"{len(others)} other modules" if len(others) > 1 else "1 other module"
     title = f"\n{count}, the largest peak first (--module NAME reports one, --all all)"
@@ -66,7 +66,7 @@ def index_page(found: Sequence[Gathered], contracts: Sequence[Contract]) -> str:
     # Imported here: few reports write an index.
     from urllib.parse import quote
 
-    from relayout.report.pages import page_table, plain_page
+    from relayout.reporting.pages import page_table, plain_page
 
     rows = (
         (

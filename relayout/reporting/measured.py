@@ -8,8 +8,16 @@ from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.memory import MemoryReport
+from dialect_utils.memory.relayouts import notes_of_lines
 from dialect_utils.ops.device_counts import devices_of, notes_of_report
 from dialect_utils.text import Diagnostic, DiagnosticError
+
+_CPU = "cpu"
+
+
+def known_target(name: str) -> str:
+    """Returns the name of a target, `cpu` for this machine's processor included; raises DiagnosticError for others."""
+    return name if name == _CPU else parse_target(name).name
 
 
 def measured(module: Module, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> MemoryReport:
@@ -20,7 +28,8 @@ def measured(module: Module, target: str | None, told: Callable[[Sequence[Diagno
     if module.dialect == "stablehlo":
         module = _compiled(module, target, told)
     told(notes_of_report(module))
-    return MemoryReport(module, target)
+    # This machine's processor has no layouts of its own.
+    return MemoryReport(module, None if target == _CPU else target)
 
 
 def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> Module:
@@ -31,12 +40,15 @@ def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagn
     hint: str | None = "--target tpu-v5e compiles it"
     if target is not None:
         try:
-            check_installed(parse_target(target))
+            if target != _CPU:
+                check_installed(parse_target(target))
         except DiagnosticError as error:
             hint = error.diagnostics[0].hint
         else:
             told(devices_of(module).notes_of_compilation)
-            return parse_bytes(encode(compile_for(module.text(), target).dump), "compiled.hlo")
+            dump = compile_for(module.text(), target).dump
+            told(notes_of_lines(dump))
+            return parse_bytes(encode(dump), "compiled.hlo")
     message = "the module is not compiled: its arguments and results are known, and nothing between them"
     told([Diagnostic(message, severity="note", hint=hint)])
     return module

@@ -9,10 +9,10 @@ from typing import Any
 
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.rows import BufferRow, RelayoutRow, origin_text
-from dialect_utils.text import format_bytes
+from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
 from dialect_utils.text.html import html_text
-from relayout.report.pages import page_table, plain_page
-from relayout.report.terminal import clip, format_table
+from relayout.reporting.pages import page_table, plain_page
+from relayout.reporting.terminal import clip, format_table
 
 _TOTALS = (
     "main_memory_peak_bytes",
@@ -65,10 +65,17 @@ class Comparison:
 
 
 def compare_reports(old: MemoryReport, new: MemoryReport) -> Comparison:
-    """Compares two dumps: buffers match by op name and shape without layout, relayouts by source and result."""
+    """Compares two dumps: buffers match by op name and shape without layout, relayouts by source and result.
+
+    Raises DiagnosticError for programs of different names that have no buffer in common.
+    """
     before, after = old.totals(), new.totals()
     totals = {name: (before[name], after[name]) for name in _TOTALS}
     sides = [_grouped(report.buffers) for report in (old, new)]
+    names = [report.module.name or "the module" for report in (old, new)]
+    if all(sides) and names[0] != names[1] and not sides[0].keys() & sides[1].keys():
+        message = f"{names[1]} has no array of {names[0]}, so these are no two forms of one program"
+        raise DiagnosticError(Diagnostic(message, hint="relayout report says what one program holds"))
     changes = [
         Change(*key, len(a := sides[0].get(key, [])), len(b := sides[1].get(key, [])), sum(a), sum(b))
         for key in dict.fromkeys((*sides[0], *sides[1]))
@@ -112,15 +119,14 @@ def comparison_page(comparison: Comparison, width: int | None = None) -> str:
 def comparison_sentence(comparison: Comparison) -> str:
     """Returns the old and the new peak, and the group of buffers that changed most."""
     old, new = comparison.totals["main_memory_peak_bytes"]
-    name = {-1: "less", 0: "the same", 1: "more"}[(new > old) - (new < old)]
-    peaks = f"the peak is {format_bytes(new)}, and was {format_bytes(old)}"
-    change = f"{format_bytes(abs(new - old))} {name}" if new != old else name
+    helped = {-1: "the change helps", 0: "the change is without effect on the peak", 1: "the change costs memory"}
+    peaks = f"{helped[(new > old) - (new < old)]}: the peak is {format_bytes(new)}, and was {format_bytes(old)}"
     if not comparison.changes:
-        return f"{peaks}: {change}"
+        return peaks
     most = comparison.changes[0]
     sizes = f"{format_bytes(most.old_bytes)} -> {format_bytes(most.new_bytes)}"
     origin = f" of {most.op_name}" if most.op_name else ""
-    return f"{peaks}: {change}; the largest change is {most.shape}{origin}, {sizes}"
+    return f"{peaks}; the largest change is {most.shape}{origin}, {sizes}"
 
 
 def comparison_html(comparison: Comparison, old: str, new: str) -> str:
@@ -195,6 +201,7 @@ def _marked(change: int) -> str:
 
 
 def _lines(comparison: Comparison) -> Iterator[str]:
+    yield f"{comparison_sentence(comparison)}\n"
     rows = [
         (_title(name), format_bytes(old), format_bytes(new), _signed(new - old))
         for name, (old, new) in comparison.totals.items()

@@ -18,7 +18,7 @@ from dialect_utils.memory.report import MemoryReport
 from dialect_utils.memory.rows import BitcastRow, BufferRow, CollectiveRow, CostRow, OpNameRow, RelayoutRow
 from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_text
-from relayout.report.pages import filled_page
+from relayout.reporting.pages import filled_page
 
 # The layouts of this many shapes with the largest buffers are explained and drawn.
 _PICTURES = 60
@@ -110,7 +110,7 @@ def _data(report: MemoryReport) -> dict[str, Any]:
         "length": report.usage.schedule.length,
         "peak_time": report.usage.peak_time,
         "spaces": {
-            str(space): memory_space_name(space, is_gpu=report.usage.is_gpu)
+            str(space): memory_space_name(space, report.usage.target, is_gpu=report.usage.is_gpu)
             for space in {each.memory_space for each in report.usage.buffers}
         },
         "tables": tables,

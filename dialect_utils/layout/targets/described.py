@@ -1,0 +1,136 @@
+"""Chips of other vendors: a TOML file describes the layouts that the compiler gives arrays, the memories and the peaks.
+
+docs/targets.md lists the keys, and has an example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType
+from dialect_utils.layout.index.index_map import byte_size, final_dimensions, round_up
+from dialect_utils.layout.layout import Layout, LayoutFieldError, Tile
+from dialect_utils.layout.shape import ArrayShape
+from dialect_utils.layout.targets.target import Target, minor_orders
+from dialect_utils.text import Diagnostic, DiagnosticError, nearest
+from dialect_utils.text.toml import Table, read_toml
+
+_BYTE = 8
+_ORDERS = ("descending", "least-padding")
+_KEYS = {"name": str, "memory": int, "granule": int, "memory_name": str, "peak": dict, "space": list, "layout": list}
+_PEAK_KEYS = {"flops": float, "bytes": float}
+_SPACE_KEYS = {"number": int, "name": str, "bytes": int}
+_LAYOUT_KEYS = {"rank": int, "types": list, "at_least": list, "order": str, "tiles": list, "packed": bool}
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutChoice:
+    """A row of the table of layouts: for arrays that match, the order of dimensions, the tiles, and the packing.
+
+    `types` are names of element types, `at_least` the least sizes of the last dimensions; what is empty matches all.
+    """
+
+    rank: int | None = None
+    types: tuple[str, ...] = ()
+    at_least: tuple[int, ...] = ()
+    order: str = _ORDERS[0]
+    tiles: tuple[Tile, ...] = ()
+    packed: bool = False
+
+    def matches(self, element_type: ElementType, dimensions: tuple[int, ...]) -> bool:
+        """Is true for an array of this type and these dimensions."""
+        rank = max([len(self.at_least), *(len(tile.dimensions) for tile in self.tiles[:1])])
+        last = dimensions[len(dimensions) - len(self.at_least) :]
+        return (
+            self.rank in (None, len(dimensions))
+            and (not self.types or element_type.name in self.types)
+            and len(dimensions) >= rank
+            and all(size >= least for size, least in zip(last, self.at_least, strict=True))
+        )
+
+    def layout(self, element_type: ElementType, dimensions: tuple[int, ...], order: tuple[int, ...]) -> Layout:
+        """Returns the layout of an array in an order of its dimensions; one without elements has no tile."""
+        is_packed = self.packed and element_type.bits < _BYTE and element_type.name != "pred"
+        tiles = self.tiles if 0 not in dimensions else ()
+        return Layout(order, tiles, element_size_in_bits=element_type.bits if is_packed else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Chip(Target):
+    """A chip that a file describes. Of `choices` the first that matches an array counts; `granule` is in bytes."""
+
+    choices: tuple[LayoutChoice, ...]
+    granule: int
+    platform = "described"
+    peak_source = "its description"
+    has_costs = False
+
+    def order(self, element_type: ElementType, dimensions: tuple[int, ...]) -> tuple[int, ...]:
+        choice = self._choice(element_type, dimensions)
+        if choice.order == _ORDERS[0]:
+            return Layout.descending(len(dimensions)).minor_to_major
+
+        def padded(order: tuple[int, ...]) -> int:
+            return prod(final_dimensions(dimensions, choice.layout(element_type, dimensions, order)))
+
+        return min(sorted(minor_orders(len(dimensions)), reverse=True), key=padded)
+
+    def layout(self, element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...]) -> Layout:
+        return self._choice(element_type, dimensions).layout(element_type, dimensions, minor_to_major)
+
+    def allocation_bytes(self, shape: ArrayShape) -> int:
+        return round_up(byte_size(shape), self.granule)
+
+    def topology(self, devices: int) -> dict[str, str]:
+        message = f"{self.name} is known by its description only, so nothing is compiled for it"
+        hint = "it is for annotate-layouts{target=...}, explain, and reports of dumps"
+        raise DiagnosticError(Diagnostic(message, hint=hint))
+
+    def _choice(self, element_type: ElementType, dimensions: tuple[int, ...]) -> LayoutChoice:
+        found = (each for each in self.choices if each.matches(element_type, dimensions))
+        return next(found, LayoutChoice())
+
+
+def described_chip(path: str) -> Chip:
+    """Returns the chip of a file; raises DiagnosticError at the first mistake."""
+    top = read_toml(path, "docs/targets.md has an example")
+    top.check(_KEYS, ("name", "memory"))
+    peaks = top.tables("peak")
+    for table in peaks:
+        table.check(_PEAK_KEYS, tuple(_PEAK_KEYS))
+    peak = peaks[0].values if peaks else {}
+    spaces = top.tables("space")
+    for table in spaces:
+        table.check(_SPACE_KEYS, ("number", "name"))
+    choices = [_choice(table) for table in top.tables("layout")]
+    name, memory, granule = top.values["name"], top.values["memory"], top.values.get("granule", 1)
+    for key, value in (("memory", memory), ("granule", granule)):
+        if value < 1:
+            raise top.error(key, f"{key} is a positive number of bytes, not {value}")
+    names = {0: top.values.get("memory_name", "main memory")}
+    names |= {each.values["number"]: f"{each.values['name']}, S({each.values['number']})" for each in spaces}
+    rates = (float(peak.get("flops", 0)), float(peak.get("bytes", 0)))
+    return Chip(name, *rates, memory, tuple(choices), granule, spaces=tuple(names.items()))
+
+
+def _choice(table: Table) -> LayoutChoice:
+    table.check(_LAYOUT_KEYS)
+    values: Mapping[str, Any] = table.values
+    types, least = tuple(values.get("types", ())), tuple(values.get("at_least", ()))
+    wrong = next((each for each in types if each not in ELEMENT_TYPES), None)
+    if wrong is not None:
+        close = nearest(str(wrong), ELEMENT_TYPES)
+        raise table.error("types", f"there is no element type {wrong}", f"did you mean {close}?" if close else None)
+    if not all(type(each) is int for each in least):
+        raise table.error("at_least", f"at_least is a list of sizes, not {list(least)}")
+    order = values.get("order", _ORDERS[0])
+    if order not in _ORDERS:
+        raise table.error("order", f"order is {' or '.join(_ORDERS)}, not {order}")
+    try:
+        tiles = tuple(Tile(tuple(each)) for each in values.get("tiles", ()))
+    except (TypeError, LayoutFieldError):
+        raise table.error("tiles", f"tiles are lists of sizes, [[32, 32]], not {values['tiles']}") from None
+    return LayoutChoice(values.get("rank"), types, least, order, tiles, values.get("packed", False))

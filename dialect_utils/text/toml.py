@@ -1,0 +1,70 @@
+"""TOML files of users: read with a diagnostic at the place of a mistake, and checked against the known keys."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dialect_utils.text.diagnostics import Diagnostic, DiagnosticError, Source, Span, error_at, nearest
+from dialect_utils.text.input_file import read_input
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a file: its values, its title in messages, and where it begins in the text."""
+
+    source: Source
+    values: Mapping[str, Any]
+    title: str
+    start: int = 0
+
+    def check(self, keys: Mapping[str, type], needed: Sequence[str] = ()) -> None:
+        """Raises DiagnosticError for an unknown key, a value of another type, or a key that is missing."""
+        for key, value in self.values.items():
+            kind = keys.get(key)
+            if kind is None:
+                close = nearest(key, keys)
+                hint = f"did you mean {close}?" if close else f"it may have {', '.join(keys)}"
+                raise self.error(key, f"{self.title} has the unknown key {key!r}", hint)
+            fits = isinstance(value, int | float) if kind is float else isinstance(value, kind)
+            if not fits or (isinstance(value, bool) and kind is not bool):
+                raise self.error(key, f"{key} of {self.title} must be of type {kind.__name__}, found {value!r}")
+        for key in needed:
+            if key not in self.values:
+                raise self.error("", f"{self.title} has no {key}")
+
+    def tables(self, key: str) -> list[Table]:
+        """Returns the tables `[key]` or `[[key]]`; raises DiagnosticError where a value is none."""
+        found = self.values.get(key, [])
+        listed = found if isinstance(found, list) else [found]
+        if not all(isinstance(each, dict) for each in listed):
+            raise self.error(key, f"{key} is a table, not {found!r}", f"write [[{key}]]")
+        heads = [
+            each.start() for each in re.finditer(rf"^[ \t]*\[+\s*{re.escape(key)}\s*\]", self.source.text, re.MULTILINE)
+        ]
+        starts = heads if len(heads) == len(listed) else [self.start] * len(listed)
+        numbers = range(len(listed))
+        return [Table(self.source, listed[i], f"{key} {i}" if len(listed) > 1 else key, starts[i]) for i in numbers]
+
+    def error(self, word: str, message: str, hint: str | None = None) -> DiagnosticError:
+        """Returns an error at the first place of a word in the table, or at its beginning."""
+        start = max(self.source.text.find(word, self.start), self.start)
+        return error_at(self.source, Span(start, start + max(len(word), 1)), message, hint)
+
+
+def read_toml(file: str, hint: str | None = None) -> Table:
+    """Reads a TOML file; raises DiagnosticError where it is none, at the place that tomllib's message ends with."""
+    source = Source(file, read_input(file).decode("utf-8", "surrogateescape"))
+    try:
+        return Table(source, tomllib.loads(source.text), "the file")
+    except RecursionError:
+        raise DiagnosticError(Diagnostic(f"{file}: its values nest too deep")) from None
+    except ValueError as error:  # int() raises it, too, and tomllib forwards it
+        place = re.fullmatch(r"(.)(.*) \((?:at line (\d+), column (\d+)|at end of document)\)", str(error))
+    if place is None:
+        raise DiagnosticError(Diagnostic(f"{file}: holds a number that is too long"))
+    offset = source.offset(int(place[3]), int(place[4])) if place[3] else len(source.text.rstrip())
+    raise error_at(source, Span(offset, offset + 1), f"no TOML: {place[1].lower()}{place[2]}", hint)

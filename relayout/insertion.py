@@ -1,0 +1,109 @@
+"""Passes inside of a compilation of `relayout opt --inside`, compared with the compilation without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+from dialect_utils.execution.compilers import CPU, Compiled, compile_inside
+from dialect_utils.hlo import HloModule, parse_module
+from dialect_utils.ir import Module
+from dialect_utils.layout.targets.known import parse_target
+from dialect_utils.memory import MemoryReport
+from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
+from dialect_utils.tools.conversion import check_known, in_dialect_of
+from passes.framework.pipeline import Pipeline, verify
+from relayout.inside import Handed, rewrite
+
+_COPIES = ("copy", "copy-start")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of two compilations: the optimized dump, and the compiler's figures."""
+
+    compiled: Compiled
+
+    @cached_property
+    def module(self) -> HloModule:
+        """Returns the optimized module."""
+        return parse_module(self.compiled.dump, "<compiled>")
+
+    @cached_property
+    def order(self) -> list[str]:
+        """Returns the names of the entry's operations in the order of the schedule."""
+        return [each.results[0].name for each in self.module.entry.operations]
+
+    def figures(self) -> dict[str, int]:
+        """Returns the figures that are compared, by name, in bytes and numbers."""
+        found = self.compiled.figures
+        return {
+            "peak": found.peak,
+            "arguments": found.argument,
+            "temporaries": found.temp,
+            "accessed": MemoryReport(self.module).cost.bytes_accessed,
+            "copies": sum(each.opcode in _COPIES for each in self.module.operations()),
+            "scheduled operations": len(self.order),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """A compilation without passes and with them, and the modules that the passes changed, with their proofs."""
+
+    before: Side
+    after: Side
+    changed: int
+    handed: int
+    notes: tuple[Diagnostic, ...]
+
+    @property
+    def keeps_order(self) -> bool:
+        """Is true where the operations of both schedules are in the same order."""
+        common = {*self.before.order} & {*self.after.order}
+        first, second = ([name for name in side.order if name in common] for side in (self.before, self.after))
+        return first == second
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the JSON keys of the comparison."""
+        sides = {"without": self.before.figures(), "with": self.after.figures()}
+        return {"handed_over": self.handed, "changed": self.changed, "keeps_order": self.keeps_order, **sides}
+
+    def lines(self) -> Iterator[str]:
+        """Yields the lines of the comparison."""
+        yield f"modules handed over: {self.handed}, changed by the passes and proved equal: {self.changed}"
+        yield f"{'':22}{'without':>14}{'with':>14}"
+        after = self.after.figures()
+        for name, old in self.before.figures().items():
+            shown = str if name in ("copies", "scheduled operations") else format_bytes
+            yield f"{name:22}{shown(old):>14}{shown(after[name]):>14}"
+        yield f"the operations of both schedules are in {'the same' if self.keeps_order else 'another'} order"
+
+
+def insert(module: Module, target: str, stage: str, pipeline: Pipeline, require: str, seconds: float) -> Insertion:
+    """Compiles a program without passes and with them.
+
+    Both compilations must hand over the same modules: the passes work between the two, and not in the compiler. Raises
+    DiagnosticError where a pass's result is not given back, and where the compiler rejects a module.
+    """
+    verify(module)
+    check_known(module)
+    text = in_dialect_of("stablehlo", module).text()
+    platform = CPU if target == CPU else parse_target(target).platform
+    compiled, handed = compile_inside(text, target, stage)
+    programs = [each for each in (Handed.read(platform, data) for data in dict.fromkeys(handed)) if not each.is_part]
+    done = [rewrite(each, pipeline, require, seconds) for each in programs]
+    answers = {
+        sha256(each.data).digest(): result.data for each, result in zip(programs, done, strict=True) if result.data
+    }
+    before = after = Side(compiled)
+    if answers:
+        again, handed = compile_inside(text, target, stage, answers)
+        if not answers.keys() <= {sha256(data).digest() for data in handed}:
+            raise DiagnosticError(Diagnostic("the second compilation hands over other modules than the first"))
+        after = Side(again)
+    notes = tuple(note for result in done for note in result.notes)
+    return Insertion(before, after, len(answers), len(programs), notes)

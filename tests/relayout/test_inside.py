@@ -1,0 +1,166 @@
+"""Passes inside of the TPU compiler, by an interpreter with jax 0.12: RELAYOUT_INSIDE_PYTHON, or this one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from dialect_utils.engine_names import STAGES
+from tests.paths import ROOT
+
+PAGE = (ROOT / "docs" / "inside.md").read_text()
+_SECONDS = 600
+_HAS_COMPILER = "import libtpu; from jaxlib import _jax; _jax.get_pjrt_plugin"
+
+
+@cache
+def interpreter() -> str:
+    """Returns an interpreter with a jax that calls passes for TPUs, and with libtpu; skips the test without one."""
+    python = os.environ.get("RELAYOUT_INSIDE_PYTHON", sys.executable)
+    if subprocess.run([python, "-c", _HAS_COMPILER], capture_output=True).returncode:
+        pytest.skip("RELAYOUT_INSIDE_PYTHON names no interpreter with jax 0.12 and libtpu")
+    return python
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}", "JAX_PLATFORMS": "cpu"}
+    return subprocess.run(
+        [interpreter(), *command], cwd=folder, env=environment, capture_output=True, text=True, timeout=_SECONDS
+    )
+
+
+def write_page(folder: Path) -> None:
+    for name, code in re.findall(r'```py title="(.*?)"\n(.*?)```', PAGE, re.DOTALL):
+        (folder / name).write_text(code)
+
+
+def test_the_page_shows_what_happens(tmp_path: Path) -> None:
+    interpreter()
+    write_page(tmp_path)
+    done = run(tmp_path, "compile_it.py")
+    assert done.returncode == 0, done.stderr[-3000:]
+    # Other versions of libtpu have other figures, but the pass removes one copy, and the mistake none.
+    found = [int(count) for count in re.findall(r": (\d+) copies", done.stdout)]
+    assert found == [found[0], found[0] - 1, found[0]]
+    [shown] = re.findall(r"```text\n(as it is.*?)```", PAGE, re.DOTALL)
+    assert done.stdout.splitlines()[3:] == shown.splitlines()[3:]
+
+
+_MORE = """
+import jax, jax.numpy as jnp, sys
+from jax.experimental import topologies
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
+import relayout, relayout.jax
+from dialect_utils.hlo import HloModule
+from dialect_utils.hlo.ops import instructions, rebuild
+
+@relayout.module_pass
+def subtract(module: HloModule):
+    for each in instructions(module, "add"):
+        rebuild(each, opcode="subtract")
+
+@relayout.module_pass
+def swap(module: HloModule):
+    for each in instructions(module, "multiply"):
+        rebuild(each, operands=each.operands[::-1])
+
+@relayout.module_pass
+def compile_another(module: HloModule):
+    jax.jit(lambda x: x - 7)(jnp.ones(3))
+
+devices = topologies.get_topology_desc(platform="tpu", topology_name="v5e:2x2").devices
+single = SingleDeviceSharding(devices[0])
+several = NamedSharding(Mesh(devices, "i"), PartitionSpec("i"))
+
+def compiled(sharding, function=lambda x: jnp.tanh(x * x.sum() + x)):
+    jax.clear_caches()
+    return jax.jit(function).lower(jax.ShapeDtypeStruct((64, 128), jnp.float32, sharding=sharding)).compile()
+
+for stage in ("before-scheduling", "after-scheduling"):
+    for sharding in (single, several):
+        with relayout.jax.apply_passes([swap], ("tpu",), stage) as good:
+            compiled(sharding)
+        with relayout.jax.apply_passes([subtract], ("tpu",), stage) as bad:
+            kept = compiled(sharding).as_text()
+        print(stage, len(good.modules), len(good.errors), len(bad.modules), len(bad.errors), " subtract(" in kept)
+
+with relayout.jax.apply_passes([compile_another], timeout=60) as nested:
+    compiled(single)
+print("nested", len(nested.errors))
+"""
+
+
+def test_right_passes_are_applied_and_wrong_ones_refused(tmp_path: Path) -> None:
+    interpreter()
+    (tmp_path / "more.py").write_text(_MORE)
+    done = run(tmp_path, "more.py")
+    assert done.returncode == 0, done.stderr[-3000:]
+    expected = [f"{stage} 1 0 0 1 False" for stage in STAGES for _ in range(2)]
+    assert done.stdout.splitlines() == [*expected, "nested 0"]
+
+
+# relayout opt --inside
+
+_PROGRAM = """
+func.func @main(%x: tensor<64x128xf32>) -> tensor<64x128xf32> {
+  %t = stablehlo.transpose %x, dims = [1, 0] : (tensor<64x128xf32>) -> tensor<128x64xf32>
+  %y = stablehlo.tanh %t : tensor<128x64xf32>
+  %r = stablehlo.transpose %y, dims = [1, 0] : (tensor<128x64xf32>) -> tensor<64x128xf32>
+  %z = stablehlo.add %r, %x : tensor<64x128xf32>
+  return %z : tensor<64x128xf32>
+}
+"""
+_EXPAND = "annotate-layouts{target=tpu-v5e},expand-tiling"
+
+
+def opt(folder: Path, python: str, *options: str) -> subprocess.CompletedProcess[str]:
+    (folder / "program.mlir").write_text(_PROGRAM)
+    command = [python, "-m", "relayout", "opt", "program.mlir", *options]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=_SECONDS)
+
+
+def test_opt_prints_a_program_compiled_with_passes_inside(tmp_path: Path) -> None:
+    done = opt(tmp_path, sys.executable, "--inside", "cpu", "-p", _EXPAND, "--json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["handed_over"], found["changed"]) == (0, 1, 1)
+    assert found["without"]["temporaries"] < found["with"]["temporaries"]
+    assert "is_scheduled=true" in found["module"]
+    done = opt(tmp_path, sys.executable, "--inside", "cpu", "-p", _EXPAND, "-o", "compiled.hlo")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (tmp_path / "compiled.hlo").read_text() == found["module"]
+    assert done.stderr.startswith("modules handed over: 1, changed by the passes and proved equal: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--inside", "cpu", "-p", "strip-layouts", "--timing"], 2, "unknown option --timing"),
+        (["--inside", "cpu"], 2, "--inside has no effect without -p"),
+        (["--at", "after-scheduling", "-p", "strip-layouts"], 2, "unknown option --at"),
+        (["--inside", "cpv", "-p", "strip-layouts"], 1, "unknown target 'cpv'"),
+        (["--inside", "cpu", "-p", "annotate-layouts{target=tpu-v5e}"], 1, "the entry has other parameters or results"),
+    ],
+)
+def test_opt_says_why_it_compiles_nothing(tmp_path: Path, options: list[str], code: int, message: str) -> None:
+    done = opt(tmp_path, sys.executable, *options)
+    assert message in done.stderr
+    assert (done.returncode, done.stdout) == (code, "")
+
+
+def test_opt_compiles_with_passes_inside_of_the_tpu_compiler(tmp_path: Path) -> None:
+    python = interpreter()
+    done = opt(tmp_path, python, "--inside", "tpu-v5e", "-p", "form-bitcasts,cancel-relayouts", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["handed_over"] == 1
+    assert "T(8,128)" in found["module"]
+    done = opt(tmp_path, python, "--inside", "tpu-v5e", "-p", "normalize-layouts,strip-layouts", "--json")
+    assert done.returncode == 1
