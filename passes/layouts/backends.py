@@ -14,7 +14,7 @@ from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.targets.gpu import Gpu
 from dialect_utils.layout.targets.known import default_layout, laid_out
 from dialect_utils.layout.targets.target import Target
-from dialect_utils.ops import named
+from dialect_utils.ops import by_opcode, named
 from dialect_utils.ops.structured import labels
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.layouts.assignment import RESULT, Assignment, Order, Rules, Use, Wish, descending, order_of
@@ -159,21 +159,27 @@ def _tpu_sort(operation: Operation, assignment: Assignment) -> Iterator[Wish]:
 
 
 _Rule = Callable[[Operation, Assignment], Iterable[Wish]]
-_GPU_RULES: Mapping[str, _Rule] = {
-    **dict.fromkeys(("all-gather", "all-to-all", "reduce-scatter"), _along_major),
-    **dict.fromkeys(("fft", "sort"), _rows),
-    "custom-call": _gpu_custom_call,
-    "dot": _gpu_dot,
-    "transpose": _gpu_transpose,
-    "triangular-solve": _columns,
-}
-_TPU_RULES: Mapping[str, _Rule] = {
-    "all-gather": _along_major,
-    "convolution": _tpu_convolution,
-    "dot": _tpu_dot,
-    "fusion": _rows,
-    "sort": _tpu_sort,
-}
+# The operations for which each compiler asks for orders of its own; all others follow from what is around them.
+_GPU_RULES: Mapping[str, _Rule] = by_opcode(
+    {
+        **dict.fromkeys(("all-gather", "all-to-all", "reduce-scatter"), _along_major),
+        **dict.fromkeys(("fft", "sort"), _rows),
+        "custom-call": _gpu_custom_call,
+        "dot": _gpu_dot,
+        "transpose": _gpu_transpose,
+        "triangular-solve": _columns,
+    }
+)
+# As above.
+_TPU_RULES: Mapping[str, _Rule] = by_opcode(
+    {
+        "all-gather": _along_major,
+        "convolution": _tpu_convolution,
+        "dot": _tpu_dot,
+        "fusion": _rows,
+        "sort": _tpu_sort,
+    }
+)
 # The dimensions of a matrix.
 _MATRIX = 2
 _LANES = 128

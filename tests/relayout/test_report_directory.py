@@ -135,4 +135,4 @@ def test_a_comparison_is_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_comparisons_of_directories_are_pages_with_an_index(folder: Path, tmp_path: Path) -> None:
     assert main(["report", str(folder), "--against", str(folder), "-o", f"{tmp_path / 'pages'}/"]) == 0
     index = (tmp_path / "pages" / INDEX).read_text()
-    assert index.count("the peak is 4 MiB, and was 4 MiB: the same") == 1
+    assert index.count("the change is without effect on the peak: the peak is 4 MiB, and was 4 MiB") == 1
