@@ -438,9 +438,9 @@ def tune(
 ) -> Tuning:
     """Searches layouts and rewrites that make a program smaller or faster, as the command `tune` does.
 
-    `tuning.program` is the best program found, and `print(tuning)` its table. `budget` programs are compiled at most,
-    `jobs` at once. Raises DiagnosticError without the compiler of the target and without HiGHS, for an unknown target,
-    and for a program that is not StableHLO.
+    `tuning.program` is the best program found, and `tuning.trials` has the figures of each. `budget` programs are
+    compiled at most, `jobs` at once. Raises DiagnosticError without the compiler of the target and without HiGHS, for
+    an unknown target, and for a program that is not StableHLO.
     """
     # Imported here, as above: the search loads its solver.
     from relayout.tuning.changes import as_stablehlo

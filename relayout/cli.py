@@ -38,7 +38,7 @@ COMMANDS = {
     "run": (_RUN, "executes a module on this machine"),
     "doctor": (_SETUP, "says what is installed, what hides what, and whether the sandbox and a small module work"),
 }
-# Forms of a command, each with options of its own, which an option of this name chooses; each was a command.
+# Forms of a command, each with options of its own, which an option of this name chooses; most were commands.
 FORMS = {
     "why": ("report", "names the pass that introduced each copy and padded array, and what removes it"),
     "replay": ("check", "checks the certificate of a proof that two modules are equal, without the proof's code"),
@@ -48,6 +48,7 @@ FORMS = {
     "inside": ("opt", "runs the passes inside of a compiler, and compares the compilation with that without them"),
     "count": ("print", "counts operations by opcode, shape, type or computation, and the bytes that they make"),
 }
+# The option of these has a value.
 _WITH_VALUE = ("inside",)
 _QUESTIONS = (_COST, _SAME, _SHAPE, _TEXT, _RUN, _SETUP)
 
@@ -175,10 +176,13 @@ def _form(name: str, arguments: Sequence[str], console: Console) -> tuple[str, S
         console.diagnose([Diagnostic(f"relayout {name} is relayout {FORMS[name][0]} --{name}", severity="note")])
         return name, arguments
     for form in FORMS:
-        if FORMS[form][0] == name and f"--{form}" in arguments:
-            # The option of some forms has a value.
-            rest = arguments if form in _WITH_VALUE else [each for each in arguments if each != f"--{form}"]
-            return form, rest
+        if FORMS[form][0] != name:
+            continue
+        if form in _WITH_VALUE:
+            if f"--{form}" in arguments or f"\n--{form}=" in "\n" + "\n".join(arguments):
+                return form, arguments
+        elif f"--{form}" in arguments:
+            return form, [each for each in arguments if each != f"--{form}"]
     return name, arguments
 
 

@@ -12,11 +12,11 @@ from dialect_utils.execution.compilers import CPU, Compiled, compile_inside
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.ir import Module
 from dialect_utils.layout.targets.known import parse_target
-from dialect_utils.memory import MemoryReport
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
 from dialect_utils.tools.conversion import check_known, in_dialect_of
 from passes.framework.pipeline import Pipeline, verify
 from relayout.inside import Handed, rewrite
+from relayout.tuning.trials import counted_figures
 
 _COPIES = ("copy", "copy-start")
 
@@ -38,13 +38,13 @@ class Side:
         return [each.results[0].name for each in self.module.entry.operations]
 
     def figures(self) -> dict[str, int]:
-        """Returns the figures that are compared, by name, in bytes and numbers."""
-        found = self.compiled.figures
+        """Returns the figures that are compared, by name: bytes as `relayout report` counts them, and numbers."""
+        found = counted_figures(self.compiled.figures, self.compiled.dump)
         return {
             "peak": found.peak,
             "arguments": found.argument,
             "temporaries": found.temp,
-            "accessed": MemoryReport(self.module).cost.bytes_accessed,
+            "accessed": found.accessed,
             "copies": sum(each.opcode in _COPIES for each in self.module.operations()),
             "scheduled operations": len(self.order),
         }

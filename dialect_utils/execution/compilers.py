@@ -89,7 +89,7 @@ class Compiled:
 def check_installed(target: Target) -> None:
     """Raises DiagnosticError where the compiler of a target is not installed."""
     if target.platform not in _PACKAGES:
-        target.topology(1)
+        target.topology(1)  # raises: the chip is known by its description only
     modules, name, extra, remark = _PACKAGES[target.platform]
     if not any(map(_is_installed, modules)):
         hint = f"pip install '{extra}'{remark}"
@@ -103,15 +103,22 @@ def _is_installed(module: str) -> bool:
         return False
 
 
-def check_target(name: str) -> str:
-    """Returns the name of a target, cpu included; raises DiagnosticError for others, and without its compiler."""
+def known_target(name: str) -> Target | None:
+    """Returns a target, None for cpu; raises DiagnosticError for others."""
     if name == CPU:
-        return CPU
+        return None
     try:
-        target = parse_target(name)
+        return parse_target(name)
     except DiagnosticError as error:
         first = error.diagnostics[0]
         raise DiagnosticError(replace(first, hint=f"{first.hint}; or {CPU}") if first.hint else first) from None
+
+
+def check_target(name: str) -> str:
+    """Returns the name of a target, cpu included; raises DiagnosticError for others, and without its compiler."""
+    target = known_target(name)
+    if target is None:
+        return CPU
     check_installed(target)
     return target.name
 

@@ -41,12 +41,12 @@ _NEIGHBOURS = 3
 
 # The file of an operation whose StableHLO had no location: MLIR's name of the text that the compiler was given.
 _NO_FILE = "-"
-_ONLY_TEXT = re.compile(rf'\bsource_file="{_NO_FILE}"|^\d+ "{_NO_FILE}"$', re.MULTILINE)
 
 
 def notes_of_lines(text: str) -> list[Diagnostic]:
     """Returns a note that says how a program of JAX keeps its lines, where its compiled text has none."""
-    if _ONLY_TEXT.search(text) is None:
+    files = {file for file, _ in (*_SOURCE.findall(text), *_frames(text).values())} - {""}
+    if files != {_NO_FILE}:
         return []
     message = "the program has no lines of Python, so no array is traced to one"
     return [Diagnostic(message, severity="note", hint="jax.jit(f).lower(...).as_text(debug_info=True) writes them")]

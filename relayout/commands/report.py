@@ -178,7 +178,7 @@ class Report(Command):
         if self.width is not None and self.written is not None:
             raise usage_error("--width has no effect where no page is printed to standard output")
         if self.target is not None:
-            from relayout.reporting.measured import known_target
+            from dialect_utils.execution.compilers import known_target
 
             parsed(known_target, self.target)
         conditions = [parsed(parse_condition, each) for each in self.fail_if]

@@ -52,7 +52,7 @@ class LimitedThread:
         return getattr(self._own, "is_current", False)
 
     def call(self, work: Callable[[], T], seconds: float) -> T:
-        """Returns what a function returns; raises its exception, and TimeoutError after so many seconds."""
+        """Returns the result of a function; raises its exception, and TimeoutError after so many seconds."""
         if not self._lock.acquire(timeout=seconds):
             raise TimeoutError
         job = _Job(work)

@@ -6,18 +6,10 @@ from collections.abc import Callable, Sequence
 
 from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
-from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.relayouts import notes_of_lines
 from dialect_utils.ops.device_counts import devices_of, notes_of_report
 from dialect_utils.text import Diagnostic, DiagnosticError
-
-_CPU = "cpu"
-
-
-def known_target(name: str) -> str:
-    """Returns the name of a target, `cpu` for this machine's processor included; raises DiagnosticError for others."""
-    return name if name == _CPU else parse_target(name).name
 
 
 def measured(module: Module, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> MemoryReport:
@@ -29,19 +21,18 @@ def measured(module: Module, target: str | None, told: Callable[[Sequence[Diagno
         module = _compiled(module, target, told)
     told(notes_of_report(module))
     # This machine's processor has no layouts of its own.
-    return MemoryReport(module, None if target == _CPU else target)
+    return MemoryReport(module, None if target == "cpu" else target)
 
 
 def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> Module:
     """Returns the program that the compiler of a target makes, or with a note the module where there is none."""
     # Imported here: most reports are about compiled programs.
-    from dialect_utils.execution.compilers import check_installed, compile_for
+    from dialect_utils.execution.compilers import check_target, compile_for
 
     hint: str | None = "--target tpu-v5e compiles it"
     if target is not None:
         try:
-            if target != _CPU:
-                check_installed(parse_target(target))
+            check_target(target)
         except DiagnosticError as error:
             hint = error.diagnostics[0].hint
         else:

@@ -93,6 +93,12 @@ def test_a_form_is_an_option_of_its_command_and_its_old_name_says_so(
     assert f"--{form} " in (main([owner, "--help"]), capsys.readouterr().out)[1]
 
 
+def test_a_form_with_a_value_takes_it_as_other_options_do(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--inside", "cpu"], ["--inside=cpu"]):
+        assert main(["opt", "m.hlo", *words]) == 2
+        assert "--inside has no effect without -p SPEC" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", [*COMMANDS, *FORMS])
 def test_a_help_is_one_screen_and_names_every_option(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([name, "--help"]) == 0

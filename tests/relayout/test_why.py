@@ -18,6 +18,7 @@ from dialect_utils.history.moved import find_moved
 from dialect_utils.io.dump_names import parse_dump_name
 from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.memory import measure_memory
+from dialect_utils.memory.relayouts import notes_of_lines
 from dialect_utils.text import DiagnosticError
 from relayout.causes.result import Cause, Why, pass_between
 from relayout.cli import main
@@ -452,3 +453,8 @@ def test_a_program_without_lines_says_how_it_keeps_them(
     shown = capsys.readouterr()
     assert "peak 16 KiB in main memory" in shown.out
     assert ("as_text(debug_info=True) writes them" in shown.err) == noted
+
+
+def test_a_program_with_lines_for_some_operations_has_lines() -> None:
+    without, within = ('metadata={source_file="-" source_line=3}\n', 'metadata={source_file="model.py" source_line=7}')
+    assert [len(notes_of_lines(text)) for text in (without, within, without + within, "")] == [1, 0, 0, 0]

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 from typing import Any
 
 from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType
 from dialect_utils.layout.index.index_map import byte_size, final_dimensions, round_up
-from dialect_utils.layout.layout import Layout, LayoutFieldError, Tile
+from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.targets.target import Target, minor_orders
-from dialect_utils.text import Diagnostic, DiagnosticError, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes, nearest
 from dialect_utils.text.toml import Table, read_toml
 
 _BYTE = 8
@@ -111,16 +111,23 @@ def described_chip(path: str) -> Chip:
         if value < 1:
             raise top.error(key, f"{key} is a positive number of bytes, not {value}")
     names = {0: top.values.get("memory_name", "main memory")}
-    names |= {each.values["number"]: f"{each.values['name']}, S({each.values['number']})" for each in spaces}
+    names |= {each.values["number"]: _space_name(each.values) for each in spaces}
     rates = (float(peak.get("flops", 0)), float(peak.get("bytes", 0)))
+    if not all(0 <= rate < inf for rate in rates):
+        raise peaks[0].error("", f"the peaks are finite numbers, not {rates[0]:g} and {rates[1]:g}")
     return Chip(name, *rates, memory, tuple(choices), granule, spaces=tuple(names.items()))
+
+
+def _space_name(space: Mapping[str, Any]) -> str:
+    size = f" of {format_bytes(space['bytes'])}" if "bytes" in space else ""
+    return f"{space['name']}, S({space['number']}){size}"
 
 
 def _choice(table: Table) -> LayoutChoice:
     table.check(_LAYOUT_KEYS)
     values: Mapping[str, Any] = table.values
     types, least = tuple(values.get("types", ())), tuple(values.get("at_least", ()))
-    wrong = next((each for each in types if each not in ELEMENT_TYPES), None)
+    wrong = next((each for each in types if str(each) not in ELEMENT_TYPES), None)
     if wrong is not None:
         close = nearest(str(wrong), ELEMENT_TYPES)
         raise table.error("types", f"there is no element type {wrong}", f"did you mean {close}?" if close else None)
@@ -129,8 +136,9 @@ def _choice(table: Table) -> LayoutChoice:
     order = values.get("order", _ORDERS[0])
     if order not in _ORDERS:
         raise table.error("order", f"order is {' or '.join(_ORDERS)}, not {order}")
-    try:
-        tiles = tuple(Tile(tuple(each)) for each in values.get("tiles", ()))
-    except (TypeError, LayoutFieldError):
-        raise table.error("tiles", f"tiles are lists of sizes, [[32, 32]], not {values['tiles']}") from None
+    sizes = values.get("tiles", [])
+    are_lists = all(isinstance(each, list) and each for each in sizes)
+    if not (are_lists and all(type(size) is int and size > 0 for each in sizes for size in each)):
+        raise table.error("tiles", f"tiles are lists of sizes, [[32, 32]], not {sizes}")
+    tiles = tuple(Tile(tuple(each)) for each in sizes)
     return LayoutChoice(values.get("rank"), types, least, order, tiles, values.get("packed", False))

@@ -127,5 +127,7 @@ def targets_like(name: str | None, *, is_gpu: bool = False) -> Sequence[Target]:
 
 def memory_space_name(space: int, target: str | None, *, is_gpu: bool = False) -> str:
     """Returns the name of a memory space for people, on a target or on the kind of chip that a module is for."""
+    if target is None and not space:
+        return "main memory"
     chip = parse_target(target) if target is not None else (GPUS if is_gpu else TPUS)[0]
     return chip.space_name(space)

@@ -56,7 +56,9 @@ def test_least_padding_is_the_least_of_all_orders() -> None:
 def test_memories_and_peaks_are_those_of_the_file() -> None:
     chip = described_chip(CHIP)
     assert (chip.name, chip.memory_bytes, chip.peak_flops, chip.peak_bytes) == ("acme-1", 1 << 34, 2e14, 1e12)
-    assert [memory_space_name(space, CHIP) for space in (0, 1, 2, 5)] == ["DRAM", "scratchpad, S(1)", "S(2)", "host"]
+    names = [memory_space_name(space, CHIP) for space in (0, 1, 2, 5)]
+    assert names == ["DRAM", "scratchpad, S(1) of 32 MiB", "S(2)", "host"]
+    assert [memory_space_name(space, None) for space in (0, 1, 5)] == ["main memory", "VMEM, S(1)", "host"]
 
 
 def test_commands_take_the_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -89,6 +91,9 @@ def test_commands_take_the_file(capsys: pytest.CaptureFixture[str], tmp_path: Pa
         ('types = ["s4", "u4"]', 'types = ["s4", "u44"]', "there is no element type u44", 28),
         ("packed = true", "packd = true", "layout 2 has the unknown key 'packd'", 29),
         ("at_least = [2, 1]", 'at_least = ["2"]', "at_least is a list of sizes", 18),
+        ("flops = 2.0e14", "flops = inf", "the peaks are finite numbers, not inf and 1e+12", 7),
+        ('types = ["s4", "u4"]', 'types = [["s4"]]', "there is no element type ['s4']", 28),
+        ("tiles = [[32, 32]]", "tiles = [[32.0, 32]]", "tiles are lists of sizes", 25),
         ("number = 1", "", "space has no number", 11),
         ("[peak]", "[peak", "no TOML: expected ']' at the end of a table declaration", 7),
     ],
@@ -104,6 +109,11 @@ def test_a_mistake_is_an_error_at_its_line(tmp_path: Path, old: str, new: str, m
     assert message in found.message
     assert found.location is not None
     assert found.location.source.line_and_column(found.location.span.start)[0] == line
+
+
+def test_the_page_shows_the_whole_file() -> None:
+    text = "".join(line for line in Path(CHIP).read_text().splitlines(keepends=True) if not line.startswith("#"))
+    assert f"```toml\n{text}```" in (ROOT / "docs" / "targets.md").read_text()
 
 
 def test_an_installed_package_adds_a_target() -> None:
