@@ -111,10 +111,7 @@ def option_value(option: Option, value: Any) -> Any:
     Text becomes a Path, a list a tuple, and a target its name, if the option has that type. Raises DiagnosticError
     for text that is not one of the choices, and for a number, text or truth value where the type is another of these.
     """
-    kind = without_none(option.kind)
-    names = names_or_file(kind)
-    if names is not None:
-        kind = Path if isinstance(value, Path) or _SUFFIX.search(str(value)) else names
+    kind = _alternative(without_none(option.kind), str(value))
     if typing.get_origin(kind) is typing.Literal:
         return _choice(option, value, kind)
     if kind is Path and isinstance(value, str):
@@ -165,11 +162,7 @@ def _unknown(name: str, options: Sequence[Option], what: str) -> tuple[str, str]
 def _parse_option(option: OptionText, kind: Any) -> Any:
     kind = without_none(kind)
     if option.value is not None:
-        names = names_or_file(kind)
-        if names is not None:
-            is_file = _SUFFIX.search(unquote(option.value)) and unquote(option.value) not in typing.get_args(names)
-            kind = Path if is_file else names
-        return _parse_value(option.value, option, kind)
+        return _parse_value(option.value, option, _alternative(kind, unquote(option.value)))
     if kind is bool:
         return True
     raise option.name.error(f"option {option.name} needs a value", f"{option.name}={_describe_type(kind)}")
@@ -217,16 +210,22 @@ def without_none(kind: Any) -> Any:
     return rest[0] if len(rest) == 1 else typing.Union[tuple(rest)]  # noqa: UP007 (of a computed list)
 
 
-def names_or_file(kind: Any) -> Any:
-    """Returns the names of a type `Literal[...] | Path`, whose files have a suffix; None for other types."""
+def _names_or_file(kind: Any) -> Any:
+    """Returns the names of a type `Literal[...] | Path`; None for other types."""
     found = typing.get_args(kind)
     return found[0] if len(found) > 1 and found[1] is Path else None
 
 
+def _alternative(kind: Any, text: str) -> Any:
+    """Returns the type of a value with this text: of `Literal[...] | Path` a file where it has a suffix."""
+    names = _names_or_file(kind)
+    return kind if names is None else Path if _SUFFIX.search(text) else names
+
+
 def _describe_type(kind: Any) -> str:
     kind = without_none(kind)
-    if names_or_file(kind) is not None:
-        return f"{_describe_type(names_or_file(kind))}|a file"
+    if (names := _names_or_file(kind)) is not None:
+        return f"{_describe_type(names)}|a file"
     if typing.get_origin(kind) is typing.Literal:
         return "|".join(typing.get_args(kind))
     if typing.get_origin(kind) is tuple:
