@@ -224,8 +224,8 @@ def _alternative(kind: Any, text: str) -> Any:
 
 def _describe_type(kind: Any) -> str:
     kind = without_none(kind)
-    if (names := _names_or_file(kind)) is not None:
-        return f"{_describe_type(names)}|a file"
+    if (choices := _names_or_file(kind)) is not None:
+        return f"{_describe_type(choices)}|a file"
     if typing.get_origin(kind) is typing.Literal:
         return "|".join(typing.get_args(kind))
     if typing.get_origin(kind) is tuple:
