@@ -343,6 +343,6 @@ def _modes(shape: ArrayShape, *, padded: bool) -> tuple[Mode, ...]:
 
 
 def _tile(order: Sequence[int], rest: Mapping[int, int]) -> Tile:
-    """Returns the tile of the elements that are left of each mode, from the first mode with several on."""
+    """Returns the tile of the elements that are left of each mode, from the first mode with several, or the last."""
     sizes = [rest[dim] for dim in order]
-    return Tile(tuple(sizes[next(i for i, size in enumerate(sizes) if size > 1) :]))
+    return Tile(tuple(sizes[next((i for i, size in enumerate(sizes) if size > 1), len(sizes) - 1) :]))

@@ -235,6 +235,17 @@ def test_arrays_without_a_size_are_errors() -> None:
             explain_shape(shape).written(notation)
 
 
+def test_a_tile_that_only_pads_is_read_back_or_an_error() -> None:
+    shape = parse_array_shape("f32[2,2]{0,1:T(2)(2,1)}")
+    for notation in ("pack", "jax"):
+        again, _ = read_shape(write(shape, notation).text)
+        assert isinstance(again, ArrayShape)
+        assert np.array_equal(memory(again), memory(shape)), notation
+    for notation in ("einops", "steps"):
+        with pytest.raises(DiagnosticError, match="no layout of XLA was found"):
+            read_shape(write(shape, notation).text)
+
+
 @settings(max_examples=40)
 @given(tiled_shapes())
 def test_written_layouts_are_read_back(shape: ArrayShape) -> None:
