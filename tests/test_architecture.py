@@ -48,7 +48,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils.layout.shape": _SHAPES,
     "dialect_utils.layout.index": _layout("moves.pad_slice", "moves.plan", "moves.steps"),
     "dialect_utils.layout.moves": _layout("index", "proof.witnesses"),
-    "dialect_utils.layout.arrays": _layout("index", "moves"),
+    "dialect_utils.layout.arrays": _layout("index", "moves", "notation.names"),
     "dialect_utils.layout.proof": _layout("index", "moves"),
     "dialect_utils.layout.targets": _layout("index", "moves"),
     "dialect_utils.layout.notation": _layout("index", "moves"),
