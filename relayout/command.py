@@ -154,6 +154,11 @@ class Command:
         """Is true where the children of the command may start a compiler."""
         return False
 
+    @property
+    def dumps(self) -> tuple[str, ...]:
+        """Returns the directories in which a compiler may write the modules of its passes, one for each compilation."""
+        return () if self.compiled is None else (self.compiled,)
+
     @contextmanager
     def prepared(self) -> Iterator[Self]:
         """Returns the command with what it needs as long as it runs, such as a directory."""

@@ -187,7 +187,7 @@ class Pool:
             programs=Programs(
                 self._limits.memory,
                 may_compile=command.may_compile,
-                dump=command.compiled,
+                dumps=command.dumps,
                 oracle=command.oracle,
                 tool=values_of(command).get("tool"),
             ),
