@@ -18,7 +18,7 @@ from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
-from relayout.command import Command, Gatherer, InputOptions, LimitOptions, Result, read_finding
+from relayout.command import BatchOptions, Command, Gatherer, InputOptions, LimitOptions, Result, read_finding
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import (
     argument,
@@ -36,7 +36,7 @@ from relayout.options import (
 from relayout.output import STANDARD_OUTPUT, check_unique, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 from relayout.reporting.export import FORMATS
-from relayout.reporting.gate import CONTRACTS, parse_condition
+from relayout.reporting.gate import CONTRACTS, figures_row, parse_condition
 from relayout.reporting.gathering import INDEX, Gathered, contracts_text, index_page, other_modules
 from relayout.validation.steps import find_programs, program_key
 
@@ -62,7 +62,9 @@ class Report(Command):
     prints_files = True
     rules = (
         excludes("json", ("width",), "where no page is printed to standard output"),
-        excludes("trial", ("fail_if",), "with --try, which compiles the program twice"),
+        excludes("trial", ("fail_if", "results"), "with --try, which compiles the program twice"),
+        excludes("results", ("output", "all", "width"), "with --results, which writes a row a module"),
+        excludes("target", ("cluster",), "with --target, which compiles on this machine"),
     )
 
     files: tuple[str, ...] = argument("FILE", "dumps, dump directories or StableHLO; - is standard input", "+")
@@ -81,6 +83,7 @@ class Report(Command):
     )
     trial: bool = flag("compile StableHLO with the advised entry layouts", "--try")
     width: int | None = option("N", "columns of the page (default: the terminal's)", count)
+    batch: BatchOptions = group(BatchOptions, results="write a row of figures a module: .jsonl or .parquet, also a URL")
     limits: LimitOptions = group(LimitOptions)
 
     def plan(self, console: Console) -> Sequence[Unit]:
@@ -118,6 +121,8 @@ class Report(Command):
 
     def _label(self, inputs: Sequence[Input]) -> str:
         """Returns the label of units that are gathered: modules of a directory, and pages that are written to one."""
+        if self.batch.results is not None:
+            return ""
         if self.written is not None:
             return _WRITTEN if _is_directory(self.written) else ""
         is_printed = self.against is None and not self.trial and not self.json
@@ -182,7 +187,7 @@ class Report(Command):
 
             parsed(known_target, self.target)
         conditions = [parsed(parse_condition, each) for each in self.fail_if]
-        has_several = self.against is None and any(map(os.path.isdir, self.files))
+        has_several = not (self.against or self.batch.results) and any(map(os.path.isdir, self.files))
         if not has_several and any(each.figure == CONTRACTS for each in conditions):
             raise usage_error("contracts are those of several programs", "relayout report DIR --fail-if ...")
         if self.against is None and any(each.needs_old for each in conditions):
@@ -233,7 +238,9 @@ class Report(Command):
             before = measured(_verified(old), self.target, console.diagnose)
             return _ended(self._compare(new, report, old, before, unit, heading), new, console)
         failures = self._gate(report, None)
-        if unit.target is not None:
+        if self.batch.results is not None:
+            print_json({"file": new.path, **figures_row(report), **self._failed(failures)})
+        elif unit.target is not None:
             suffix = PurePath(unit.target).suffix
             write_output(unit.target, _page(report, unit) if suffix == _PAGE else FORMATS[suffix](report))
             if unit.label.startswith(_WRITTEN):
