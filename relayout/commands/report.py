@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
-from relayout.command import BatchOptions, Command, Gatherer, InputOptions, LimitOptions, Result, read_finding
+from relayout.command import BatchOptions, Command, InputOptions, LimitOptions
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import (
     argument,
@@ -37,17 +37,15 @@ from relayout.output import STANDARD_OUTPUT, check_unique, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 from relayout.reporting.export import FORMATS
 from relayout.reporting.gate import CONTRACTS, figures_row, parse_condition
-from relayout.reporting.gathering import INDEX, Gathered, contracts_text, index_page, other_modules
+from relayout.reporting.gathering import INDEX, LISTED, PRINTED, WRITTEN, Gathered, Reports
 from relayout.validation.steps import find_programs, program_key
 
 # Imported where they are used, by the child that has read a module: the process that plans a command needs none.
 if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
-    from relayout.reporting.contracts import Contract
 
-# The labels of units that are gathered: for standard output, for a directory of pages, and for JSON; and the start of
-# the label of one page about a compilation.
-_PRINTED, _WRITTEN, _LISTED, _PAGE_OF = "gathered", "page", "row", "memory of"
+# The start of the label of one page about a compilation.
+_PAGE_OF = "memory of"
 # Modules before and after a compilation; one with more has modules of passes.
 _STAGES = 2
 _PAGE = ".html"
@@ -124,15 +122,15 @@ class Report(Command):
         if self.batch.results is not None:
             return ""
         if self.written is not None:
-            return _WRITTEN if _is_directory(self.written) else ""
+            return WRITTEN if _is_directory(self.written) else ""
         is_printed = self.against is None and not self.trial and not self.json
         has_several = sum(bool(each.within) for each in inputs) > 1
         if self.all and not (is_printed and has_several):
             reason = "where one module is reported" if is_printed else "with options that report every module"
             raise usage_error(f"--all has no effect {reason}")
         if self.json and has_several and self.against is None:
-            return _LISTED
-        return _PRINTED if is_printed and has_several else ""
+            return LISTED
+        return PRINTED if is_printed and has_several else ""
 
     def _seconds(self, inputs: Sequence[Input]) -> float:
         return self.limits.seconds(inputs, CHECKING_SECONDS_PER_MEGABYTE)
@@ -149,7 +147,7 @@ class Report(Command):
         return self._report_one(new, old, unit, heading, console)
 
     def conclusion(self) -> Reports:
-        return Reports(command=self)
+        return Reports(self.json, self.fail_if, self.output, self.all, self.width, self.color)
 
     def _pairs(self, console: Console) -> list[tuple[Input, Input | None]]:
         """Returns the modules to report, of the last stage unless --stage names one, each with its old module."""
@@ -243,7 +241,7 @@ class Report(Command):
         elif unit.target is not None:
             suffix = PurePath(unit.target).suffix
             write_output(unit.target, _page(report, unit) if suffix == _PAGE else FORMATS[suffix](report))
-            if unit.label.startswith(_WRITTEN):
+            if unit.label.startswith(WRITTEN):
                 _send(new, report, report.headline)
         elif self.json:
             from relayout.reporting.contracts import texts_of_arrays
@@ -258,7 +256,7 @@ class Report(Command):
             from relayout.reporting.terminal import terminal_page
 
             page = terminal_page(report, self.width)
-            if unit.label == _PRINTED:
+            if unit.label == PRINTED:
                 _send(new, report, report.headline, page)
             else:
                 write_output(None, encode(heading + page))
@@ -347,61 +345,3 @@ def _send(new: Input, report: MemoryReport, sentence: str, page: str = "") -> No
 
     arrays = texts_of_arrays(report.module, new.stem, report.named_target)
     print_json(Gathered.of(new, report.usage.main_memory_peak_bytes, sentence, page, arrays).as_json())
-
-
-def _contracts(found: Sequence[Gathered]) -> list[Contract]:
-    """Returns the arrays on which modules disagree; raises ValueError for texts that are no arrays of an entry."""
-    # Imported here: one module alone needs none of this.
-    from relayout.reporting.contracts import ProgramArray, find_contracts
-
-    return find_contracts([read_finding(ProgramArray, json.loads(text)) for each in found for text in each.arrays])
-
-
-@dataclass(slots=True)
-class Reports(Gatherer[Gathered]):
-    """The reports of all gathered modules so far."""
-
-    command: Report = field(default_factory=lambda: Report(files=()))
-    _are_written: bool = field(default=False, init=False)
-
-    def add(self, unit: Unit, result: Result) -> Result:
-        if not unit.label.startswith((_PRINTED, _WRITTEN, _LISTED)):
-            return result
-        self._are_written = unit.label.startswith(_WRITTEN)
-        self.is_json = unit.label.startswith(_LISTED)
-        added = Gatherer.add(self, unit, result)
-        return result if self.is_json else replace(added, output=b"")
-
-    def read(self, unit: Unit, result: Result) -> Gathered | None:
-        try:
-            said = json.loads(result.output)
-            if self.is_json:
-                found = Gathered(unit.inputs[0].stem, 0, 0, "", arrays=tuple(map(json.dumps, said["entry"])))
-            else:
-                found = read_finding(Gathered, said)
-            _contracts([found])
-        except (ValueError, KeyError, TypeError):
-            return None
-        return found
-
-    def end(self) -> None:
-        """Prints the pages, or writes the list of those in a directory; says on which arrays the modules disagree."""
-        found = sorted(self.found, key=lambda each: each.order)
-        if not found:
-            return
-        contracts = _contracts(found)
-        conditions = map(parse_condition, self.command.fail_if)
-        failed = [*filter(None, (each.failure_of(len(contracts)) for each in conditions))]
-        self.has_failed = bool(failed)
-        Console(colour=self.command.color).diagnose(map(Diagnostic, failed))
-        if self.is_json:
-            if contracts or failed:
-                print_json({"contracts": [each.as_json() for each in contracts], "failed": failed})
-        elif self._are_written:
-            write_output(os.path.join(self.command.output or "", INDEX), encode(index_page(found, contracts)))
-        elif self.command.all:
-            pages = "\n".join(f"{each.name}:\n{each.page}" for each in found)
-            write_output(None, encode(pages + contracts_text(contracts)))
-        else:
-            rest = other_modules(found[1:], self.command.width) + contracts_text(contracts)
-            write_output(None, encode(f"{found[0].name}:\n{found[0].page}{rest}"))
