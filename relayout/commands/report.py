@@ -37,7 +37,8 @@ from relayout.output import STANDARD_OUTPUT, check_unique, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 from relayout.reporting.export import FORMATS
 from relayout.reporting.gate import CONTRACTS, figures_row, parse_condition
-from relayout.reporting.gathering import INDEX, LISTED, PRINTED, WRITTEN, Gathered, Reports
+from relayout.reporting.gathering import INDEX, Gathered
+from relayout.reports import LISTED, PRINTED, WRITTEN, Reports
 from relayout.validation.steps import find_programs, program_key
 
 # Imported where they are used, by the child that has read a module: the process that plans a command needs none.
