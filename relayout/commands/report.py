@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
-from relayout.command import BatchOptions, Command, InputOptions, LimitOptions
+from relayout.command import BatchOptions, Command, Gatherer, InputOptions, LimitOptions, Result, read_finding
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import (
     argument,
@@ -37,16 +37,17 @@ from relayout.output import STANDARD_OUTPUT, check_unique, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 from relayout.reporting.export import FORMATS
 from relayout.reporting.gate import CONTRACTS, figures_row, parse_condition
-from relayout.reporting.gathering import INDEX, Gathered
-from relayout.reports import LISTED, PRINTED, WRITTEN, Reports
+from relayout.reporting.gathering import INDEX, Gathered, contracts_text, index_page, other_modules
 from relayout.validation.steps import find_programs, program_key
 
 # Imported where they are used, by the child that has read a module: the process that plans a command needs none.
 if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
+    from relayout.reporting.contracts import Contract
 
-# The start of the label of one page about a compilation.
-_PAGE_OF = "memory of"
+# The labels of units that are gathered: for standard output, for a directory of pages, and for JSON; and the start of
+# the label of one page about a compilation.
+_PRINTED, _WRITTEN, _LISTED, _PAGE_OF = "gathered", "page", "row", "memory of"
 # Modules before and after a compilation; one with more has modules of passes.
 _STAGES = 2
 _PAGE = ".html"
@@ -123,15 +124,15 @@ class Report(Command):
         if self.batch.results is not None:
             return ""
         if self.written is not None:
-            return WRITTEN if _is_directory(self.written) else ""
+            return _WRITTEN if _is_directory(self.written) else ""
         is_printed = self.against is None and not self.trial and not self.json
         has_several = sum(bool(each.within) for each in inputs) > 1
         if self.all and not (is_printed and has_several):
             reason = "where one module is reported" if is_printed else "with options that report every module"
             raise usage_error(f"--all has no effect {reason}")
         if self.json and has_several and self.against is None:
-            return LISTED
-        return PRINTED if is_printed and has_several else ""
+            return _LISTED
+        return _PRINTED if is_printed and has_several else ""
 
     def _seconds(self, inputs: Sequence[Input]) -> float:
         return self.limits.seconds(inputs, CHECKING_SECONDS_PER_MEGABYTE)
@@ -148,7 +149,7 @@ class Report(Command):
         return self._report_one(new, old, unit, heading, console)
 
     def conclusion(self) -> Reports:
-        return Reports(self.json, self.fail_if, self.output, self.all, self.width, self.color)
+        return Reports(command=self)
 
     def _pairs(self, console: Console) -> list[tuple[Input, Input | None]]:
         """Returns the modules to report, of the last stage unless --stage names one, each with its old module."""
@@ -214,13 +215,7 @@ class Report(Command):
             reject(found, ("against",), f"with -o {output}", f"a comparison is {' or '.join(_COMPARED)}")
         reject(found, ("all",), "with -o: -o DIR/ writes a page for each module")
         if self.json:
-            raise usage_error(
-                "-o writes a file, and --json prints on standard output", "-o report.json writes the JSON"
-            )
-
-    def _gate(self, report: MemoryReport, old: MemoryReport | None) -> list[str]:
-        """Returns a sentence for each condition of --fail-if that holds."""
-        return [*filter(None, (parse_condition(each).failure(report, old) for each in self.fail_if))]
+            raise usage_error("-o writes a file, and --json prints on standard output", "-o report.json writes it")
 
     def _report_one(self, new: Input, old: Input | None, unit: Unit, heading: str, console: Console) -> int:
         # Standard input is read once.
@@ -236,35 +231,34 @@ class Report(Command):
         if old is not None:
             before = measured(_verified(old), self.target, console.diagnose)
             return _ended(self._compare(new, report, old, before, unit, heading), new, console)
-        failures = self._gate(report, None)
+        failures, failed = self._gate(report, None)
         if self.batch.results is not None:
-            print_json({"file": new.path, **figures_row(report), **self._failed(failures)})
+            print_json({"file": new.path, **figures_row(report), **failed})
         elif unit.target is not None:
             suffix = PurePath(unit.target).suffix
             write_output(unit.target, _page(report, unit) if suffix == _PAGE else FORMATS[suffix](report))
-            if unit.label.startswith(WRITTEN):
+            if unit.label.startswith(_WRITTEN):
                 _send(new, report, report.headline)
         elif self.json:
             from relayout.reporting.contracts import texts_of_arrays
 
-            entry = (
-                {"entry": [*map(json.loads, texts_of_arrays(report.module, new.stem, report.named_target))]}
-                if unit.label
-                else {}
-            )
-            print_json({"file": new.path, **report.as_json(), **entry, **self._failed(failures)})
+            arrays = texts_of_arrays(report.module, new.stem, report.named_target) if unit.label else ()
+            entry = {"entry": [*map(json.loads, arrays)]} if unit.label else {}
+            print_json({"file": new.path, **report.as_json(), **entry, **failed})
         else:
             from relayout.reporting.terminal import terminal_page
 
             page = terminal_page(report, self.width)
-            if unit.label == PRINTED:
+            if unit.label == _PRINTED:
                 _send(new, report, report.headline, page)
             else:
                 write_output(None, encode(heading + page))
         return _ended(failures, new, console)
 
-    def _failed(self, failures: Sequence[str]) -> dict[str, list[str]]:
-        return {"failed": list(failures)} if self.fail_if else {}
+    def _gate(self, report: MemoryReport, old: MemoryReport | None) -> tuple[list[str], dict[str, list[str]]]:
+        """Returns a sentence for each condition of --fail-if that holds, and the field of JSON about them."""
+        failures = [*filter(None, (parse_condition(each).failure(report, old) for each in self.fail_if))]
+        return failures, {"failed": failures} if self.fail_if else {}
 
     def _report_message(self, new: Input, text: str, heading: str) -> int:
         from relayout.reporting.out_of_memory import messages_json, messages_page
@@ -297,8 +291,8 @@ class Report(Command):
         from relayout.reporting.against import compare_reports, comparison_html, comparison_page, comparison_sentence
 
         comparison = compare_reports(before, report)
-        failures = self._gate(report, before)
-        fields = {"file": new.path, "against": old.path, **comparison.as_json(), **self._failed(failures)}
+        failures, failed = self._gate(report, before)
+        fields = {"file": new.path, "against": old.path, **comparison.as_json(), **failed}
         if unit.target is None and not self.json:
             write_output(None, encode(heading + comparison_page(comparison, self.width)))
         elif unit.target is None:
@@ -346,3 +340,61 @@ def _send(new: Input, report: MemoryReport, sentence: str, page: str = "") -> No
 
     arrays = texts_of_arrays(report.module, new.stem, report.named_target)
     print_json(Gathered.of(new, report.usage.main_memory_peak_bytes, sentence, page, arrays).as_json())
+
+
+def _contracts(found: Sequence[Gathered]) -> list[Contract]:
+    """Returns the arrays on which modules disagree; raises ValueError for texts that are no arrays of an entry."""
+    # Imported here: one module alone needs none of this.
+    from relayout.reporting.contracts import ProgramArray, find_contracts
+
+    return find_contracts([read_finding(ProgramArray, json.loads(text)) for each in found for text in each.arrays])
+
+
+@dataclass(slots=True)
+class Reports(Gatherer[Gathered]):
+    """The reports of all gathered modules so far."""
+
+    command: Report = field(default_factory=lambda: Report(files=()))
+    _are_written: bool = field(default=False, init=False)
+
+    def add(self, unit: Unit, result: Result) -> Result:
+        if not unit.label.startswith((_PRINTED, _WRITTEN, _LISTED)):
+            return result
+        self._are_written = unit.label.startswith(_WRITTEN)
+        self.is_json = unit.label.startswith(_LISTED)
+        added = Gatherer.add(self, unit, result)
+        return result if self.is_json else replace(added, output=b"")
+
+    def read(self, unit: Unit, result: Result) -> Gathered | None:
+        try:
+            said = json.loads(result.output)
+            if self.is_json:
+                found = Gathered(unit.inputs[0].stem, 0, 0, "", arrays=tuple(map(json.dumps, said["entry"])))
+            else:
+                found = read_finding(Gathered, said)
+            _contracts([found])
+        except (ValueError, KeyError, TypeError):
+            return None
+        return found
+
+    def end(self) -> None:
+        """Prints the pages, or writes the list of those in a directory; says on which arrays the modules disagree."""
+        found = sorted(self.found, key=lambda each: each.order)
+        if not found:
+            return
+        contracts = _contracts(found)
+        conditions = map(parse_condition, self.command.fail_if)
+        failed = [*filter(None, (each.failure_of(len(contracts)) for each in conditions))]
+        self.has_failed = bool(failed)
+        Console(colour=self.command.color).diagnose(map(Diagnostic, failed))
+        if self.is_json:
+            if contracts or failed:
+                print_json({"contracts": [each.as_json() for each in contracts], "failed": failed})
+        elif self._are_written:
+            write_output(os.path.join(self.command.output or "", INDEX), encode(index_page(found, contracts)))
+        elif self.command.all:
+            pages = "\n".join(f"{each.name}:\n{each.page}" for each in found)
+            write_output(None, encode(pages + contracts_text(contracts)))
+        else:
+            rest = other_modules(found[1:], self.command.width) + contracts_text(contracts)
+            write_output(None, encode(f"{found[0].name}:\n{found[0].page}{rest}"))
