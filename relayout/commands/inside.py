@@ -20,8 +20,6 @@ from relayout.pipelines import PipelineOptions
 from relayout.validation.compilation import new_folder
 
 _SECONDS = 600.0
-# The directories of the two compilations in that of --dump.
-_SIDES = ("without", "with")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +30,7 @@ class Inside(EachModule):
         "relayout opt examples/negate.hlo --inside cpu -p expand-bitcasts",
         "relayout opt examples/negate.hlo --inside cpu -p expand-bitcasts --json",
     )
+    compilations = ("without", "with")
     rules = (
         needs(("inside",), "passes", reason="without -p SPEC"),
         excludes("inside", ("verify_each",), "with --inside: a module that goes back is always verified"),
@@ -46,11 +45,7 @@ class Inside(EachModule):
 
     @contextmanager
     def prepared(self) -> Iterator[Self]:
-        yield self if self.dump is None else replace(self, compiled=new_folder(self.dump, *_SIDES))
-
-    @property
-    def dumps(self) -> tuple[str, ...]:
-        return () if self.compiled is None else tuple(os.path.join(self.compiled, side) for side in _SIDES)
+        yield self if self.dump is None else replace(self, compiled=new_folder(self.dump, *self.compilations))
 
     @property
     def may_compile(self) -> bool:
@@ -73,7 +68,8 @@ class Inside(EachModule):
 
         seconds = self.seconds(read) / 2
         given = (self.inside, self.at, self.pipeline.read(), self.require, seconds)
-        found = insert(read.module(), *given, self.dumps or ("", ""))
+        folders = [os.path.join(self.compiled, side) if self.compiled else "" for side in self.compilations]
+        found = insert(read.module(), *given, folders)
         console.diagnose(found.notes)
         dump = found.after.compiled.dump
         if not (self.json and target is None):
