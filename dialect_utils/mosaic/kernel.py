@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Layout
-from dialect_utils.layout.notation.names import element_type_name
 from dialect_utils.layout.targets.known import tile_for
+from dialect_utils.layout.type_names import element_type_name
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
 Attribute = Any

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType
-from dialect_utils.layout.notation.names import numpy_name
+from dialect_utils.layout.type_names import numpy_name
 
 _BYTE = 8
 

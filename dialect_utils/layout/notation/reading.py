@@ -12,9 +12,9 @@ from dialect_utils.layout.moves.packs import try_tiled_layout
 from dialect_utils.layout.moves.pad_slice import Pad
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Reshape, Step, Transpose
-from dialect_utils.layout.notation.names import element_type_name
 from dialect_utils.layout.notation.strided import Mode, Strided, strided_plan, tiled_layout
 from dialect_utils.layout.shape import ArrayShape
+from dialect_utils.layout.type_names import element_type_name
 
 _TYPE = r"(?P<type>complex<f\d+>|\w+)"
 _DIMS = r"\[(?P<dims>[\d,\s]*)\]"

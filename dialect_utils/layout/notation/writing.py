@@ -11,9 +11,9 @@ from operator import mul
 from dialect_utils.layout.index.index_map import physical_element_count
 from dialect_utils.layout.layout import COMBINE, MATCH
 from dialect_utils.layout.moves.physical import physical_plan
-from dialect_utils.layout.notation.names import mlir_name, numpy_name
 from dialect_utils.layout.notation.strided import Digit, Strided, try_strided
 from dialect_utils.layout.shape import ArrayShape
+from dialect_utils.layout.type_names import mlir_name, numpy_name
 
 _MERGED = "a tile over several dimensions (*): these are the steps"
 
