@@ -11,7 +11,9 @@ from dialect_utils.layout.type_names import element_type_name, mlir_name, numpy_
 @pytest.mark.parametrize("name", ELEMENT_TYPES)
 def test_each_name_is_read_back(name: str) -> None:
     kind = ELEMENT_TYPES[name]
-    assert (element_type_name(numpy_name(kind)), element_type_name(mlir_name(kind))) == (name, name)
+    assert element_type_name(numpy_name(kind)) == name
+    # MLIR has one name for integers of one bit.
+    assert element_type_name(mlir_name(kind)) == ("pred" if name == "s1" else name)
 
 
 def test_names_as_the_tools_write_them() -> None:
