@@ -5,7 +5,8 @@ A term is (kind, label, shape, operands); a store makes it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Literal, Protocol, Self, TypeAlias, TypeVar
 
 from dialect_utils.ir import Function, Operation
@@ -50,6 +51,32 @@ class Term(Hashable, Protocol):
     @property
     def operands(self) -> tuple[Self, ...]:
         """Returns the operands."""
+
+
+def bottom_up(
+    root: V, known: Container[V], operands: Callable[[V], Iterable[V]] = attrgetter("operands")
+) -> Iterator[V]:
+    """Yields the nodes below a root that are not known, operands first; the caller makes each of them known."""
+    pending = [root]
+    while pending:
+        node = pending[-1]
+        missing = [] if node in known else [each for each in operands(node) if each not in known]
+        if not missing:
+            pending.pop()
+            if node not in known:
+                yield node
+        pending += missing
+
+
+def reachable(roots: Iterable[V], operands: Callable[[V], Iterable[V]] = attrgetter("operands")) -> set[V]:
+    """Returns nodes with all their direct and indirect operands."""
+    found, pending = set[V](), [*roots]
+    while pending:
+        node = pending.pop()
+        if node not in found:
+            found.add(node)
+            pending += operands(node)
+    return found
 
 
 class Store(Protocol[V]):
