@@ -13,7 +13,7 @@ from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import ArrayShape, ElementType, Reshape, Transpose
 from dialect_utils.ops.contractions import summed_in
 from dialect_utils.ops.domain import reshaped, section
-from dialect_utils.ops.window import WindowDimension
+from dialect_utils.ops.window import Windows
 from dialect_utils.verdict.proof.algebra.matching import converted
 from dialect_utils.verdict.proof.algebra.widening import all_unconverted, narrowed, of_extreme
 from dialect_utils.verdict.proof.combining import REGROUPED
@@ -266,20 +266,13 @@ class Symbols(Products):
         return None if body is None else (types, body, plain)
 
     def reduce_window(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[Array],
-        initial: Sequence[Array],
-        window: tuple[WindowDimension, ...],
-        sizes: tuple[int, ...],
-        has_padding: bool,
+        self, windows: Windows, function: Function, arrays: Sequence[Array], initial: Sequence[Array]
     ) -> list[Array]:
         """Returns a reduction of windows by a commutative opcode if the function is one, else by the function."""
         self.terms.note(WINDOW)
         operands = (*map(self.terms.term, (*arrays, *initial)), self.function(function))
-        label = ("reduce-window", None, window, has_padding)
-        return self._reduced(label, result_types(operation), sizes, operands)
+        label = ("reduce-window", None, windows.window, windows.has_padding)
+        return self._reduced(label, result_types(windows.operation), windows.sizes, operands)
 
     def _window(self, label: tuple[Any, ...], opcode: str, sizes: tuple[int, ...], operands: Sequence[Term]) -> Term:
         """Returns a reduction of windows by an operation."""

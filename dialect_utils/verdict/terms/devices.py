@@ -22,11 +22,11 @@ from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Sh
 from dialect_utils.layout.moves.plan import Plan, try_with_leading
 from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.ops import Trait, has
-from dialect_utils.ops.domain import UndefinedError, reshaped, section, static_array, transposed
+from dialect_utils.ops.domain import Scatter, UndefinedError, reshaped, section, static_array, transposed
 from dialect_utils.ops.groups import device_lists
 from dialect_utils.ops.manual import COMPUTATION, boundaries, boundary_of, is_boundary
 from dialect_utils.ops.sharding import Sharding, try_digits, try_mesh
-from dialect_utils.ops.window import WindowDimension
+from dialect_utils.ops.window import WindowDimension, Windows
 from dialect_utils.verdict.rules.formats import value_of
 from dialect_utils.verdict.terms.combinations import neutral
 from dialect_utils.verdict.terms.constants import folded
@@ -367,24 +367,12 @@ class Devices(Maker[Local[V]]):
         order += [len(shared), len(shared) + len(rows) + 1, len(parts) - 1]
         return Local(transposed(self.inner, reshaped(self.inner, found, parts), order), tuple(sorted(axes)))
 
-    def convolve(
-        self,
-        operation: Operation,
-        lhs: Local[V],
-        rhs: Local[V],
-        window: tuple[WindowDimension, ...],
-        groups: int,
-        sizes: tuple[int, ...],
-        has_padding: bool,
-    ) -> Local[V]:
+    def convolve(self, windows: Windows, lhs: Local[V], rhs: Local[V], groups: int) -> Local[V]:
         if rhs.axes:
-            make = self.inner.convolve
-            return self.apart(
-                [lhs, rhs], lambda pair: [make(operation, pair[0], pair[1], window, groups, sizes, has_padding)]
-            )[0]
+            return self.apart([lhs, rhs], lambda pair: [self.inner.convolve(windows, pair[0], pair[1], groups)])[0]
         folded_ = self._folded(lhs.array, lhs.axes, 0)
-        large = (self._lead(lhs.axes) * sizes[0], *sizes[1:])
-        found = self.inner.convolve(operation, folded_, rhs.array, window, groups, large, has_padding)
+        large = replace(windows, sizes=(self._lead(lhs.axes) * windows.sizes[0], *windows.sizes[1:]))
+        found = self.inner.convolve(large, folded_, rhs.array, groups)
         return self._unfolded(found, lhs.axes, 0)
 
     def combine(self, opcode: str, array: Local[V], initial: Local[V]) -> Local[V]:
@@ -406,28 +394,16 @@ class Devices(Maker[Local[V]]):
         return [self._unfolded(each, axes, 0) for each in made]
 
     def reduce_window(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[Local[V]],
-        initial: Sequence[Local[V]],
-        window: tuple[WindowDimension, ...],
-        sizes: tuple[int, ...],
-        has_padding: bool,
+        self, windows: Windows, function: Function, arrays: Sequence[Local[V]], initial: Sequence[Local[V]]
     ) -> list[Local[V]]:
         _check_closed(function)
+        count, make = len(arrays), self.inner.reduce_window
         if self._union(initial):
-            count = len(arrays)
-            return self.apart(
-                [*arrays, *initial],
-                lambda all_: self.inner.reduce_window(
-                    operation, function, all_[:count], all_[count:], window, sizes, has_padding
-                ),
-            )
+            return self.apart([*arrays, *initial], lambda all_: make(windows, function, all_[:count], all_[count:]))
         axes, found = self.together(arrays)
-        large = (*[WindowDimension(1)] * len(axes), *window)
-        starts, dims = [each.array for each in initial], (*self.sizes(axes), *sizes)
-        made = self.inner.reduce_window(operation, function, found, starts, large, dims, has_padding)
+        window, sizes = (*[WindowDimension(1)] * len(axes), *windows.window), (*self.sizes(axes), *windows.sizes)
+        starts = [each.array for each in initial]
+        made = make(replace(windows, window=window, sizes=sizes), function, found, starts)
         return [Local(each, axes) for each in made]
 
     def in_any_order(self, array: Local[V], order: Hashable) -> Local[V]:
@@ -538,19 +514,13 @@ class Devices(Maker[Local[V]]):
         return reshaped(self.inner, array, (*sizes[:dimension], *self.sizes(axes), inner, *sizes[dimension + 1 :]))
 
     def scatter_at(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[Local[V]],
-        columns: Sequence[Local[V]],
-        updates: Sequence[Local[V]],
-        order: tuple[int, ...],
+        self, scatter: Scatter, arrays: Sequence[Local[V]], columns: Sequence[Local[V]], updates: Sequence[Local[V]]
     ) -> list[Local[V]]:
-        _check_closed(function)
+        _check_closed(scatter.function)
         first, second = len(arrays), len(arrays) + len(columns)
 
         def made(all_: Sequence[V]) -> list[V]:
-            return self.inner.scatter_at(operation, function, all_[:first], all_[first:second], all_[second:], order)
+            return self.inner.scatter_at(scatter, all_[:first], all_[first:second], all_[second:])
 
         if self._union(columns):
             return self.apart([*arrays, *columns, *updates], made)
