@@ -23,9 +23,8 @@ from dialect_utils.layout.moves.plan import Plan, try_with_leading
 from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.domain import Scatter, UndefinedError, reshaped, section, static_array, transposed
-from dialect_utils.ops.groups import device_lists
 from dialect_utils.ops.manual import COMPUTATION, boundaries, boundary_of, is_boundary
-from dialect_utils.ops.sharding import Sharding, try_digits, try_mesh
+from dialect_utils.ops.sharding import Sharding, device_lists, try_digits, try_mesh
 from dialect_utils.ops.window import WindowDimension, Windows
 from dialect_utils.verdict.rules.formats import value_of
 from dialect_utils.verdict.terms.combinations import neutral

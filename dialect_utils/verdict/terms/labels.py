@@ -20,7 +20,7 @@ from dialect_utils.ops.declaration import AttributeKind
 from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.elementwise import computing_type
-from dialect_utils.ops.groups import device_text, try_groups, written_groups
+from dialect_utils.ops.sharding import device_text, try_groups, written_groups
 from dialect_utils.ops.structured import reduction_window
 from dialect_utils.text import without_comments
 
