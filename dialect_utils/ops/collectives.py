@@ -33,7 +33,6 @@ from dialect_utils.ops.declaration import (
 from dialect_utils.ops.devices import check_pairs, subgroup_size
 from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
 from dialect_utils.ops.factors import Factor, Kind, aligned, of_each_array, result_positions
-from dialect_utils.ops.groups import device_lists
 from dialect_utils.ops.inference import (
     Instance,
     ShapeError,
@@ -41,13 +40,13 @@ from dialect_utils.ops.inference import (
     check_second_token,
     check_tokens,
     first_array,
-    first_operand,
     is_compatible,
     made,
     one_or_tuple,
     second_array,
     written_only,
 )
+from dialect_utils.ops.sharding import device_lists
 from dialect_utils.ops.structured import integers
 
 if TYPE_CHECKING:
@@ -204,6 +203,25 @@ def collective_permute_start(instance: Instance) -> Shape:
     return TupleShape((given, result, *contexts))
 
 
+def wraps_operands(shape: Shape | None) -> bool:
+    """Is true for the shape of a start that holds a tuple of operands and the results.
+
+    XLA:GPU gives all-reduce-start this shape since jaxlib 0.12; earlier versions give it that of the results.
+    """
+    return isinstance(shape, TupleShape) and bool(shape.elements) and isinstance(shape.elements[0], TupleShape)
+
+
+def all_reduce_start(instance: Instance) -> Shape:
+    """Returns the results, with the tuple of operands before them where the written shape has one."""
+    found = one_or_tuple(instance)
+    return TupleShape((TupleShape(tuple(instance.operands)), found)) if wraps_operands(instance.shape) else found
+
+
+def all_reduce_done(instance: Instance) -> Shape:
+    """Returns the results of the started operation."""
+    return second_element(instance) if wraps_operands(instance.operands[0]) else instance.operands[0]
+
+
 def second_element(instance: Instance) -> Shape:
     """Returns element 1 of the started operation."""
     parts = _elements(instance.operands[0])
@@ -319,11 +337,6 @@ def define_device(domain: Domain[V], operation: Operation, operands: Sequence[V]
     return [domain.number(result_array(operation).element_type, 0, ())]
 
 
-def resharded_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions of each array; an exchange needs those in `dimensions` as a whole."""
-    return of_each_array(operation, "dimensions")
-
-
 def all_to_all_factors(operation: Operation) -> Iterator[Factor]:
     """Yields the dimensions; the exchange needs the split dimension and the joined dimension as a whole."""
     joined = operation.attribute("concat_dimension")
@@ -350,6 +363,8 @@ _ENDS = texts("source_target_pairs", "devices")
 _MOVED = EXCHANGED | DATA
 
 _PAIRED = (*texts("source_target_pairs", "devices", needed=True), *texts("slice_sizes"))
+# An exchange needs the dimensions in `dimensions` as a whole.
+_RESHARDED = partial(of_each_array, name="dimensions")
 
 
 def split_dimension(operation: Operation) -> str:
@@ -379,7 +394,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         on_start=all_gather_start,
         on_done=second_element,
         define=define_alone,
-        factors=resharded_factors,
+        factors=_RESHARDED,
     ),
     op(
         "all-reduce",
@@ -391,8 +406,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         started=None,
         result=one_or_tuple,
         check=check_all_reduce,
-        on_start=one_or_tuple,
-        on_done=first_operand,
+        on_start=all_reduce_start,
+        on_done=all_reduce_done,
         check_start=check_all_reduce,
         define=define_alone,
         factors=of_each_array,
@@ -475,7 +490,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=partial(_resharded, is_gather=False),
         check=check_combiner,
         define=define_alone,
-        factors=resharded_factors,
+        factors=_RESHARDED,
     ),
     op(
         "partition-id",

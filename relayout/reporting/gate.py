@@ -32,7 +32,7 @@ EXAMPLE = "peak > 1.02 * old"
 def _figures(report: MemoryReport) -> dict[str, float]:
     """Returns the figures that a condition may name."""
     totals, kinds = report.totals(), report.collective_kinds
-    relayouts = [row for row in report.relayouts if row.kind == "relayout"]
+    relayouts = [row for row in report.relayouts if row.changes_layout]
     return {
         "peak": totals["main_memory_peak_bytes"],
         "arguments": totals["argument_bytes"],
