@@ -335,5 +335,5 @@ def erase_unused(module: HloModule, candidates: Iterable[Computation]) -> None:
         if computation.callers or computation.is_entry or module.find(computation.name) is not computation:
             continue
         called = [callee for item in computation.instructions for callee in item.called]
-        module.remove_computation(computation)
+        module.remove_function(computation)
         waiting += called

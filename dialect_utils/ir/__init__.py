@@ -309,6 +309,16 @@ class Join:
         return (*self.targets, *(source.value for source in self.sources))
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Operations of one function in their order, the values that they need from outside, and the values they give."""
+
+    function: Function
+    operations: tuple[Operation, ...]
+    inputs: tuple[Value, ...]
+    results: tuple[Value, ...]
+
+
 class NewScalar(NamedTuple):
     """A padding value with these bits, built as a scalar constant before its pad."""
 
