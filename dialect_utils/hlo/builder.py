@@ -185,8 +185,9 @@ class HloBuilder(Builder):
         if instruction.opcode == "tuple":
             parts: Sequence[Instruction] = instruction.operands
         else:
+            opcode, at = "get-tuple-element", [{"index": str(index)} for index, _ in enumerate(shape.elements)]
             parts = [
-                self._make(f"{name}.{index}", element, "get-tuple-element", [instruction], instruction, "", _at(index))
+                self._make(f"{name}.{index}", element, opcode, [instruction], instruction, "", at[index])
                 for index, element in enumerate(shape.elements)
             ]
         return [leaf for index, part in enumerate(parts) for leaf in self.flatten(part, name=f"{name}.{index}")]
@@ -268,7 +269,3 @@ def _writes_layout(value: Shape, module_writes_layouts: bool) -> bool:
     if isinstance(value, ArrayShape) and value.dimensions:
         return value.layout is not None
     return module_writes_layouts
-
-
-def _at(index: int) -> dict[str, str]:
-    return {"index": str(index)}

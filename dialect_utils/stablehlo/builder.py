@@ -179,15 +179,15 @@ class StableHloBuilder(Builder):
             opcode,
             results=[type_of_shape(shape, self._context)],
             operands=[as_value(operand).mlir for operand in operands],
-            attributes={key: self._attribute(value) for key, value in attributes.items()},
+            attributes={
+                key: each if isinstance(each, ir.Attribute) else ir.DenseI64ArrayAttr.get(list(each), self._context)
+                for key, each in attributes.items()
+            },
             loc=ir.Location.unknown(self._context),
             ip=self._point,
         )
         annotate_operation(made.operation, [shape])
         return self._adopt(made.operation, name, as_value(like))[0]
-
-    def _attribute(self, value: ir.Attribute | Sequence[int]) -> ir.Attribute:
-        return value if isinstance(value, ir.Attribute) else ir.DenseI64ArrayAttr.get(list(value), self._context)
 
     def _adopt(
         self, made: ir.Operation, name: str, like: StableHloValue | StableHloOperation
