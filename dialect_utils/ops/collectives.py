@@ -41,7 +41,6 @@ from dialect_utils.ops.inference import (
     check_second_token,
     check_tokens,
     first_array,
-    first_operand,
     is_compatible,
     is_equally_ordered,
     made,
@@ -198,6 +197,25 @@ def collective_permute_start(instance: Instance) -> Shape:
     result = TupleShape(tuple(instance.operands)) if is_moved else collective_permute(instance)
     given = instance.operands[0] if instance.attribute("slice_sizes") is not None else result
     return TupleShape((given, result, *contexts))
+
+
+def wraps_operands(shape: Shape | None) -> bool:
+    """Is true for the shape of a start that holds a tuple of operands and the results.
+
+    XLA:GPU gives all-reduce-start this shape since jaxlib 0.12; earlier versions give it that of the results.
+    """
+    return isinstance(shape, TupleShape) and bool(shape.elements) and isinstance(shape.elements[0], TupleShape)
+
+
+def all_reduce_start(instance: Instance) -> Shape:
+    """Returns the results, with the tuple of operands before them where the written shape has one."""
+    found = one_or_tuple(instance)
+    return TupleShape((TupleShape(tuple(instance.operands)), found)) if wraps_operands(instance.shape) else found
+
+
+def all_reduce_done(instance: Instance) -> Shape:
+    """Returns the results of the started operation."""
+    return second_element(instance) if wraps_operands(instance.operands[0]) else instance.operands[0]
 
 
 def second_element(instance: Instance) -> Shape:
@@ -373,8 +391,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         started=None,
         result=one_or_tuple,
         check=check_all_reduce,
-        on_start=one_or_tuple,
-        on_done=first_operand,
+        on_start=all_reduce_start,
+        on_done=all_reduce_done,
         check_start=check_all_reduce,
         define=define_alone,
         factors=of_each_array,
