@@ -36,7 +36,10 @@ def _layout(*names: str) -> tuple[str, ...]:
 # so a package without a row may import nothing.
 _OF_TERMS = (
     *_BASE,
-    *(f"dialect_utils.{name}" for name in ("hlo.text", "execution", "verdict.certificate", "verdict.rules")),
+    *(
+        f"dialect_utils.{name}"
+        for name in ("hlo.text", "execution", "verdict.certificate", "verdict.entry", "verdict.rules")
+    ),
 )
 OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils": (),

@@ -150,7 +150,7 @@ def is_among_devices(operation: Operation) -> bool:
     return has(operation.opcode, Trait.AMONG_DEVICES)
 
 
-def device_counts(module: Module) -> Devices:
+def device_counts(module: Module) -> tuple[int, int]:
     """Returns the numbers of replicas and of partitions that run a module."""
     found = devices_of(module)
     return found.replicas, found.partitions
