@@ -6,11 +6,14 @@ parameter or result that receives each value. No other module decides which func
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from dialect_utils.ir import Function, Join, Module, Operand, Operation, Passed, Value, Yielded
 from dialect_utils.ops import DONE, START, UPDATE, Trait, has, opcode_of, split_asynchronous, with_trait
 
+_T = TypeVar("_T")
 CONDITION, BODY = "condition", "body"
 
 
@@ -36,6 +39,19 @@ def outside_values(function: Function) -> Iterator[Value]:
     """Yields the values from outside that a function uses."""
     used = (value for each in function.operations for value in (*each.operands, *each.captured))
     return (value for value in (*used, *function.results) if value.function != function)
+
+
+def reached(starts: Iterable[_T], step: Callable[[_T], Iterable[_T]], ends: Container[_T] = ()) -> list[_T]:
+    """Returns items and all that lie on the ways from them, each way as far as its first item that is in `ends`."""
+    found = dict.fromkeys(starts)
+    waiting = deque(found)
+    while waiting:
+        item = waiting.popleft()
+        for each in step(item) if item not in ends else ():
+            if each not in found:
+                found[each] = None
+                waiting.append(each)
+    return list(found)
 
 
 def call_roles(opcode: str, attributes: Sequence[str]) -> tuple[str, ...]:
