@@ -225,7 +225,7 @@ class Report(Command):
         if self.trial:
             return self._try(new, heading, console)
         # Imported here: it reads modules.
-        from relayout.reporting.measured import measured
+        from relayout.reporting.first_screen import measured, report_json
 
         report = measured(_verified(new), self.target, console.diagnose)
         if old is not None:
@@ -244,7 +244,7 @@ class Report(Command):
 
             arrays = texts_of_arrays(report.module, new.stem, report.named_target) if unit.label else ()
             entry = {"entry": [*map(json.loads, arrays)]} if unit.label else {}
-            print_json({"file": new.path, **report.as_json(), **entry, **failed})
+            print_json({"file": new.path, **report_json(report), **entry, **failed})
         else:
             from relayout.reporting.terminal import terminal_page
 
