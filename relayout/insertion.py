@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -13,7 +13,7 @@ from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.ir import Module
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
-from dialect_utils.tools.conversion import check_known, in_dialect_of
+from passes.dumps.executable import as_program
 from passes.framework.pipeline import Pipeline, verify
 from relayout.inside import Handed, rewrite
 from relayout.tuning.trials import counted_figures
@@ -83,25 +83,33 @@ class Insertion:
         yield f"the operations of both schedules are in {'the same' if self.keeps_order else 'another'} order"
 
 
-def insert(module: Module, target: str, stage: str, pipeline: Pipeline, require: str, seconds: float) -> Insertion:
+def insert(
+    module: Module,
+    target: str,
+    stage: str,
+    pipeline: Pipeline,
+    require: str | None,
+    seconds: float,
+    folders: Sequence[str] = ("", ""),
+) -> Insertion:
     """Compiles a program without passes and with them.
 
-    Both compilations must hand over the same modules: the passes work between the two, and not in the compiler. Raises
-    DiagnosticError where a pass's result is not given back, and where the compiler rejects a module.
+    Both compilations must hand over the same modules: the passes work between the two, and not in the compiler.
+    `require` is as for `rewrite`. Each compilation writes the modules of all passes into its folder of `folders`, if it
+    has one. Raises DiagnosticError where a pass's result is not given back, and where the compiler rejects a module.
     """
     verify(module)
-    check_known(module)
-    text = in_dialect_of("stablehlo", module).text()
+    text = as_program(module).text()
     platform = CPU if target == CPU else parse_target(target).platform
-    compiled, handed = compile_inside(text, target, stage)
+    compiled, handed = compile_inside(text, target, stage, folder=folders[0])
     programs = [each for each in (Handed.read(platform, data) for data in dict.fromkeys(handed)) if not each.is_part]
     done = [rewrite(each, pipeline, require, seconds) for each in programs]
     answers = {
         sha256(each.data).digest(): result.data for each, result in zip(programs, done, strict=True) if result.data
     }
     before = after = Side(compiled)
-    if answers:
-        again, handed = compile_inside(text, target, stage, answers)
+    if answers or folders[1]:
+        again, handed = compile_inside(text, target, stage, answers, folders[1])
         if not answers.keys() <= {sha256(data).digest() for data in handed}:
             raise DiagnosticError(Diagnostic("the second compilation hands over other modules than the first"))
         after = Side(again)

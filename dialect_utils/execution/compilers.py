@@ -135,27 +135,22 @@ def _version(target: Target) -> str:
 
 def compile_for(text: str, target: str | Target) -> Compiled:
     """Compiles StableHLO for a target, cpu included. Raises DiagnosticError without its compiler, and if it fails."""
-    found = None if target == CPU else parse_target(target)
-    if found is not None:
-        check_installed(found)
-    figures, dump = _compiled_by(_Worker(found, wants_dump=True), text)
-    if figures.error:
-        raise _refused(CPU if found is None else found.name, figures)
-    return Compiled(dump, figures)
+    return compile_inside(text, target, "")[0]
 
 
 def compile_inside(
-    text: str, target: str, stage: str, answers: Mapping[bytes, bytes] | None = None
+    text: str, target: str | Target, stage: str, answers: Mapping[bytes, bytes] | None = None, folder: str = ""
 ) -> tuple[Compiled, list[bytes]]:
     """Compiles StableHLO, and returns also the modules that the compiler hands over in a stage, as HloModuleProtos.
 
-    `answers` are modules to give back, by the SHA-256 of the module handed over. Raises DiagnosticError as
-    `compile_for` does, and where jax calls no passes for the target.
+    `answers` are modules to give back, by the SHA-256 of the module handed over. With a `folder`, an absolute path,
+    the compiler writes the module after every pass there. Raises DiagnosticError as `compile_for` does, and where jax
+    calls no passes for the target.
     """
     found = None if target == CPU else parse_target(target)
     if found is not None:
         check_installed(found)
-    worker = _Worker(found, wants_dump=True, stage=stage, answers=answers or {})
+    worker = _Worker(found, folder, wants_dump=True, stage=stage, answers=answers or {})
     figures, dump = _compiled_by(worker, text)
     if figures.error:
         raise _refused(CPU if found is None else found.name, figures)

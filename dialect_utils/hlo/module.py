@@ -22,9 +22,8 @@ from dialect_utils.hlo.text.attributes import (
     renamed,
 )
 from dialect_utils.hlo.text.header import Header
-from dialect_utils.ir import Builder, Function, Module, Operation, Value
+from dialect_utils.ir import Builder, Function, Module, Operation, Value, control_flow
 from dialect_utils.ir.assignments import Guarded, assign
-from dialect_utils.ir.control_flow import in_role_order
 from dialect_utils.layout import Shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, elided, error_at, meant
 from dialect_utils.text.input_file import collector_paused
@@ -214,7 +213,10 @@ class HloModule(Guarded, Module):
         """Writes entry_computation_layout; raises ValueError where the number of shapes does not fit."""
         if len(results) != 1:
             raise ValueError(f"an HLO computation returns one value, not {len(results)}")
-        self.set_entry_computation_layout(parameters, results[0])
+        count = len(self.entry.parameters)
+        if len(parameters) != count:
+            raise ValueError(f"the entry has {count} parameters, not {len(parameters)}")
+        self.header.set_entry_layout(parameters, results[0])
 
     @property
     def entry_shardings(self) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
@@ -256,13 +258,6 @@ class HloModule(Guarded, Module):
         Raises DiagnosticError where the text is wrong.
         """
         return self.header.entry_layout
-
-    def set_entry_computation_layout(self, parameters: Sequence[Shape], result: Shape) -> None:
-        """Writes the entry layout; raises ValueError for another number of parameters."""
-        count = len(self.entry.parameters)
-        if len(parameters) != count:
-            raise ValueError(f"the entry has {count} parameters, not {len(parameters)}")
-        self.header.set_entry_layout(parameters, result)
 
     @property
     def is_scheduled(self) -> bool:
@@ -328,8 +323,9 @@ class HloModule(Guarded, Module):
             if self._by_name.get(computation.name) is computation:
                 del self._by_name[computation.name]
 
-    def remove_computation(self, computation: Computation) -> None:
+    def remove_function(self, function: Function) -> None:
         """Removes a computation; raises ValueError where it is called or the entry."""
+        computation = as_computation(function)
         if computation.callers:
             raise ValueError(f"%{computation.name} is still called by %{computation.callers[0].name}")
         if computation is self.try_entry():
@@ -338,13 +334,10 @@ class HloModule(Guarded, Module):
             for callee in item.called:
                 callee.remove_caller(item)
                 if callee.owner is item and not callee.callers:
-                    self.remove_computation(callee)
+                    self.remove_function(callee)
         del self._computations[computation]
         del self._by_name[computation.name]
         self.mark_edited()
-
-    def remove_function(self, function: Function) -> None:
-        self.remove_computation(as_computation(function))
 
     def rename_computation(self, computation: Computation, name: str) -> None:
         """Changes the name of a computation in its callers; raises ValueError where another one has the name."""
@@ -363,7 +356,7 @@ class HloModule(Guarded, Module):
     def link_calls(self, item: Instruction) -> None:
         """Resolves the computations that an instruction calls by name; raises DiagnosticError for an unknown one."""
         called = []
-        for attribute, name in in_role_order(item.opcode, called_in(item.attribute_text)):
+        for attribute, name in control_flow.in_role_order(item.opcode, called_in(item.attribute_text)):
             computation = self._by_name.get(name)
             if computation is None:
                 hint = meant(name, self._by_name, sign="%")
@@ -428,25 +421,12 @@ def callees_first(computations: Sequence[Computation]) -> Sequence[Computation]:
     """
     if _is_callees_first(computations):
         return list(computations)
-    entered: set[Computation] = set()
-    order: dict[Computation, None] = {}
-    for start in computations:
-        stack = [] if start in entered else [(start, _calls(start))]
-        entered.add(start)
-        while stack:
-            computation, calls = stack[-1]
-            call = next((call for call in calls if call[1] not in order), None)
-            if call is None:
-                order[computation] = None
-                stack.pop()
-                continue
-            item, callee = call
-            if callee in entered:
-                message = f"%{callee.name} calls itself through %{item.name}"
-                raise DiagnosticError(Diagnostic(message, item.location))
-            entered.add(callee)
-            stack.append((callee, _calls(callee)))
-    return list(order)
+
+    def reject(operation: Operation, callee: Function) -> None:
+        message = f"%{callee.name} calls itself through %{operation.results[0].name}"
+        raise DiagnosticError(Diagnostic(message, operation.location))
+
+    return list(map(as_computation, control_flow.callees_first(computations, reject)))
 
 
 def _is_callees_first(computations: Sequence[Computation]) -> bool:
@@ -457,7 +437,3 @@ def _is_callees_first(computations: Sequence[Computation]) -> bool:
         if any(caller.computation in passed for caller in computation.callers):
             return False
     return True
-
-
-def _calls(computation: Computation) -> Iterator[tuple[Instruction, Computation]]:
-    return iter([(item, callee) for item in computation.instructions for callee in item.called])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -35,9 +36,9 @@ from dialect_utils.stablehlo.bindings import (
     with_integers,
 )
 from dialect_utils.stablehlo.constants import constant_text, literal_bits, splat_literal
+from dialect_utils.stablehlo.function import StableHloValue, as_value
 from dialect_utils.stablehlo.origins import NOWHERE, SYMBOL, Origin, blocks_of, location_of, origin_of, walk
 from dialect_utils.stablehlo.types import set_type, shape_of_type
-from dialect_utils.stablehlo.value import StableHloValue, as_value
 from dialect_utils.text import DiagnosticError, Location
 
 if TYPE_CHECKING:
@@ -249,15 +250,13 @@ class StableHloOperation(Guarded, Operation):
     def attributes(self) -> Mapping[str, str]:
         """Returns all attributes as MLIR prints them, by StableHLO's names, and the numbers of blocks that follow."""
         found = ((name, self.attribute(name)) for name in self.attribute_names)
-        texts = {name: self._whole_text() if text is None else text for name, text in found}
+        # The print of the operation shows attributes without a Python form.
+        whole = functools.partial(self.mlir.get_asm, print_generic_op_form=True, use_local_scope=True)
+        texts = {name: str(whole()) if text is None else text for name, text in found}
         if len(self.mlir.successors):
             blocks = list(self.mlir.block.region.blocks)
             texts["successors"] = str([blocks.index(each) for each in self.mlir.successors])
         return MappingProxyType(texts)
-
-    def _whole_text(self) -> str:
-        """Returns the print of the operation, which shows attributes without a Python form."""
-        return str(self.mlir.get_asm(print_generic_op_form=True, use_local_scope=True))
 
     @property
     def frontend_attributes(self) -> Mapping[str, str]:

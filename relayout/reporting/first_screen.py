@@ -1,23 +1,18 @@
-"""The report of a file, and its first screen: does it fit, what is wasted, in which line, why, and what to change."""
+"""The first screen of a report: does it fit, what is wasted, in which line, why, and what to change."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
-from dialect_utils.io.files import encode, parse_bytes
-from dialect_utils.ir import Module
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.advice import Advice, remedy
 from dialect_utils.memory.allocation import padded_dimensions
-from dialect_utils.memory.relayouts import notes_of_lines
 from dialect_utils.memory.rows import LEAST_SHARE, Waste, grouped, of_shape, origin_text
-from dialect_utils.ops.device_counts import devices_of, notes_of_report
-from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.text.html import html_text
 
 # The most kinds of waste, and pieces of advice beside those about them; tables have all.
@@ -99,36 +94,3 @@ def _linked(text: str, name: str) -> str:
     before, found, after = text.partition(name) if name else (text, "", "")
     link = f'<a href="#{html_text(quote(found))}">{html_text(found)}</a>' if found else ""
     return html_text(before) + link + html_text(after)
-
-
-def measured(module: Module, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> MemoryReport:
-    """Returns the report of a module: of StableHLO, with a target, what its compiler makes of it.
-
-    `told` is called with the notes about it. Raises the errors of `compile_for`.
-    """
-    if module.dialect == "stablehlo":
-        module = _compiled(module, target, told)
-    told(notes_of_report(module))
-    # This machine's processor has no layouts of its own.
-    return MemoryReport(module, None if target == "cpu" else target)
-
-
-def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> Module:
-    """Returns the program that the compiler of a target makes, or with a note the module where there is none."""
-    # Imported here: most reports are about compiled programs.
-    from dialect_utils.execution.compilers import check_target, compile_for
-
-    hint: str | None = "--target tpu-v5e compiles it"
-    if target is not None:
-        try:
-            check_target(target)
-        except DiagnosticError as error:
-            hint = error.diagnostics[0].hint
-        else:
-            told(devices_of(module).notes_of_compilation)
-            dump = compile_for(module.text(), target).dump
-            told(notes_of_lines(dump))
-            return parse_bytes(encode(dump), "compiled.hlo")
-    message = "the module is not compiled: its arguments and results are known, and nothing between them"
-    told([Diagnostic(message, severity="note", hint=hint)])
-    return module

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from glob import escape as glob_escape, glob
 
 from dialect_utils.io.files import function_of, read_module
@@ -14,7 +14,7 @@ from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.executable import is_optimized_dump
+from passes.dumps.executable import as_program, is_optimized_dump
 from passes.framework.pipeline import verify
 from relayout.command import InputOptions, function_option
 from relayout.console import Console
@@ -27,11 +27,9 @@ def dump_module(module: Module, target: str, folder: str) -> None:
     """Compiles a module for a target: the modules of all passes are then in a folder. Raises DiagnosticError."""
     # Imported here: the modules of a directory are compiled already.
     from dialect_utils.execution.compilers import dump_passes
-    from dialect_utils.tools.conversion import check_known, in_dialect_of
 
     verify(module)
-    check_known(module)
-    dump_passes(in_dialect_of("stablehlo", module).text(), target, folder)
+    dump_passes(as_program(module).text(), target, folder)
 
 
 def partition_program(file: str, folder: str) -> str:
@@ -45,6 +43,16 @@ def partition_program(file: str, folder: str) -> str:
         hint = "--sharded with one FILE needs shardings, and a number of devices (mhlo.num_partitions)"
         raise DiagnosticError(Diagnostic(f"the partitioner makes no parts of {file}", hint=hint))
     return found[0]
+
+
+def new_folder(dump: str, *parts: str) -> str:
+    """Makes the directory of --dump with its parts; returns its absolute path. Raises UsageError for files in it."""
+    named = os.path.abspath(dump)
+    if os.path.exists(named) and (not os.path.isdir(named) or os.listdir(named)):
+        raise usage_error(f"--dump {dump} is there already", "name a new directory")
+    for each in parts or ("",):
+        os.makedirs(os.path.join(named, each), exist_ok=True)
+    return named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,24 +78,25 @@ class CompilationOptions:
             with temporary_directory() as made:
                 yield made
         else:
-            named = os.path.abspath(self.dump)
-            if os.path.exists(named) and (not os.path.isdir(named) or os.listdir(named)):
-                raise usage_error(f"--dump {self.dump} is there already", "name a new directory")
-            os.makedirs(named, exist_ok=True)
-            yield named
+            yield new_folder(self.dump)
 
     def compile(self, files: Sequence[str], folder: str | None, console: Console) -> None:
         """Compiles a file into a folder with --target; raises UsageError for a directory, and for an unknown target."""
         if self.target is None or folder is None:
             return
-        if len(files) > 1 or os.path.isdir(files[0]):
-            raise usage_error("--target compiles one FILE, and a directory holds what a compiler wrote", "leave it out")
         # Imported here: --help loads nothing of the execution.
         from dialect_utils.execution.compilers import check_target
 
-        module, target = read_module(files[0], function_of(self.function)), parsed(check_target, self.target)
+        module = self.program(files, "--target", console)
+        dump_module(module, parsed(check_target, self.target), folder)
+
+    def program(self, files: Sequence[str], name: str, console: Console) -> Module:
+        """Returns the program that an option compiles; raises UsageError for a directory and for several files."""
+        if len(files) > 1 or os.path.isdir(files[0]):
+            raise usage_error(f"{name} compiles one FILE, and a directory holds what a compiler wrote", "leave it out")
+        module = read_module(files[0], function_of(self.function))
         console.diagnose(devices_of(module).notes_of_compilation)
-        dump_module(module, target, folder)
+        return module
 
     def find(self, folder: str, console: Console | None, parts: str) -> list[Input]:
         """Returns the modules of a directory; raises UsageError for a file that is one of them.
@@ -97,11 +106,11 @@ class CompilationOptions:
         """
         found = InputOptions(module=self.module).find([folder], console)
         if [each.path for each in found] == [folder]:
-            # It raises MissingFileError.
-            found[0].data()
+            # It raises MissingFileError; standard input is read once.
+            module = replace(found[0], content=found[0].data()).module()
             command = {"steps": "validate", "passes": "report --why"}[parts]
             hint = f"relayout {command} {folder} --target cpu compiles it"
-            if is_optimized_dump(found[0].module()):
+            if is_optimized_dump(module):
                 hint = "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_pass_re=.*' makes XLA write them (docs/why.md)"
             raise usage_error(f"{folder} is one module, and {parts} are between the modules of a directory", hint)
         return found

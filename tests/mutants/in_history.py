@@ -22,7 +22,7 @@ MUTANTS = (
     Mutant("removal", "_is_written_over(graph, copy)", "False", _NORMALIZED),
     Mutant("_is_changed", 'element.attribute("index") != str(number)', "False", _NORMALIZED),
     Mutant("_order_before", "tuple(step.order[each] for each in order)", "order", _NORMALIZED),
-    Mutant("history.movement:is_settled", 'node.operation.opcode == "copy"', "False", _NORMALIZED),
+    Mutant("history.flat:is_settled", 'node.operation.opcode == "copy"', "False", _NORMALIZED),
     Mutant("Counterparts._passed", "is_same_move(each, node)", "False", _NORMALIZED),
     Mutant(
         "history:_through",
