@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from math import isfinite
 
+from dialect_utils.hlo.text.literals import decode_float
 from dialect_utils.ir import Operation, Value
 from dialect_utils.ir.control_flow import BODY
 from dialect_utils.layout import ArrayShape
-from dialect_utils.verdict.rules.formats import value_of
-from dialect_utils.verdict.terms.primitives import reachable
 
 
 def array_sources(value: Value) -> list[tuple[Value, ArrayShape]]:
@@ -47,8 +46,13 @@ class Dependence:
 
     def on(self, holds: Callable[[Operation], bool]) -> frozenset[int]:
         """Returns the numbers of the arrays that depend on an operation for which `holds` is true."""
-        roots = [value for value in self._readers if value.operation is not None and holds(value.operation)]
-        reached = reachable(roots, self._readers.__getitem__)
+        reached: set[Value] = set()
+        pending = [value for value in self._readers if value.operation is not None and holds(value.operation)]
+        while pending:
+            value = pending.pop()
+            if value not in reached:
+                reached.add(value)
+                pending += self._readers[value]
         return frozenset(number for number, root in enumerate(self._roots) if root in reached)
 
 
@@ -106,7 +110,11 @@ def _parts(whole: Value, number: int) -> list[Value]:
 def splat_number(operation: Operation) -> float | None:
     """Returns the finite real number that all elements of a constant equal, or None."""
     bits, shape = operation.splat_bits, operation.results[0].shape if operation.results else None
-    number = value_of(shape.element_type, bits) if bits is not None and isinstance(shape, ArrayShape) else None
-    if number is None or not isfinite(number):
+    if bits is None or not isinstance(shape, ArrayShape) or shape.element_type.is_complex:
         return None
-    return number if isinstance(number, int) else float(number)
+    element_type = shape.element_type
+    if not element_type.is_floating:
+        is_negative = element_type.is_signed and bits >> (element_type.bits - 1)
+        return bits - (1 << element_type.bits) if is_negative else bits
+    number = float(decode_float(element_type.name, bits))
+    return number if isfinite(number) else None
