@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from typing import Any
 
-from dialect_utils.execution.compilers import CPU, Compiled, compile_inside
+from dialect_utils.execution.compilers import CPU, Compiled, InsideCompiler
 from dialect_utils.hlo import HloModule, parse_module
+from dialect_utils.io.proto_edits import module_key
 from dialect_utils.ir import Module
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
@@ -83,27 +83,43 @@ class Insertion:
         yield f"the operations of both schedules are in {'the same' if self.keeps_order else 'another'} order"
 
 
-def insert(module: Module, target: str, stage: str, pipeline: Pipeline, require: str, seconds: float) -> Insertion:
-    """Compiles a program without passes and with them.
+class Compilation:
+    """One program for a target, compiled again and again with other passes inside. A context manager.
 
-    Both compilations must hand over the same modules: the passes work between the two, and not in the compiler. Raises
-    DiagnosticError where a pass's result is not given back, and where the compiler rejects a module.
+    `before` is the compilation without passes, and `handed` are the modules that it hands over. Raises DiagnosticError
+    where the compiler rejects the program.
     """
-    verify(module)
-    check_known(module)
-    text = in_dialect_of("stablehlo", module).text()
-    platform = CPU if target == CPU else parse_target(target).platform
-    compiled, handed = compile_inside(text, target, stage)
-    programs = [each for each in (Handed.read(platform, data) for data in dict.fromkeys(handed)) if not each.is_part]
-    done = [rewrite(each, pipeline, require, seconds) for each in programs]
-    answers = {
-        sha256(each.data).digest(): result.data for each, result in zip(programs, done, strict=True) if result.data
-    }
-    before = after = Side(compiled)
-    if answers:
-        again, handed = compile_inside(text, target, stage, answers)
-        if not answers.keys() <= {sha256(data).digest() for data in handed}:
-            raise DiagnosticError(Diagnostic("the second compilation hands over other modules than the first"))
-        after = Side(again)
-    notes = tuple(note for result in done for note in result.notes)
-    return Insertion(before, after, len(answers), len(programs), notes)
+
+    def __init__(self, module: Module, target: str, stage: str) -> None:
+        verify(module)
+        check_known(module)
+        self._text = in_dialect_of("stablehlo", module).text()
+        platform = CPU if target == CPU else parse_target(target).platform
+        self._compiler = InsideCompiler(target, stage)
+        compiled, handed = self._compiler.compile(self._text)
+        found = (Handed.read(platform, data) for data in dict.fromkeys(handed))
+        self.before, self.handed = Side(compiled), [each for each in found if not each.is_part]
+
+    def __enter__(self) -> Compilation:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._compiler.__exit__()
+
+    def insert(self, pipeline: Pipeline, require: str, seconds: float) -> Insertion:
+        """Compiles the program with passes.
+
+        Both compilations must hand over the same modules: the passes work between the two, and not in the compiler.
+        Raises DiagnosticError where a pass's result is not given back, and where the compiler rejects a module.
+        """
+        done = [rewrite(each, pipeline, require, seconds) for each in self.handed]
+        pairs = zip(self.handed, done, strict=True)
+        answers = {module_key(each.data): result.data for each, result in pairs if result.data}
+        after = self.before
+        if answers:
+            again, handed = self._compiler.compile(self._text, answers)
+            if not answers.keys() <= {*map(module_key, handed)}:
+                raise DiagnosticError(Diagnostic("the second compilation hands over other modules than the first"))
+            after = Side(again)
+        notes = tuple(note for result in done for note in result.notes)
+        return Insertion(self.before, after, len(answers), len(self.handed), notes)

@@ -8,6 +8,7 @@ assignments, profiles, and fields of later versions of XLA. Source of the number
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
 from typing import TypeAlias
 
 from dialect_utils.io.protos import BYTES, VARINT, Field, read_fields, read_varint, write_fields, write_varint
@@ -22,7 +23,7 @@ _Key: TypeAlias = tuple[str, ...]
 _Ids: TypeAlias = dict[_Key, int]
 
 _NAME, _INSTRUCTIONS, _COMPUTATIONS, _COMPUTATION_ID, _SCHEDULE, _INSTRUCTION_ID = 1, 2, 3, 5, 7, 35
-_DEVICE_ASSIGNMENT = 15
+_MODULE_ID, _DEVICE_ASSIGNMENT = 5, 15
 # One id, which a message leaves out where it is 0, and lists of ids.
 _COMPUTATION, _INSTRUCTION, _CALLED, _SEVERAL = "a computation", "an instruction", "computations", "instructions"
 # A field that each reading of the text numbers on its own.
@@ -34,8 +35,8 @@ _MODULE: _Schema = {
         # Operands, control predecessors, called computations.
         _INSTRUCTIONS: {7: {15: _DROPPED}, _INSTRUCTION_ID: _INSTRUCTION, 36: _SEVERAL, 37: _SEVERAL, 38: _CALLED},
     },
-    5: _DROPPED,  # the module's id; above and below: the number of a stack frame, and the table of frames
-    17: _DROPPED,
+    _MODULE_ID: _DROPPED,
+    17: _DROPPED,  # the table of stack frames; above: the number of one
     6: _COMPUTATION,  # the entry
     _SCHEDULE: {1: {1: _COMPUTATION, 2: {1: _SEVERAL}}},  # a map from computations to sequences
 }
@@ -69,6 +70,11 @@ def merge_protos(original: bytes, printed: bytes, changed: bytes) -> bytes:
     if entries:
         fields.append(_message(_SCHEDULE, (Field(1, BYTES, entries[number]) for number in sorted(entries))))
     return write_fields(fields)
+
+
+def module_key(data: bytes) -> bytes:
+    """Returns the SHA-256 of an HloModuleProto without its id, which counts the modules of a process."""
+    return sha256(write_fields(field for field in _read(data) if field.number != _MODULE_ID)).digest()
 
 
 def has_device_assignment(data: bytes) -> bool:

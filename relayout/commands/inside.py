@@ -52,10 +52,12 @@ class Inside(EachModule):
 
     def run(self, read: Input, target: str | None, console: Console) -> int:
         # Imported here: --help starts no compiler.
-        from relayout.insertion import insert
+        from relayout.insertion import Compilation
 
         seconds = self.seconds(read) / 2
-        found = insert(read.module(), self.inside, self.at, self.pipeline.read(), self.require, seconds)
+        pipeline = self.pipeline.read()
+        with Compilation(read.module(), self.inside, self.at) as compilation:
+            found = compilation.insert(pipeline, self.require, seconds)
         console.diagnose(found.notes)
         dump = found.after.compiled.dump
         if not (self.json and target is None):
