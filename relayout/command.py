@@ -108,8 +108,9 @@ class Command:
 
     For a unit whose child is lost, the exit code is `lost_status`. `endings` are those that the command adds to the
     names of the files that it writes. A command that is not supervised reads no input, and does its work in this
-    process. With --json a command that `prints_files` prints an object for each file. `shared` are modules that the
-    children and their workers need: they are imported once, before the first child is forked. `notes` end the help.
+    process. With --json a command that `prints_files` prints an object for each file. `compilations` are the folders
+    in `compiled` of a command with several compilations. `shared` are modules that the children and their workers need:
+    they are imported once, before the first child is forked. `notes` end the help.
     """
 
     examples: ClassVar[tuple[str, str]] = ("", "")
@@ -122,6 +123,7 @@ class Command:
     lost_status: ClassVar[int] = FAILED
     is_supervised: ClassVar[bool] = True
     prints_files: ClassVar[bool] = False
+    compilations: ClassVar[tuple[str, ...]] = ()
     shared: ClassVar[tuple[str, ...]] = ()
 
     color: str = option(
@@ -139,8 +141,7 @@ class Command:
     no_cache: bool = True
     oracle: str | None = None
     pairs: str | None = None
-    # Facts, which the process of the command finds out: the command has several units; the folder of the modules that
-    # it has compiled.
+    # Facts of the process of the command: it has several units; the folder of the modules that it has compiled.
     has_several: bool = False
     compiled: str | None = None
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
-from dialect_utils.execution.compilers import CPU, Compiled, InsideCompiler
+from dialect_utils.execution.compilers import CPU, Compiled, InsideCompiler, compile_inside
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.io.proto_edits import module_key
 from dialect_utils.ir import Module
@@ -87,15 +87,16 @@ class Compilation:
     """One program for a target, compiled again and again with other passes inside. A context manager.
 
     `before` is the compilation without passes, and `handed` are the modules that it hands over. Raises DiagnosticError
-    where the compiler rejects the program.
+    where the compiler rejects the program. A compilation with a `folder` writes the modules of all passes there.
     """
 
-    def __init__(self, module: Module, target: str, stage: str) -> None:
+    def __init__(self, module: Module, target: str, stage: str, folder: str = "") -> None:
         verify(module)
         check_known(module)
         self._text = in_dialect_of("stablehlo", module).text()
         platform = CPU if target == CPU else parse_target(target).platform
-        self._compiler = InsideCompiler(target, stage)
+        self._again = partial(compile_inside, self._text, target, stage)
+        self._compiler = InsideCompiler(target, stage, folder)
         compiled, handed = self._compiler.compile(self._text)
         found = (Handed.read(platform, data) for data in dict.fromkeys(handed))
         self.before, self.handed = Side(compiled), [each for each in found if not each.is_part]
@@ -106,8 +107,8 @@ class Compilation:
     def __exit__(self, *_: object) -> None:
         self._compiler.__exit__()
 
-    def insert(self, pipeline: Pipeline, require: str, seconds: float) -> Insertion:
-        """Compiles the program with passes.
+    def insert(self, pipeline: Pipeline, require: str | None, seconds: float, folder: str = "") -> Insertion:
+        """Compiles the program with passes; `require` is as for `rewrite`.
 
         Both compilations must hand over the same modules: the passes work between the two, and not in the compiler.
         Raises DiagnosticError where a pass's result is not given back, and where the compiler rejects a module.
@@ -116,10 +117,25 @@ class Compilation:
         pairs = zip(self.handed, done, strict=True)
         answers = {module_key(each.data): result.data for each, result in pairs if result.data}
         after = self.before
-        if answers:
-            again, handed = self._compiler.compile(self._text, answers)
+        if answers or folder:
+            kept = self._compiler.compile
+            again, handed = self._again(answers, folder) if folder else kept(self._text, answers)
             if not answers.keys() <= {*map(module_key, handed)}:
                 raise DiagnosticError(Diagnostic("the second compilation hands over other modules than the first"))
             after = Side(again)
         notes = tuple(note for result in done for note in result.notes)
         return Insertion(self.before, after, len(answers), len(self.handed), notes)
+
+
+def insert(
+    module: Module,
+    target: str,
+    stage: str,
+    pipeline: Pipeline,
+    require: str | None,
+    seconds: float,
+    folders: Sequence[str] = ("", ""),
+) -> Insertion:
+    """Compiles a program without passes and with them, each with its folder of `folders`, if it has one."""
+    with Compilation(module, target, stage, folders[0]) as compilation:
+        return compilation.insert(pipeline, require, seconds, folders[1])

@@ -60,10 +60,11 @@ class Rewritten:
     verdict: Verdict | None = None
 
 
-def rewrite(handed: Handed, pipeline: Pipeline, require: str, seconds: float) -> Rewritten:
+def rewrite(handed: Handed, pipeline: Pipeline, require: str | None, seconds: float) -> Rewritten:
     """Runs passes on a module, verifies the result, and proves it equal.
 
-    `require` is the weakest answer that suffices, as for `check`; `seconds` limit the comparison. The bytes keep
+    `require` is the weakest answer that suffices, as for `check`, None where the caller judges the result; `seconds`
+    limit the comparison. The bytes keep
     everything that the text does not say. Raises DiagnosticError where a pass rejects the module, and for a result
     that may not be given back.
     """
@@ -71,7 +72,7 @@ def rewrite(handed: Handed, pipeline: Pipeline, require: str, seconds: float) ->
     if not result.modified:
         return Rewritten(result.module, result.notes)
     _check_taken(handed, result.module)
-    verdict = _sufficient_verdict(handed.module, result.module, require, seconds)
+    verdict = None if require is None else _sufficient_verdict(handed.module, result.module, require, seconds)
     printed, changed = (hlo_text_to_proto(each.text()) for each in (handed.module, result.module))
     try:
         data = merge_protos(handed.data, printed, changed)

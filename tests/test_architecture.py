@@ -24,7 +24,7 @@ _BASE = tuple(f"dialect_utils.{name}" for name in ("text", "layout", "ops", "ir"
 # Shapes and layouts as values.
 _SHAPES = (
     "dialect_utils.text",
-    *(f"dialect_utils.layout.{name}" for name in ("element_type", "layout", "shape")),
+    *(f"dialect_utils.layout.{name}" for name in ("element_type", "layout", "shape", "type_names")),
 )
 
 
@@ -36,7 +36,10 @@ def _layout(*names: str) -> tuple[str, ...]:
 # so a package without a row may import nothing.
 _OF_TERMS = (
     *_BASE,
-    *(f"dialect_utils.{name}" for name in ("hlo.text", "execution", "verdict.certificate", "verdict.rules")),
+    *(
+        f"dialect_utils.{name}"
+        for name in ("hlo.text", "execution", "verdict.certificate", "verdict.entry", "verdict.rules")
+    ),
 )
 OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils": (),
@@ -45,6 +48,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils.layout": ("dialect_utils.text", "dialect_utils.layout"),  # its face names all of it
     "dialect_utils.layout.element_type": ("dialect_utils.text",),
     "dialect_utils.layout.layout": ("dialect_utils.text", "dialect_utils.layout.element_type"),
+    "dialect_utils.layout.type_names": ("dialect_utils.layout.element_type",),
     "dialect_utils.layout.shape": _SHAPES,
     "dialect_utils.layout.index": _layout("moves.pad_slice", "moves.plan", "moves.steps"),
     "dialect_utils.layout.moves": _layout("index", "proof.witnesses"),
@@ -270,7 +274,7 @@ def modules() -> Iterator[tuple[str, Path]]:
 ALLOWED_CIRCLES = {
     # A module holds computations, these instructions, and each knows what holds it.
     "dialect_utils.hlo": {"computation", "instruction", "module"},
-    "dialect_utils.stablehlo": {"function", "module", "operation", "value"},
+    "dialect_utils.stablehlo": {"function", "module", "operation"},
     # A term of an elementwise operation or a constant is lifted by a part of its own.
     "dialect_utils.verdict.field": {"constants", "elementwise", "lift"},
     # Terms are made by rules, and rules make terms.
@@ -449,6 +453,7 @@ PLANTED = {
     "dialect_utils.layout": "import dialect_utils.ir",
     "dialect_utils.layout.element_type": "from dialect_utils.layout.shape import Shape",
     "dialect_utils.layout.layout": "from dialect_utils.layout.shape import Shape",
+    "dialect_utils.layout.type_names": "from dialect_utils.layout.shape import Shape",
     "dialect_utils.layout.shape": "from dialect_utils.layout.picture import draw_shape",
     "dialect_utils.layout.index": "from dialect_utils.layout.moves.bitcast import classify_bitcast",
     "dialect_utils.layout.moves": "from dialect_utils.layout.text.parse import parse_shape",

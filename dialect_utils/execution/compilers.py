@@ -38,6 +38,7 @@ _WITHOUT_TRITON = "XLA_FLAGS=--xla_gpu_enable_triton_gemm=false leaves products 
 _MEMORY_BYTES = 64_000_000_000
 _DIGITS = 8
 _LARGEST_DUMP = 1_000_000_000
+_NOTHING: Mapping[bytes, bytes] = MappingProxyType({})
 # The packages of a platform's compiler, one of which is enough, what it is called, and the extra that installs it.
 _PACKAGES = {
     "tpu": (("libtpu",), "the TPU compiler, libtpu,", "relayout[tpu]", " (libtpu has a licence of its own)"),
@@ -135,28 +136,29 @@ def _version(target: Target) -> str:
 
 def compile_for(text: str, target: str | Target) -> Compiled:
     """Compiles StableHLO for a target, cpu included. Raises DiagnosticError without its compiler, and if it fails."""
-    found = None if target == CPU else parse_target(target)
-    if found is not None:
-        check_installed(found)
-    with closing(_Worker(found, wants_dump=True)) as worker:
-        figures, dump = _compiled_by(worker, text)
-    if figures.error:
-        raise _refused(CPU if found is None else found.name, figures)
-    return Compiled(dump, figures)
+    return compile_inside(text, target, "")[0]
+
+
+def compile_inside(
+    text: str, target: str | Target, stage: str, answers: Mapping[bytes, bytes] = _NOTHING, folder: str = ""
+) -> tuple[Compiled, list[bytes]]:
+    """Compiles StableHLO by an `InsideCompiler` of its own."""
+    with InsideCompiler(target, stage, folder) as compiler:
+        return compiler.compile(text, answers)
 
 
 class InsideCompiler:
     """A process that compiles programs for a target, cpu included, and hands over their modules. A context manager.
 
-    Raises DiagnosticError without the compiler.
+    With a `folder`, an absolute path, the compiler writes the module after every pass there. Raises DiagnosticError
+    without the compiler.
     """
 
-    def __init__(self, target: str, stage: str) -> None:
+    def __init__(self, target: str | Target, stage: str, folder: str = "") -> None:
         found = None if target == CPU else parse_target(target)
         if found is not None:
             check_installed(found)
-        self.target = CPU if found is None else found.name
-        self._worker = _Worker(found, wants_dump=True, stage=stage)
+        self._worker = _Worker(found, folder, wants_dump=True, stage=stage)
 
     def __enter__(self) -> InsideCompiler:
         return self
@@ -164,15 +166,15 @@ class InsideCompiler:
     def __exit__(self, *_: object) -> None:
         self._worker.close()
 
-    def compile(self, text: str, answers: Mapping[bytes, bytes] | None = None) -> tuple[Compiled, list[bytes]]:
-        """Compiles StableHLO, and returns also the modules that the compiler hands over, as HloModuleProtos.
+    def compile(self, text: str, answers: Mapping[bytes, bytes] = _NOTHING) -> tuple[Compiled, list[bytes]]:
+        """Compiles StableHLO, and returns also the modules that the compiler hands over in a stage, as HloModuleProtos.
 
         `answers` are modules to give back, by `module_key` of the module handed over. Raises DiagnosticError if the
         compiler fails, and where jax calls no passes for the target.
         """
-        figures, dump = _compiled_by(self._worker, text, answers or {})
+        figures, dump = _compiled_by(self._worker, text, answers)
         if figures.error:
-            raise _refused(self.target, figures)
+            raise _refused(self._worker.target, figures)
         return Compiled(dump, figures), self._worker.handed
 
 
@@ -192,9 +194,7 @@ def dump_passes(text: str, target: str, directory: str) -> None:
         raise _refused(name, figures)
 
 
-def _compiled_by(
-    worker: _Worker, text: str, answers: Mapping[bytes, bytes] = MappingProxyType({})
-) -> tuple[Figures, str]:
+def _compiled_by(worker: _Worker, text: str, answers: Mapping[bytes, bytes] = _NOTHING) -> tuple[Figures, str]:
     """Returns the figures and the dump of one program."""
     worker.begin(text, answers)
     with processes.waiting(processes.compiler_seconds):
@@ -230,7 +230,7 @@ class _Worker:
         self.channel: Channel | None = None
         self.deadline = 0.0
 
-    def begin(self, text: str, answers: Mapping[bytes, bytes] = MappingProxyType({})) -> None:
+    def begin(self, text: str, answers: Mapping[bytes, bytes] = _NOTHING) -> None:
         """Sends a program to the process, which `finish` then waits for."""
         self.deadline = time.monotonic() + processes.compiler_seconds
         if self.channel is None:

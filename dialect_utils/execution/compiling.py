@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from dialect_utils import sandbox
@@ -22,6 +23,7 @@ from dialect_utils.execution.hooks import Platform, hooked, lack_of
 from dialect_utils.execution.messages import PRINTED_FILE, Message, read_message, write_message
 from dialect_utils.hlo import parse_module
 from dialect_utils.io.proto_edits import module_key
+from dialect_utils.io.protos import find_proto
 from dialect_utils.layout.targets.gpu import described_gpu
 from dialect_utils.layout.targets.known import TARGETS, parse_target
 from dialect_utils.layout.targets.target import Target
@@ -41,6 +43,7 @@ _LARGEST_FILE = 2_000_000_000
 _FIGURES = ("argument", "output", "alias", "temp")
 # The ends of the names of two files that XLA:GPU prints.
 _OPTIMIZED, _BUFFERS = "gpu_after_optimizations.txt", "-buffer-assignment.txt"
+_OPTIMIZED_PROTO = "gpu_after_optimizations.hlo.pb"
 _ALLOCATION = re.compile(r"^allocation \d+: size (?P<size>\d+), (?P<kinds>.*):$", re.MULTILINE)
 
 
@@ -140,13 +143,12 @@ def _compiled(request: Message, folder: str) -> Message:
     text, description = (bytes(blob).decode() for blob in request.blobs[:2])
     name = request.header["target"]
     try:
-        if description and not folder:
-            return _printed_by_gpu_compiler(text, described_gpu(name, description))
-        target = described_gpu(name, description) if description else None if name == CPU else parse_target(name)
-        compiled = compile_module(text, target)
+        if description:
+            return _printed_by_gpu_compiler(text, described_gpu(name, description), folder)
+        compiled = compile_module(text, None if name == CPU else parse_target(name))
     except Exception as error:  # jaxlib raises errors of several kinds, and MLIR its own
         return Message(asdict(Figures(error=str(error) or type(error).__name__)), [b""])
-    costs = {} if description else compiled.cost_analysis()
+    costs = compiled.cost_analysis()
     found = {
         **memory_figures(compiled.get_compiled_memory_stats()),
         "accessed": round(costs.get("bytes accessed", 0.0)),
@@ -158,8 +160,8 @@ def _compiled(request: Message, folder: str) -> Message:
     return Message(found, [adapter.text_of(compiled.hlo_modules()[0]).encode() if request.header["dump"] else b""])
 
 
-def _printed_by_gpu_compiler(text: str, target: Target) -> Message:
-    """Compiles for a GPU as far as the optimized module and its buffers, which XLA prints.
+def _printed_by_gpu_compiler(text: str, target: Target, folder: str) -> Message:
+    """Compiles for a GPU as far as the optimized module and its buffers, which XLA prints, or writes into a folder.
 
     Machine code follows, which needs a program (ptxas) and a library of NVIDIA's: without them XLA ends with an error,
     which does not matter here. Raises what XLA raises where it printed no module.
@@ -167,13 +169,10 @@ def _printed_by_gpu_compiler(text: str, target: Target) -> Message:
     failure = None
     with adapter.printed() as parts:
         try:
-            compile_module(text, target, adapter.DUMP_OPTIONS)
+            compile_module(text, target, None if folder else adapter.DUMP_OPTIONS)
         except Exception as error:  # as in _answer
             failure = error
-    files = {found["name"]: found["text"] for found in PRINTED_FILE.finditer(b"".join(parts).decode(errors="replace"))}
-    dump, buffers = (
-        next((each for name, each in files.items() if name.endswith(end)), "") for end in (_OPTIMIZED, _BUFFERS)
-    )
+    dump, buffers = _written_in(folder) if folder else _printed_in(b"".join(parts).decode(errors="replace"))
     if not (dump and buffers):
         raise failure or ValueError("the compiler printed no optimized module")
     parameters, results = (
@@ -182,6 +181,18 @@ def _printed_by_gpu_compiler(text: str, target: Target) -> Message:
     )
     figures = {**_allocated(buffers), "parameters": parameters, "results": results}
     return Message(figures, [dump.encode()])
+
+
+def _printed_in(printed: str) -> list[str]:
+    files = {found["name"]: found["text"] for found in PRINTED_FILE.finditer(printed)}
+    return [next((each for name, each in files.items() if name.endswith(end)), "") for end in (_OPTIMIZED, _BUFFERS)]
+
+
+def _written_in(folder: str) -> list[str]:
+    """Returns the optimized module, with the constants that its text leaves out, and its buffers."""
+    dumps, buffers = ([*Path(folder).glob(f"*{end}")] for end in (_OPTIMIZED_PROTO, _BUFFERS))
+    texts = [adapter.hlo_text_from_proto(bytes(find_proto(each.read_bytes()).module)) for each in dumps[:1]]
+    return [*texts, *(each.read_text() for each in buffers[:1])] if dumps and buffers else ["", ""]
 
 
 def _allocated(buffers: str) -> dict[str, int]:

@@ -63,7 +63,7 @@ def name_of(parameter: Value) -> str:
     if isinstance(parameter, Instruction):
         return unescape(op_name_in(parameter.metadata))
     # Imported here: it loads MLIR.
-    from dialect_utils.stablehlo.value import StableHloValue
+    from dialect_utils.stablehlo.function import StableHloValue
 
     match = _LOCATION.match(str(parameter.mlir.location)) if isinstance(parameter, StableHloValue) else None
     return match[1] if match else ""

@@ -8,6 +8,9 @@ from functools import cached_property
 
 from dialect_utils.ir import Function, Module, Operand, Operation, Value
 from dialect_utils.ir.control_flow import joins_of
+from dialect_utils.layout import ArrayShape
+from dialect_utils.layout.moves.bitcast import byte_movement
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.memory.relayouts import Origin, find_origins
 from dialect_utils.memory.sharing import elements
 from dialect_utils.ops import DONE, SHARDINGS, UPDATE, Trait, by_opcode, has, named, split_asynchronous, with_trait
@@ -201,3 +204,45 @@ def opcode_of(node: Value) -> str:
 def firmness(opcode: str) -> int:
     """Returns how firmly an operation asks for the layouts of its operands, 0 for the firmest."""
     return _DEMANDING.get(opcode, len(_DEMANDING))
+
+
+# Moves of an array's elements by copies, transposes and reshapes, to compare them by
+
+
+def order_of(shape: ArrayShape) -> tuple[int, ...] | None:
+    """Returns the order of dimensions from minor to major, None for an array without a layout."""
+    return None if shape.layout is None else shape.layout.minor_to_major
+
+
+def is_same_move(one: Value, other: Value) -> bool:
+    """Is true for two copies into one order, and for two transposes of the same dimensions."""
+    if one.operation is None or other.operation is None or opcode_of(one) != opcode_of(other):
+        return False
+    if opcode_of(one) == "transpose":
+        return one.operation.step == other.operation.step
+    first, second = (next(each.shape.arrays(), None) for each in (one, other))
+    if opcode_of(one) != "copy" or first is None or second is None:
+        return False
+    return order_of(first) == order_of(second)
+
+
+def movement(node: Value) -> Plan | None:
+    """Returns the movement of elements in memory by a copy, transpose or reshape; None for layouts with tiles."""
+    operation = node.operation
+    if operation is None or not (operation.opcode == "copy" or has(operation.opcode, Trait.IS_STEP)):
+        return None
+    source, result = operation.operands[0].shape, node.shape
+    if not isinstance(source, ArrayShape) or not isinstance(result, ArrayShape) or not source.is_static:
+        return None
+    if any(each.layout is None or each.layout.tiles or each.layout.element_size_in_bits for each in (source, result)):
+        return None
+    steps = () if operation.step is None else (operation.step,)
+    movement = byte_movement(source, Plan(*source.type_and_dimensions, steps), result)
+    return movement if movement.steps else None
+
+
+def is_settled(node: Value) -> bool:
+    """Is true where the layouts of a move mean something: before layout assignment only default layouts do."""
+    assert node.operation is not None
+    layouts = [each.layout for shape in (node.operation.operands[0].shape, node.shape) for each in shape.arrays()]
+    return node.operation.opcode == "copy" or all(each is not None and each.is_descending for each in layouts)

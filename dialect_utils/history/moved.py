@@ -8,15 +8,15 @@ from typing import Literal
 
 from dialect_utils.history.flat import FORWARDING, FlatGraph, firmness, opcode_of
 from dialect_utils.history.tracing import Introduced
-from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.ir import Function, Value
 from dialect_utils.layout import ArrayShape
-from dialect_utils.layout.moves.bitcast import is_bitcast
-from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.memory import MemoryUsage
+from dialect_utils.memory.relayouts import Relayout, find_relayouts, kind_of_move, rank
+from dialect_utils.memory.rows import MoveKind
 from dialect_utils.memory.trips import trip_counts
-from dialect_utils.ops import DONE, Trait, has, named
+from dialect_utils.ops import Trait, has, named
 
-Kind = Literal["relayout", "copy", "memory space", "transpose", "reshape", "padded array", "instruction"]
+Kind = MoveKind | Literal["padded array", "instruction"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,8 @@ class Moved:
 def find_moved(graph: FlatGraph, usage: MemoryUsage) -> list[Moved]:
     """Returns the moved arrays and the padded arrays of a program, the most expensive first."""
     trips = trip_counts(usage.schedule)
-    found = {each.node: each for node in graph.nodes if (each := _moved(graph, node, usage, trips)) is not None}
+    moves = find_relayouts(usage.schedule, usage.allocation, graph.origin)
+    found = {each.node: _moved(each, usage) for each in moves}
     for buffer in usage.buffers:
         node = graph.source(buffer.value)
         shape = buffer.shape
@@ -54,8 +55,15 @@ def find_moved(graph: FlatGraph, usage: MemoryUsage) -> list[Moved]:
         if buffer.padding_bytes and shape.rank and is_made_there and node not in found:
             times = trips.get(_function(graph, node), 1)
             found[node] = Moved(node, "padded array", None, shape, 0, buffer.padding_bytes, times)
-    # A fusion that computes something else reads and writes its arrays in any case.
-    return sorted(found.values(), key=lambda each: (each.is_alone, each.cost), reverse=True)
+    return sorted(found.values(), key=lambda each: rank(each.kind, each.cost, is_alone=each.is_alone))
+
+
+def _moved(move: Relayout, usage: MemoryUsage) -> Moved:
+    outer = move.operation.results[0]
+    fusion = "" if move.node is outer else outer.name
+    padding = usage.allocation.held(move.result) - usage.allocation.payload(move.result)
+    row, size = move.row, move.row.bytes_read + move.row.bytes_written
+    return Moved(move.node, row.kind, move.source, move.result, size, padding, row.trips, fusion, move.is_alone)
 
 
 def describe(graph: FlatGraph, node: Value, usage: MemoryUsage) -> Moved | None:
@@ -65,45 +73,6 @@ def describe(graph: FlatGraph, node: Value, usage: MemoryUsage) -> Moved | None:
         return None
     padding = usage.allocation.held(shape) - usage.allocation.payload(shape)
     return Moved(node, "instruction", None, shape, 0, padding, trip_counts(usage.schedule).get(_function(graph, node)))
-
-
-def _moved(graph: FlatGraph, node: Value, usage: MemoryUsage, trips: dict[Function, int | None]) -> Moved | None:
-    operation = node.operation
-    if operation is None or not has(operation.opcode, Trait.MAY_BE_BITCAST):
-        return None
-    # A bitcast moves nothing, and the start of a copy moves what the done returns.
-    if operation.opcode in FORWARDING or operation.opcode.endswith(DONE):
-        return None
-    kind = kind_of_move(operation)
-    if kind is None:
-        return None
-    source, result = operation.operands[0].shape, next(node.shape.arrays())
-    assert isinstance(source, ArrayShape)
-    held = usage.allocation.held
-    caller = graph.caller(node.function) if graph.is_fused(node) else None
-    fusion = "" if caller is None else caller.results[0].name
-    is_alone = not fusion or all(
-        has(each.opcode, Trait.MAY_BE_BITCAST) or each.opcode in FORWARDING for each in node.function.operations
-    )
-    padding = held(result) - usage.allocation.payload(result)
-    times = trips.get(_function(graph, node), 1)
-    return Moved(node, kind, source, result, held(source) + held(result), padding, times, fusion, is_alone)
-
-
-def kind_of_move(operation: Operation) -> Kind | None:
-    """Returns the kind of a move, None for an operation that leaves every byte where it is or that is not a move."""
-    source, result = operation.operands[0].shape, next(operation.results[0].shape.arrays(), None)
-    if not isinstance(source, ArrayShape) or result is None:
-        return None
-    if has(operation.opcode, Trait.IS_STEP):
-        step = operation.step
-        is_still = step is not None and is_bitcast(source, Plan(*source.type_and_dimensions, (step,)), result)
-        return None if is_still else "transpose" if operation.opcode == "transpose" else "reshape"
-    one, other = source.layout, result.layout
-    if one is None or other is None or (one.minor_to_major, one.tiles) == (other.minor_to_major, other.tiles):
-        spaces = (each.memory_space if each is not None else 0 for each in (one, other))
-        return "memory space" if len(set(spaces)) > 1 else "copy"
-    return "relayout"
 
 
 def _function(graph: FlatGraph, node: Value) -> Function:

@@ -12,12 +12,13 @@ from itertools import pairwise
 from typing import Literal
 
 from dialect_utils.history.flat import FlatGraph, opcode_of
-from dialect_utils.history.moved import array_of, keeps_bytes, kind_of_move, reading, through_same_bytes
+from dialect_utils.history.moved import array_of, keeps_bytes, reading, through_same_bytes
 from dialect_utils.history.tracing import Introduced
 from dialect_utils.ir import Operation, Value
 from dialect_utils.ir.elementwise import is_elementwise
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.bitcast import classify_bitcast
+from dialect_utils.memory.relayouts import kind_of_move
 from dialect_utils.memory.sharing import written_in_place
 from dialect_utils.ops import IN_PLACE, named
 

@@ -12,8 +12,16 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from dialect_utils.history.flat import FlatGraph, firmness, first_known, opcode_of
-from dialect_utils.history.movement import is_same_move, is_settled, movement, order_of
+from dialect_utils.history.flat import (
+    FlatGraph,
+    firmness,
+    first_known,
+    is_same_move,
+    is_settled,
+    movement,
+    opcode_of,
+    order_of,
+)
 from dialect_utils.hlo.text.attributes import op_name_in
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Layout, Shape

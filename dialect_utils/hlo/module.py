@@ -22,9 +22,8 @@ from dialect_utils.hlo.text.attributes import (
     renamed,
 )
 from dialect_utils.hlo.text.header import Header
-from dialect_utils.ir import Builder, Function, Module, Operation, Value
+from dialect_utils.ir import Builder, Function, Module, Operation, Value, control_flow
 from dialect_utils.ir.assignments import Guarded, assign
-from dialect_utils.ir.control_flow import in_role_order
 from dialect_utils.layout import Shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, elided, error_at, meant
 from dialect_utils.text.input_file import collector_paused
@@ -363,7 +362,7 @@ class HloModule(Guarded, Module):
     def link_calls(self, item: Instruction) -> None:
         """Resolves the computations that an instruction calls by name; raises DiagnosticError for an unknown one."""
         called = []
-        for attribute, name in in_role_order(item.opcode, called_in(item.attribute_text)):
+        for attribute, name in control_flow.in_role_order(item.opcode, called_in(item.attribute_text)):
             computation = self._by_name.get(name)
             if computation is None:
                 hint = meant(name, self._by_name, sign="%")
@@ -428,25 +427,12 @@ def callees_first(computations: Sequence[Computation]) -> Sequence[Computation]:
     """
     if _is_callees_first(computations):
         return list(computations)
-    entered: set[Computation] = set()
-    order: dict[Computation, None] = {}
-    for start in computations:
-        stack = [] if start in entered else [(start, _calls(start))]
-        entered.add(start)
-        while stack:
-            computation, calls = stack[-1]
-            call = next((call for call in calls if call[1] not in order), None)
-            if call is None:
-                order[computation] = None
-                stack.pop()
-                continue
-            item, callee = call
-            if callee in entered:
-                message = f"%{callee.name} calls itself through %{item.name}"
-                raise DiagnosticError(Diagnostic(message, item.location))
-            entered.add(callee)
-            stack.append((callee, _calls(callee)))
-    return list(order)
+
+    def reject(operation: Operation, callee: Function) -> None:
+        message = f"%{callee.name} calls itself through %{operation.results[0].name}"
+        raise DiagnosticError(Diagnostic(message, operation.location))
+
+    return list(map(as_computation, control_flow.callees_first(computations, reject)))
 
 
 def _is_callees_first(computations: Sequence[Computation]) -> bool:
@@ -457,7 +443,3 @@ def _is_callees_first(computations: Sequence[Computation]) -> bool:
         if any(caller.computation in passed for caller in computation.callers):
             return False
     return True
-
-
-def _calls(computation: Computation) -> Iterator[tuple[Instruction, Computation]]:
-    return iter([(item, callee) for item in computation.instructions for callee in item.called])

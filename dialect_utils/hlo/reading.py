@@ -20,6 +20,7 @@ from dialect_utils.hlo.text.tokens import RESERVED, Token
 from dialect_utils.ir.assignments import assign
 from dialect_utils.layout import Shape, TupleShape, parse_shape
 from dialect_utils.ops import HLO_NAMES, is_opcode, opcode_of
+from dialect_utils.ops.control import subshape
 from dialect_utils.ops.inference import Called, ShapeError, infer_shape, is_compatible
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, meant, without_comments
 
@@ -134,15 +135,6 @@ class ReadingContext:
         return error_at(self.source, opcode.span, f"unknown opcode {opcode.text}", hint)
 
 
-def element_at(shape: Shape, path: Sequence[int]) -> Shape | None:
-    """Returns the shape of a nested tuple element, (1, 0) for `%t#1#0`, or None where the tuple has none."""
-    for index in path:
-        if not isinstance(shape, TupleShape) or index >= len(shape.elements):
-            return None
-        shape = shape.elements[index]
-    return shape
-
-
 class OperandReader:
     """The reader of the operands of one computation's instructions.
 
@@ -183,7 +175,7 @@ class OperandReader:
             position = match.end()
         paths = [[int(part) for part in match[3].split("#")[1:]] for match in matches]
         values = [self.visible[match[2]] for match in matches]
-        if any(element_at(value.shape, path) is None for value, path in zip(values, paths, strict=True)):
+        if any(subshape(value.shape, path) is None for value, path in zip(values, paths, strict=True)):
             return None
         hidden: list[_Hidden] = []
         operands = tuple([self._element(v, path, None, hidden) for v, path in zip(values, paths, strict=True)])
@@ -259,7 +251,7 @@ class OperandReader:
             path = [
                 int(each.text) for each in text.path[: position + 1] if each.text.isdecimal() and len(each.text) < 10
             ]
-            if len(path) <= position or element_at(item.shape, path) is None:
+            if len(path) <= position or subshape(item.shape, path) is None:
                 message = f"%{name.text} has no element #{'#'.join(each.text for each in text.path[: position + 1])}"
                 note = Diagnostic(f"its shape is {item.shape}", item.location, "note")
                 raise DiagnosticError(Diagnostic(message, Location(self.source, token.span), notes=(note,)))

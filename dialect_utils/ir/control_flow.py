@@ -6,7 +6,7 @@ parameter or result that receives each value. No other module decides which func
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from dialect_utils.ir import Function, Join, Module, Operand, Operation, Passed, Value, Yielded
 from dialect_utils.ops import DONE, START, UPDATE, Trait, has, opcode_of, split_asynchronous, with_trait
@@ -188,25 +188,38 @@ def _begun(function: Function, seen: set[Function]) -> Sequence[Operation]:
     return function.operations
 
 
+def callees_first(
+    functions: Iterable[Function], on_cycle: Callable[[Operation, Function], None] = lambda *_: None
+) -> list[Function]:
+    """Returns functions and all that they call, each one after its callees.
+
+    `on_cycle` gets each call that closes a cycle, with the function that calls itself through it.
+    """
+    order: dict[Function, None] = {}
+    for start in functions:
+        # An explicit stack: calls may nest deeper than Python's recursion limit.
+        stack = [] if start in order else [(start, _calls_in(start))]
+        entered = {start}
+        while stack:
+            function, calls = stack[-1]
+            operation, called = next(calls, (None, function))
+            if operation is None:
+                order[function] = None
+                entered.discard(function)
+                stack.pop()
+            elif called in entered:
+                on_cycle(operation, called)
+            elif called not in order:
+                entered.add(called)
+                stack.append((called, _calls_in(called)))
+    return list(order)
+
+
 def recursive_call(module: Module) -> Operation | None:
     """Returns an operation that closes a cycle of calls, or None; XLA's call graph overflows the stack on a cycle."""
-    finished: set[Function] = set()
-    for function in module.functions:
-        # An explicit stack: calls may nest deeper than Python's recursion limit.
-        stack = [] if function in finished else [(function, _calls_in(function))]
-        entered = {function}
-        while stack:
-            call = next(stack[-1][1], None)
-            if call is None:
-                function = stack.pop()[0]
-                finished.add(function)
-                entered.discard(function)
-            elif call[1] in entered:
-                return call[0]
-            elif call[1] not in finished:
-                entered.add(call[1])
-                stack.append((call[1], _calls_in(call[1])))
-    return None
+    found: list[Operation] = []
+    callees_first(module.functions, lambda operation, _: found.append(operation))
+    return found[0] if found else None
 
 
 def remove_uncalled(module: Module) -> None:

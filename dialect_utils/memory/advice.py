@@ -19,7 +19,7 @@ from dialect_utils.layout.targets.known import default_layout
 from dialect_utils.memory.allocation import Allocation, PaddedDimension, padded_dimensions
 from dialect_utils.memory.buffers import Buffer
 from dialect_utils.memory.cost import is_scratch
-from dialect_utils.memory.relayouts import Origin, Relayout, moving_transpose, orders_without
+from dialect_utils.memory.relayouts import Origin, Relayout, orders_without
 from dialect_utils.memory.sharing import ALIASING, written_in_place
 from dialect_utils.memory.usage import MemoryUsage
 from dialect_utils.ops import Trait, has, named, with_trait
@@ -251,14 +251,14 @@ def _entry_copies(module: Module, relayouts: Sequence[Relayout], *, is_gpu: bool
     parameters = {value: number for number, value in enumerate(module.entry.parameters)}
     for relayout in relayouts:
         value = relayout.operation.operands[0]
-        if value not in parameters or relayout.bytes_written > relayout.bytes_read:
+        if value not in parameters or relayout.row.bytes_written > relayout.row.bytes_read:
             continue
         if (orders := orders_without(relayout)) is None:
             continue
         name = relayout.operation.results[0].name
         # A program chooses the layout of an argument, not its memory.
         wanted = relayout.result.in_default_memory
-        if moving_transpose(relayout.operation) is None:
+        if relayout.row.kind == "relayout":
             if wanted.element_type != relayout.source.element_type or wanted == relayout.source.in_default_memory:
                 continue
             text = f"hand it over as {wanted}: {name} would not copy it"
@@ -267,7 +267,7 @@ def _entry_copies(module: Module, relayouts: Sequence[Relayout], *, is_gpu: bool
             text = f"hand it over as Format(Layout(major_to_minor={order}), sharding): {name} would not move it"
         else:
             continue
-        yield Advice("entry copy", f"argument {parameters[value]}", text, relayout.bytes_written)
+        yield Advice("entry copy", f"argument {parameters[value]}", text, relayout.row.bytes_written)
 
 
 def _is_only_read(value: Value) -> bool:
@@ -337,14 +337,14 @@ def _is_read_backward(value: Value, origin: Callable[[Operation], Origin]) -> bo
 
 def _cancelling(relayouts: Sequence[Relayout]) -> Iterator[Advice]:
     """Yields advice for two relayouts in a row that end in the first one's source layout."""
-    by_result = {relayout.operation.results[0]: relayout for relayout in relayouts if relayout.kind == "relayout"}
+    by_result = {relayout.operation.results[0]: relayout for relayout in relayouts if relayout.row.changes_layout}
     for second in by_result.values():
         first = by_result.get(second.operation.operands[0])
         if first is None or not _is_same(first.source, second.result):
             continue
         names = f"{first.operation.results[0].name}, {second.operation.results[0].name}"
         text = f"{first.source} becomes {first.result} and is the same again"
-        yield Advice("cancelling relayouts", names, text, first.total_bytes + second.total_bytes)
+        yield Advice("cancelling relayouts", names, text, first.row.total_bytes + second.row.total_bytes)
 
 
 def _is_same(one: ArrayShape, other: ArrayShape) -> bool:

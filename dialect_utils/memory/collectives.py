@@ -19,7 +19,7 @@ from dialect_utils.memory.rows import CollectiveRow
 from dialect_utils.memory.trips import trip_count
 from dialect_utils.ops import DONE, UPDATE, Trait, by_opcode, has, named, split_asynchronous, with_trait
 from dialect_utils.ops.device_counts import Devices, devices_of
-from dialect_utils.ops.groups import device_lists, device_text, try_groups
+from dialect_utils.ops.sharding import device_lists, device_text, try_groups
 
 _SUM, _REDUCE = "stablehlo.cross-replica-sum", "all-reduce"
 _PERMUTE = "collective-permute"

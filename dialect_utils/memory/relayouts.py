@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from dialect_utils.hlo.text.attributes import op_name_in
-from dialect_utils.ir import Function, Module, Operation, Value
+from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape
+from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.memory.allocation import Allocation
+from dialect_utils.memory.rows import COPY, PREFETCH, MoveKind, RelayoutRow
 from dialect_utils.memory.schedule import Schedule
-from dialect_utils.memory.sharing import behind
 from dialect_utils.memory.trips import trip_counts
-from dialect_utils.ops import Trait, opcode_of, with_trait
+from dialect_utils.ops import DONE, UPDATE, Trait, has, opcode_of, split_asynchronous, with_trait
 from dialect_utils.text import Diagnostic
 
 _SOURCE = re.compile(r'\bsource_file="((?:[^"\\]++|\\.)*+)"(?:.*?\bsource_line=(\d+))?')
@@ -28,11 +29,11 @@ _FRAME_ID = re.compile(r"\bstack_frame_id=(\d+)")
 _FILE_NAME = re.compile(r'^(\d+) "(.*)"$', re.MULTILINE)
 _FILE_LOCATION = re.compile(r"^(\d+) \{file_name_id=(\d+)(?: function_name_id=\d+)?(?: line=(\d+))?", re.MULTILINE)
 _FRAME = re.compile(r"^(\d+) \{file_location_id=(\d+)", re.MULTILINE)
-Kind = Literal["relayout", "memory space"]
 # Data movement at positions that the text fixes; also a fusion whose body holds nothing else.
 _MOVES = frozenset(name for name in with_trait(Trait.MOVES_DATA) if opcode_of(name).indices is None)
 # Operations that change layouts, alone or as the root of a fusion.
-_LAYOUT_CHANGES = with_trait(Trait.MAY_BE_BITCAST | Trait.MOVES_DATA) | {"slice"}
+_SLICE = "slice"
+_LAYOUT_CHANGES = with_trait(Trait.MAY_BE_BITCAST | Trait.MOVES_DATA) | {_SLICE}
 # Operations that move no bytes: their results are the bytes of an earlier operation.
 _FORWARDING = with_trait(Trait.ALIASES) | {"copy-done", "slice-done"}
 # The search for named neighbours passes at most this many operations that move no bytes.
@@ -97,127 +98,132 @@ def _frames(text: str) -> dict[int, tuple[str, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Relayout:
-    """One operation that writes an array under another layout, or into another memory space.
+    """One operation that writes an array under another layout, to another buffer, or into another memory space.
 
-    `trips` counts its executions by the loops around it, None where the text does not say a count.
+    `node` is the result of the operation that moves, in the body of `operation` where that is a fusion; `is_alone` is
+    false where the fusion computes something else, too. `row` has the same as plain values.
     """
 
     operation: Operation
-    kind: Kind
+    node: Value
     source: ArrayShape
     result: ArrayShape
-    bytes_read: int
-    bytes_written: int
-    origin: Origin
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-    depth: int
-    trips: int | None
+    row: RelayoutRow
+    is_alone: bool
 
-    @property
-    def total_bytes(self) -> int:
-        """Returns the bytes read and written, times the trips where they are known."""
-        return (self.bytes_read + self.bytes_written) * (self.trips or 1)
+
+def rank(kind: str, size: int, *, is_alone: bool) -> tuple[bool, bool, int]:
+    """Returns the sort key: a fusion that also computes reads and writes in any case, and prefetches overlap."""
+    return not is_alone, kind == PREFETCH, -size
 
 
 def find_relayouts(
     schedule: Schedule, allocation: Allocation, origin: Callable[[Operation], Origin]
 ) -> tuple[Relayout, ...]:
-    """Returns the relayouts in a schedule, those that move the most bytes first."""
+    """Returns the moves in a schedule, those that move the most bytes first, the ones to other memory spaces last."""
     trips = trip_counts(schedule)
     found = []
     for function in schedule.spans:
         for operation in function.operations:
-            moved = _moved(operation)
-            if moved is None:
-                continue
-            source, result, kind = moved
-            read, written = allocation.held(source), allocation.held(result)
-            if operation.opcode.startswith("slice"):
-                read = min(read, written)
-            before, after = (tuple(_names(operation, origin, near)) for near in (operations_before, operations_after))
-            location, loops = origin(operation), (schedule.depth[function], trips[function])
-            found.append(Relayout(operation, kind, source, result, read, written, location, before, after, *loops))
-    return tuple(sorted(found, key=lambda each: -each.total_bytes))
+            for each, is_alone in _moving(operation):
+                if (moved := _moved(each)) is None:
+                    continue
+                source, result, kind = moved
+                read, written = allocation.held(source), allocation.held(result)
+                row = RelayoutRow(
+                    operation.results[0].name,
+                    operation.opcode,
+                    kind,
+                    str(source),
+                    str(result),
+                    min(read, written) if each.opcode.startswith(_SLICE) else read,
+                    written,
+                    schedule.depth[function],
+                    trips[function],
+                    tuple(_names(operation, origin, operations_before)),
+                    tuple(_names(operation, origin, operations_after)),
+                    *origin(operation),
+                )
+                found.append(Relayout(operation, each.results[0], source, result, row, is_alone))
+    return tuple(sorted(found, key=lambda each: rank(each.row.kind, each.row.total_bytes, is_alone=each.is_alone)))
 
 
-def _moved(operation: Operation) -> tuple[ArrayShape, ArrayShape, Kind] | None:
-    """Returns (source, result, kind) of an operation that only changes layout or memory space, else None."""
-    if operation.opcode in ("copy-done", "slice-done"):
-        started = operation.operands[0].operation
-        return _move(started.operands[0], operation.results[0]) if started is not None else None
-    if operation.opcode in _LAYOUT_CHANGES:
-        return _move(operation.operands[0], operation.results[0], moving_transpose(operation))
-    if operation.opcode == "fusion":
-        number = _only_moves(operation.called[0])
-        if number is not None:
-            return _move(operation.operands[number], operation.results[0], moving_transpose(operation))
-    return None
+def _moving(operation: Operation) -> Iterator[tuple[Operation, bool]]:
+    """Yields the operations that may move an array, in a fusion each one, and whether the fusion computes nothing."""
+    body = list(_fused(operation))
+    is_alone = body == [operation] or all(each.opcode in _MOVES or each.opcode in _FORWARDING for each in body)
+    for each in body:
+        base, phase = split_asynchronous(each.opcode)
+        # A fusion that computes reads a part of its operand in any case.
+        if base in _LAYOUT_CHANGES and phase not in (UPDATE, DONE) and (is_alone or base != _SLICE):
+            yield each, is_alone
 
 
-def moving_transpose(operation: Operation) -> Operation | None:
-    """Returns a transpose that moves elements: the operation itself, or one in a fusion; None where there is none.
+def _fused(operation: Operation) -> Iterator[Operation]:
+    """Yields the operations of a fusion and of the fusions in it, of any other operation itself."""
+    if operation.opcode != "fusion":
+        yield operation
+        return
+    for each in operation.called[0].operations:
+        yield from _fused(each)
 
-    XLA:GPU writes copies into other layouts so. Tiles tell about the moves of TPUs.
-    """
-    moves = operation.called[0].operations if operation.opcode == "fusion" else (operation,)
-    for each in moves:
-        source, result = each.operands[0].shape if each.operands else None, each.results[0].shape
-        step = each.step if each.opcode == "transpose" else None
-        if step is None or not isinstance(source, ArrayShape) or not isinstance(result, ArrayShape):
-            continue
-        # Imported here: most modules have no such transposes.
-        from dialect_utils.layout.moves.bitcast import is_bitcast
-        from dialect_utils.layout.moves.plan import Plan
 
-        is_tiled = source.layout is None or bool(source.layout.tiles)
-        if not is_tiled and not is_bitcast(source, Plan(*source.type_and_dimensions, (step,)), result):
-            return each
-    return None
+def _moved(operation: Operation) -> tuple[ArrayShape, ArrayShape, MoveKind] | None:
+    """Returns (source, result, kind) of an operation that moves an array, None for one that leaves each byte."""
+    done = (user for user in operation.results[0].users if user.opcode.endswith(DONE))
+    source, result = operation.operands[0].shape, next(next(done, operation).results[0].shape.arrays(), None)
+    if not isinstance(source, ArrayShape) or result is None:
+        return None
+    if not operation.opcode.startswith(_SLICE):
+        kind = kind_of_move(operation)
+        return None if kind is None else (source, result, kind)
+    # A slice copies its part in any case, and the tiles of a part may be smaller.
+    kind = _change(*(each.with_layout(each.layout and each.layout.replace(tiles=())) for each in (source, result)))
+    return None if kind == COPY else (source, result, kind)
+
+
+def kind_of_move(operation: Operation) -> MoveKind | None:
+    """Returns the kind of a move, None for an operation that leaves every byte where it is or that is not a move."""
+    source, result = operation.operands[0].shape, next(operation.results[0].shape.arrays(), None)
+    if not isinstance(source, ArrayShape) or result is None or operation.opcode in _FORWARDING:
+        return None
+    if not has(operation.opcode, Trait.IS_STEP):
+        return _change(source, result)
+    # Imported here: most modules have no such operations.
+    from dialect_utils.layout.moves.bitcast import is_bitcast
+    from dialect_utils.layout.moves.plan import Plan
+
+    step = operation.step
+    is_still = step is not None and is_bitcast(source, Plan(*source.type_and_dimensions, (step,)), result)
+    return None if is_still else "transpose" if operation.opcode == "transpose" else "reshape"
+
+
+def _change(source: ArrayShape, result: ArrayShape) -> MoveKind:
+    one, other = source.layout, result.layout
+    if one is None or other is None or (one.minor_to_major, one.tiles) == (other.minor_to_major, other.tiles):
+        spaces = (each.memory_space if each is not None else 0 for each in (one, other))
+        return PREFETCH if len(set(spaces)) > 1 else COPY
+    return "relayout"
 
 
 def orders_without(move: Relayout) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Returns the minor_to_major of its source, and that of its result, with which a move is needless; None if unknown.
 
-    A transpose of arrays in descending order moves the source to its `dimensions`.
+    A transpose of arrays in descending order moves the source to its `dimensions`: XLA:GPU writes copies into other
+    layouts so. Tiles tell about the moves of TPUs.
     """
-    source, result = move.source, move.result
-    if move.kind != "relayout" or source.layout is None or result.layout is None:
+    source, result, moving = move.source, move.result, move.node.operation
+    if source.layout is None or result.layout is None:
         return None
-    if (transpose := moving_transpose(move.operation)) is None:
+    if move.row.kind == "relayout":
         is_same = source.dimensions == result.dimensions
         return (result.layout.minor_to_major, source.layout.minor_to_major) if is_same else None
-    order = transpose.ints("dimensions") or ()
-    is_whole = transpose.operands[0].shape == source and source.layout.is_descending and result.layout.is_descending
-    return (order[::-1], tuple(order.index(i) for i in range(len(order)))[::-1]) if is_whole else None
-
-
-def _move(
-    source: Value, result: Value, transpose: Operation | None = None
-) -> tuple[ArrayShape, ArrayShape, Kind] | None:
-    before, after = source.shape, result.shape
-    if not isinstance(before, ArrayShape) or not isinstance(after, ArrayShape):
+    outer = (each.shape for each in (move.operation.operands[0], move.operation.results[0]))
+    step = None if moving is None else moving.step
+    if step is None or step.order is None or source.layout.tiles or (source, result) != tuple(outer):
         return None
-    one, other = before.layout, after.layout
-    if one is None or other is None:
-        return None
-    if transpose is not None or (one.minor_to_major, one.tiles) != (other.minor_to_major, other.tiles):
-        return before, after, "relayout"
-    return (before, after, "memory space") if one.memory_space != other.memory_space else None
-
-
-def _only_moves(body: Function) -> int | None:
-    """Returns the number of the parameter that a fusion only moves, or None for other fusions."""
-    root = behind(body.results[0], ("bitcast",)).operation
-    if root is None or root.opcode not in _LAYOUT_CHANGES:
-        return None
-    if any(each.opcode not in _MOVES and each.opcode not in _FORWARDING for each in body.operations):
-        return None
-    value: Value = root.operands[0]
-    while (operation := value.operation) is not None and operation.operands:
-        value = operation.operands[0]
-    parameters = list(body.parameters)
-    return parameters.index(value) if value in parameters else None
+    is_whole = source.layout.is_descending and result.layout.is_descending
+    return (step.order[::-1], inverse_permutation(step.order)[::-1]) if is_whole else None
 
 
 def operations_before(operation: Operation) -> Iterator[Operation]:

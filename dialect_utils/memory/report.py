@@ -149,13 +149,14 @@ class MemoryReport:
 
     @cached_property
     def moves(self) -> tuple[Relayout, ...]:
-        """Returns the moves of data to another layout or memory space, the most bytes first."""
-        return find_relayouts(self.usage.schedule, self._allocation, self._origin)
+        """Returns the moves of data, those to another layout or buffer first, and of these the most bytes first."""
+        found = find_relayouts(self.usage.schedule, self._allocation, self._origin)
+        return tuple(each for each in found if each.is_alone)
 
     @cached_property
     def relayouts(self) -> tuple[RelayoutRow, ...]:
         """Returns a row for everything in `moves`."""
-        return tuple(map(_relayout_row, self.moves))
+        return tuple(each.row for each in self.moves)
 
     @cached_property
     def collectives(self) -> tuple[CollectiveRow, ...]:
@@ -303,20 +304,3 @@ class MemoryReport:
             is_at_peak,
             *origin,
         )
-
-
-def _relayout_row(each: Relayout) -> RelayoutRow:
-    return RelayoutRow(
-        each.operation.results[0].name,
-        each.operation.opcode,
-        each.kind,
-        str(each.source),
-        str(each.result),
-        each.bytes_read,
-        each.bytes_written,
-        each.depth,
-        each.trips,
-        each.before,
-        each.after,
-        *each.origin,
-    )

@@ -6,16 +6,18 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Protocol
 
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.targets.known import parse_target, targets_like
-from dialect_utils.memory.messages import MessageAllocation
-from dialect_utils.memory.relayouts import Origin
 from dialect_utils.memory.usage import MemoryUsage
 from dialect_utils.text import format_bytes, format_share
 
 Role = Literal["argument", "output", "temporary"]
+MoveKind = Literal["relayout", "copy", "memory space", "transpose", "reshape"]
+# Moves that change no layout: to another buffer, and to another memory space.
+COPY: MoveKind = "copy"
+PREFETCH: MoveKind = "memory space"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class RelayoutRow:
 
     name: str
     opcode: str
-    kind: str
+    kind: MoveKind
     source: str
     result: str
     bytes_read: int
@@ -63,6 +65,11 @@ class RelayoutRow:
     def total_bytes(self) -> int:
         """Returns the bytes read and written in all trips; an unknown number of trips counts once."""
         return (self.bytes_read + self.bytes_written) * (self.trips or 1)
+
+    @property
+    def changes_layout(self) -> bool:
+        """Is true for a move to another layout, false for one to another buffer or memory space."""
+        return self.kind not in (COPY, PREFETCH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +180,15 @@ def grouped(rows: Iterable[BufferRow]) -> list[Group]:
     return [Group(tuple(group)) for group in found.values()]
 
 
-# Values with a location in the user's program.
-_Located = BufferRow | RelayoutRow | CostRow | CollectiveRow | MessageAllocation | Origin
+class _Located(Protocol):
+    """A value with a location in the user's program."""
+
+    @property
+    def op_name(self) -> str: ...
+    @property
+    def source_file(self) -> str: ...
+    @property
+    def source_line(self) -> int: ...
 
 
 def place(row: _Located) -> str:

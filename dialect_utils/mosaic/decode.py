@@ -157,8 +157,8 @@ def _op(described: Mapping[str, Any], values: dict[int, KernelValue]) -> KernelO
 
 def _defined(described: Sequence[Any], values: dict[int, KernelValue]) -> tuple[KernelValue, ...]:
     made = [
-        KernelValue(number, Type(it["kind"], it["element"], tuple(it["dimensions"]), it["space"], it["text"]))
-        for number, it in described
+        KernelValue(number, Type(kind, element, tuple(dimensions), space, text))
+        for number, (kind, element, dimensions, space, text) in described
     ]
     values.update((value.number, value) for value in made)
     return tuple(made)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Layout
 from dialect_utils.layout.targets.known import tile_for
+from dialect_utils.layout.type_names import element_type_name
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
 Attribute = Any
@@ -19,15 +20,6 @@ Kind = Literal["scalar", "vector", "memref", "other"]
 
 # ShapedType::kDynamic of MLIR: a grid bound that is an operand of the call.
 DYNAMIC = -(2**63)
-# Element types of XLA by MLIR's names. Integers without a sign are read as signed; an index is 32 bits wide on a TPU.
-_FLOATS = "f16 bf16 f32 f64 f8E4M3FN f8E4M3 f8E4M3FNUZ f8E4M3B11FNUZ f8E5M2 f8E5M2FNUZ f8E3M4 f8E8M0FNU f4E2M1FN"
-_SIGNS = (("i", "s"), ("si", "s"), ("ui", "u"))
-_ELEMENTS = {
-    "index": "s32",
-    "i1": "pred",
-    **{name: name.lower() for name in _FLOATS.split()},
-    **{f"{mlir}{bits}": f"{xla}{bits}" for mlir, xla in _SIGNS for bits in (2, 4, 8, 16, 32, 64)},
-}
 DEFAULT_TARGET = "tpu-v5e"
 
 
@@ -181,10 +173,8 @@ class Kernel:
 
 
 def try_element_type(name: str) -> ElementType | None:
-    """Returns XLA's element type of MLIR's name, or None; semaphores count in 32 bits."""
-    if "semaphore" in name:
-        return ELEMENT_TYPES["s32"]
-    found = _ELEMENTS.get(name)
+    """Returns XLA's element type of MLIR's name, or None; on a TPU semaphores count, and indices are, in 32 bits."""
+    found = "s32" if name == "index" or "semaphore" in name else element_type_name(name)
     return None if found is None else ELEMENT_TYPES[found]
 
 
@@ -227,19 +217,10 @@ def _references(kernel: Kernel, target: str) -> Iterator[str]:
     windows = list(kernel.windows) or [Window()] * len(kernel.windowed)
     last = len(kernel.references) - kernel.scratch
     for position, reference in enumerate(kernel.references):
-        number = f"%arg{len(kernel.grid) + position}"
-        if position < kernel.scalar_prefetch:
-            yield f"{number:<7} prefetch  {_block(reference, target)}"
-        elif position < last:
-            window = windows[position - kernel.scalar_prefetch]
-            yield f"{number:<7} operand   {_block(reference, target)}{_describe_window(window)}"
-        else:
-            yield f"{number:<7} scratch   {_block(reference, target)}"
-
-
-def _block(reference: KernelValue, target: str) -> str:
-    shape = block_shape(reference.type, target)
-    return f"{reference.type if shape is None else shape} in {reference.type.memory_space or 'memory'}"
+        role = "prefetch" if position < kernel.scalar_prefetch else "operand" if position < last else "scratch"
+        window = _describe_window(windows[position - kernel.scalar_prefetch]) if role == "operand" else ""
+        shape, number = block_shape(reference.type, target) or reference.type, f"%arg{len(kernel.grid) + position}"
+        yield f"{number:<7} {role:<9} {shape} in {reference.type.memory_space or 'memory'}{window}"
 
 
 def _describe_window(window: Window) -> str:

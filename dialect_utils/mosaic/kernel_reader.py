@@ -94,20 +94,16 @@ def _names(attributes: Any) -> Iterable[str]:
     return [item if isinstance(item, str) else item.name for item in attributes]
 
 
-def _type(found: ir.Type) -> dict[str, Any]:
+def _type(found: ir.Type) -> list[Any]:
     """Describes a type: kind, element, dimensions, memory space, text."""
     text = str(found)
     if isinstance(found, ir.MemRefType):
         space = str(found.memory_space or "").removeprefix(_MEMORY_SPACE).removesuffix(">")
-        return _described("memref", str(found.element_type), found.shape, space, text)
+        return ["memref", str(found.element_type), list(found.shape), space, text]
     if isinstance(found, ir.VectorType):
-        return _described("vector", str(found.element_type), found.shape, "", text)
+        return ["vector", str(found.element_type), list(found.shape), "", text]
     is_scalar = isinstance(found, ir.IntegerType | ir.IndexType | ir.FloatType)
-    return _described("scalar" if is_scalar else "other", text, (), "", text)
-
-
-def _described(kind: str, element: str, dimensions: Iterable[int], space: str, text: str) -> dict[str, Any]:
-    return {"kind": kind, "element": element, "dimensions": list(dimensions), "space": space, "text": text}
+    return ["scalar" if is_scalar else "other", text, [], "", text]
 
 
 def _attribute(found: ir.Attribute) -> Any:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dialect_utils.layout import ELEMENT_TYPES, Pad, Step
 from dialect_utils.ops.domain import V
 from dialect_utils.ops.positions import gather_positions, pad_into, stepped, window_positions
-from dialect_utils.ops.window import WindowDimension
+from dialect_utils.ops.window import WindowDimension, Windows
 
 # Steps have the same sizes for every element type, but for those that regroup bits.
 _ANY_TYPE = ELEMENT_TYPES["u8"]
@@ -139,25 +139,17 @@ class ArrayDomain(Generic[V]):
         index = window_positions(window, self.dimensions(array), sizes)
         return self.select(lambda a, p: np.append(a, p)[index], array, padding)
 
-    def convolve(
-        self,
-        operation: Any,
-        lhs: V,
-        rhs: V,
-        window: Sequence[WindowDimension],
-        groups: int,
-        sizes: tuple[int, ...],
-        has_padding: bool,
-    ) -> V:
+    def convolve(self, windows: Windows, lhs: V, rhs: V, groups: int) -> V:
         """Returns a convolution as a contraction of patches.
 
         `lhs` is [batch, feature, *spatial], `rhs` [output, input, *spatial]; `groups` is the number of feature
-        groups, and the window is not reversed. With `has_padding` padding is multiplied, as 0; else it takes no part.
+        groups, and the window is not reversed.
         """
+        sizes = windows.sizes
         outputs, inputs, *kernel = self.dimensions(rhs)
         batch, _, *spatial = self.dimensions(lhs)
         self.spend(prod(sizes) * inputs * prod(kernel))
-        index = window_positions(window, spatial, sizes[2:])
+        index = window_positions(windows.window, spatial, sizes[2:])
         places, offsets = index.shape
 
         def patches(a: NDArray[Any]) -> NDArray[Any]:
@@ -173,7 +165,8 @@ class ArrayDomain(Generic[V]):
             return a.reshape(groups, batch, places, outputs // groups).transpose(1, 0, 3, 2).reshape(sizes)
 
         present = np.tile(index < prod(spatial), (batch, inputs))
-        return self.convolved(operation, lhs, rhs, Patches(patches, kernels, assembled, present, has_padding))
+        joined = Patches(patches, kernels, assembled, present, windows.has_padding)
+        return self.convolved(windows.operation, lhs, rhs, joined)
 
     def convolved(self, operation: Any, lhs: V, rhs: V, patches: Patches) -> V:
         """Returns a convolution from its patches."""

@@ -33,7 +33,6 @@ from dialect_utils.ops.declaration import (
 from dialect_utils.ops.devices import check_pairs, subgroup_size
 from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
 from dialect_utils.ops.factors import Factor, Kind, aligned, of_each_array, result_positions
-from dialect_utils.ops.groups import device_lists
 from dialect_utils.ops.inference import (
     Instance,
     ShapeError,
@@ -48,6 +47,7 @@ from dialect_utils.ops.inference import (
     second_array,
     written_only,
 )
+from dialect_utils.ops.sharding import device_lists
 from dialect_utils.ops.structured import integers
 
 if TYPE_CHECKING:
@@ -319,11 +319,6 @@ def define_device(domain: Domain[V], operation: Operation, operands: Sequence[V]
     return [domain.number(result_array(operation).element_type, 0, ())]
 
 
-def resharded_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions of each array; an exchange needs those in `dimensions` as a whole."""
-    return of_each_array(operation, "dimensions")
-
-
 def all_to_all_factors(operation: Operation) -> Iterator[Factor]:
     """Yields the dimensions; the exchange needs the split dimension and the joined dimension as a whole."""
     joined = operation.attribute("concat_dimension")
@@ -350,6 +345,8 @@ _ENDS = texts("source_target_pairs", "devices")
 _MOVED = EXCHANGED | DATA
 
 _PAIRED = (*texts("source_target_pairs", "devices", needed=True), *texts("slice_sizes"))
+# An exchange needs the dimensions in `dimensions` as a whole.
+_RESHARDED = partial(of_each_array, name="dimensions")
 
 
 def split_dimension(operation: Operation) -> str:
@@ -379,7 +376,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         on_start=all_gather_start,
         on_done=second_element,
         define=define_alone,
-        factors=resharded_factors,
+        factors=_RESHARDED,
     ),
     op(
         "all-reduce",
@@ -475,7 +472,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=partial(_resharded, is_gather=False),
         check=check_combiner,
         define=define_alone,
-        factors=resharded_factors,
+        factors=_RESHARDED,
     ),
     op(
         "partition-id",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape, parse_shape
@@ -218,8 +218,8 @@ def aliases_of(instance: Instance) -> Iterator[tuple[tuple[int, ...], int, tuple
         yield tuple(numbers_in(result)), int(number), tuple(numbers_in(operand))
 
 
-def subshape(shape: Shape | None, path: tuple[int, ...]) -> Shape | None:
-    """Returns an element of nested tuples, or None where it does not exist."""
+def subshape(shape: Shape | None, path: Sequence[int]) -> Shape | None:
+    """Returns an element of nested tuples, such as (1, 0) for `%t#1#0`, or None where it does not exist."""
     for index in path:
         if not isinstance(shape, TupleShape) or not 0 <= index < len(shape.elements):
             return None

@@ -13,8 +13,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from dialect_utils.ops import Trait, has, split_asynchronous
-from dialect_utils.ops.groups import device_lists
 from dialect_utils.ops.inference import integer
+from dialect_utils.ops.sharding import device_lists
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -24,7 +25,7 @@ from dialect_utils.layout import ArrayShape, ElementType, Reshape, Shape, Slice,
 if TYPE_CHECKING:
     from dialect_utils.ir import Function, Operation
     from dialect_utils.ops.positions import Positions
-    from dialect_utils.ops.window import WindowDimension
+    from dialect_utils.ops.window import WindowDimension, Windows
 
 V = TypeVar("V")
 # The comparisons of numbers, and of arrays of numpy, by their directions.
@@ -47,6 +48,15 @@ def static_array(shape: Shape) -> ArrayShape:
 def result_array(operation: Operation, number: int = 0) -> ArrayShape:
     """Returns the shape of a result that is an array of known sizes; tuples count as their elements."""
     return static_array([leaf for value in operation.results for leaf in value.shape.leaves()][number])
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """A scatter, the function that combines updates, and the order in which columns are sorted, as in `gather`."""
+
+    operation: Operation
+    function: Function
+    order: tuple[int, ...]
 
 
 class Domain(Protocol[V]):
@@ -114,21 +124,10 @@ class Domain(Protocol[V]):
         """
         raise UndefinedError("contract is not defined")
 
-    def convolve(
-        self,
-        operation: Operation,
-        lhs: V,
-        rhs: V,
-        window: tuple[WindowDimension, ...],
-        groups: int,
-        sizes: tuple[int, ...],
-        has_padding: bool,
-    ) -> V:
-        """Returns [batch, feature, *spatial], of dimensions `sizes`, of [batch, feature, ...] and [output, input, ...].
+    def convolve(self, windows: Windows, lhs: V, rhs: V, groups: int) -> V:
+        """Returns [batch, feature, *spatial] of [batch, feature, ...] and [output, input, ...].
 
-        `groups` is the number of feature groups, and no dimension of the window is reversed. With `has_padding`
-        (StableHLO) padding is multiplied as 0, so that an infinite weight gives NaN; without it (HLO) padding takes no
-        part.
+        `groups` is the number of feature groups, and no dimension of the window is reversed.
         """
         raise UndefinedError("convolve is not defined")
 
@@ -147,21 +146,8 @@ class Domain(Protocol[V]):
         """Returns the [kept] of arrays [kept, reduced], combined by a function in an order that the engine chooses."""
         raise UndefinedError("reduce is not defined")
 
-    def reduce_window(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[V],
-        initial: Sequence[V],
-        window: tuple[WindowDimension, ...],
-        sizes: tuple[int, ...],
-        has_padding: bool,
-    ) -> list[V]:
-        """Returns arrays of dimensions `sizes`: every window, combined; the initial values take part once.
-
-        With `has_padding` (StableHLO) each padding element takes part as the initial value; without it (HLO) padding
-        takes no part.
-        """
+    def reduce_window(self, windows: Windows, function: Function, arrays: Sequence[V], initial: Sequence[V]) -> list[V]:
+        """Returns arrays with every window, combined; the initial values take part once."""
         raise UndefinedError("reduce_window is not defined")
 
     def slice_at(self, array: V, starts: Sequence[V], sizes: tuple[int, ...]) -> V:
@@ -182,19 +168,11 @@ class Domain(Protocol[V]):
         """
         raise UndefinedError("gather is not defined")
 
-    def scatter_at(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[V],
-        columns: Sequence[V],
-        updates: Sequence[V],
-        order: tuple[int, ...],
-    ) -> list[V]:
+    def scatter_at(self, scatter: Scatter, arrays: Sequence[V], columns: Sequence[V], updates: Sequence[V]) -> list[V]:
         """Returns arrays [*indexed, rest] with updates [count, *windows, rest] combined into them.
 
         Column i has the start indices of all windows in dimension i; a window that is not inside is left out. The
-        engine chooses the order of the updates of one element. `order` is that of `gather`.
+        engine chooses the order of the updates of one element.
         """
         raise UndefinedError("scatter is not defined")
 

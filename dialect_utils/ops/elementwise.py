@@ -38,6 +38,7 @@ from dialect_utils.ops.inference import (
     first_operand,
     of_type,
     same,
+    same_dimensions,
     same_sizes,
     wider,
 )
@@ -103,15 +104,6 @@ def select(instance: Instance) -> Shape:
 def converted(instance: Instance) -> Shape:
     """Returns the operand in the written element type."""
     return of_type(same_dimensions(instance), instance.result_array().element_type)
-
-
-def same_dimensions(instance: Instance) -> ArrayShape:
-    """Returns the shape of the first operand, whose dimensions all operands have."""
-    first = instance.array(0)
-    for other in instance.arrays(1):
-        if not same_sizes(first.dimensions, other.dimensions):
-            raise ShapeError(f"{instance.opcode} of {first} and {other}: the dimensions differ", "operands")
-    return first
 
 
 def copy_started(instance: Instance) -> Shape:

@@ -107,9 +107,10 @@ def of_each_array(operation: Operation, name: str = "") -> Iterator[Factor]:
 
 
 def of_matrices(operation: Operation, count: int) -> Iterator[Factor]:
-    """Yields the factors of an operation that keeps all but the last `count` dimensions of its operand."""
+    """Yields the factors of an operation that keeps all but the last `count` dimensions of operand 0."""
     rank = len(sizes_at(operation, 0))
-    return aligned(operation, [0, RESULT], dict.fromkeys(range(rank - count, rank), Kind.WHOLE))
+    whole = dict.fromkeys(range(rank - count, rank), Kind.WHOLE)
+    return aligned(operation, [0, *result_positions(operation)], whole)
 
 
 def of_broadcast(operation: Operation) -> Iterator[Factor]:

@@ -17,6 +17,7 @@ from dialect_utils.layout import ELEMENT_TYPES, ElementType, Slice
 from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.ops.domain import (
     Domain,
+    Scatter,
     UndefinedError,
     V,
     grouped,
@@ -205,7 +206,7 @@ def define_scatter(domain: Domain[V], operation: Operation, operands: Sequence[V
     indexed = _Indexed(sizes, tuple(sorted(columns)))
     batch = [i for i in range(len(written)) if i not in windowed]
     rows = [reshaped(domain, transposed(domain, each, [*batch, *windowed]), [count, *window]) for each in updates]
-    function = only_function(operation)
+    scatter = Scatter(operation, only_function(operation), numbers.order)
     if count == 1:
         try:
             return _updated(domain, operation, arrays, rows, _starts(domain, columns, indexed, kind), indexed.moving)
@@ -213,12 +214,10 @@ def define_scatter(domain: Domain[V], operation: Operation, operands: Sequence[V
             # A function that is not elementwise is applied by the primitive alone.
             pass
     found = domain.scatter_at(
-        operation,
-        function,
+        scatter,
         [indexed.array(domain, each) for each in arrays],
         [columns[i] for i in indexed.moving],
         [indexed.windows(domain, each) for each in rows],
-        numbers.order,
     )
     return [indexed.restored(domain, each) for each in found]
 

@@ -371,13 +371,20 @@ def one_or_tuple(instance: Instance) -> Shape:
     return found[0] if len(found) == 1 else TupleShape(tuple(found))
 
 
-def same(instance: Instance) -> ArrayShape:
-    """Returns the shape of the operands, which have one shape and one kind of elements."""
+def same_dimensions(instance: Instance) -> ArrayShape:
+    """Returns the shape of the first operand, whose dimensions all operands have."""
     first = instance.array(0)
-    kind = first.element_type
     for other in instance.arrays(1):
         if not same_sizes(first.dimensions, other.dimensions):
             raise ShapeError(f"{instance.opcode} of {first} and {other}: the dimensions differ", "operands")
+    return first
+
+
+def same(instance: Instance) -> ArrayShape:
+    """Returns the shape of the operands, which have one shape and one kind of elements."""
+    first = same_dimensions(instance)
+    kind = first.element_type
+    for other in instance.arrays(1):
         if kind != other.element_type:
             check_same_kind(instance, first, other)
             kind = wider(kind, other.element_type)

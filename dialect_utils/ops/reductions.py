@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape, parse_element_type
 from dialect_utils.ops.declaration import ANY, COMBINED, TO_APPLY, Opcode, Trait, dims, flags, integers, op, texts
 from dialect_utils.ops.domain import Domain, V, grouped, only_function, required_ints, reshaped, section
-from dialect_utils.ops.factors import Factor, Kind, aligned, of_equal_arrays, result_positions, shared, sizes_at
+from dialect_utils.ops.factors import Factor, Kind, of_equal_arrays, of_matrices, result_positions, shared, sizes_at
 from dialect_utils.ops.inference import (
     Called,
     Instance,
@@ -211,11 +211,7 @@ def reduce_factors(operation: Operation) -> Iterator[Factor]:
             kept += 1
 
 
-def topk_factors(operation: Operation) -> Iterator[Factor]:
-    """Yields the dimensions, of which the last one is needed as a whole."""
-    last = len(sizes_at(operation, 0)) - 1
-    return aligned(operation, [0, *result_positions(operation)], {last: Kind.WHOLE})
-
+TOPK_FACTORS = partial(of_matrices, count=1)
 
 OPERATIONS: tuple[Opcode, ...] = (
     op(
@@ -275,6 +271,6 @@ OPERATIONS: tuple[Opcode, ...] = (
         mlir="",
         result=top_k,
         define=define_topk,
-        factors=topk_factors,
+        factors=TOPK_FACTORS,
     ),
 )

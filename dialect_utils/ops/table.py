@@ -47,7 +47,7 @@ from dialect_utils.ops.elementwise import COMPARISON, define_compare, define_eac
 from dialect_utils.ops.factors import of_constant, of_elements
 from dialect_utils.ops.gathering import gathered
 from dialect_utils.ops.movement import define_iota
-from dialect_utils.ops.reductions import define_topk, topk_factors
+from dialect_utils.ops.reductions import TOPK_FACTORS, define_topk
 from dialect_utils.ops.windows import convolved
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ OTHER_OPERATIONS: tuple[Opcode, ...] = (
     *only_in("chlo", EACH_ROUNDED | Trait.JUMPS, elementwise.CHLO_PARTIAL, define_each),
     *only_in("chlo", Trait.PURE, "broadcast_add", define_broadcasting, _REPEATED, _REPEATING),
     *only_in("chlo", Trait.PURE, "constant", None, of_constant, texts("value")),
-    *only_in("chlo", Trait.PURE | Trait.SORTS | Trait.JUMPS, "top_k", define_topk, topk_factors, (integers("k"),)),
+    *only_in("chlo", Trait.PURE | Trait.SORTS | Trait.JUMPS, "top_k", define_topk, TOPK_FACTORS, (integers("k"),)),
     *only_in("chlo", NO_TRAITS, "_asin_acos_kernel", factors=_LEGACY),
     *only_in("chlo", NO_TRAITS, "constant_like", None, _LEGACY, texts("value")),
     *only_in("chlo", NO_TRAITS, "ragged_dot", None, _LEGACY, (PRECISION, *texts("ragged_dot_dimension_numbers"))),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 Role = Literal["batch", "contracting", "lhs", "rhs", "window"]
 
@@ -39,6 +39,20 @@ class WindowDimension:
     def has_padding(self) -> bool:
         """Is true where a window may read padding, or a hole between dilated elements."""
         return self.low > 0 or self.high > 0 or self.lhs_dilation > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The windows of a convolution or reduction, the dimensions of its result, and whether padding takes part.
+
+    With `has_padding` (StableHLO) padding is multiplied as 0, so that an infinite weight gives NaN, or combined as the
+    initial value; without it (HLO) padding takes no part.
+    """
+
+    operation: Any
+    window: tuple[WindowDimension, ...]
+    sizes: tuple[int, ...]
+    has_padding: bool
 
 
 # A program has few different windows.

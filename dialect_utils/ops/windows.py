@@ -57,6 +57,7 @@ from dialect_utils.ops.window import (
     DimensionLabels,
     Role,
     WindowDimension,
+    Windows,
     classify,
     parse_labels,
     parse_window,
@@ -101,7 +102,7 @@ class Convolution(Generic[V]):
         return self._paired(lhs, kernel, roles)
 
     def _convolved(self, lhs: V, rhs: V, window: tuple[WindowDimension, ...], groups: int, sizes: tuple[int, ...]) -> V:
-        return self.domain.convolve(self.operation, lhs, rhs, window, groups, sizes, self.has_padding)
+        return self.domain.convolve(Windows(self.operation, window, sizes, self.has_padding), lhs, rhs, groups)
 
     def _paired(self, lhs: V, rhs: V, roles: Sequence[Role]) -> V:
         """Returns the result, computed on [groups, rows, summed, *windows] and [groups, columns, summed, *windows]."""
@@ -295,10 +296,11 @@ def define_reduce_window(domain: Domain[V], operation: Operation, operands: Sequ
     is_stablehlo = operation.attribute("window_dimensions") is not None
     kept = [i for i, dimension in enumerate(window) if given[i] != 1 or not _is_one_element(dimension)]
     if len(kept) == len(window):
-        return domain.reduce_window(operation, only_function(operation), arrays, initial, window, sizes, is_stablehlo)
+        written = Windows(operation, window, sizes, is_stablehlo)
+        return domain.reduce_window(written, only_function(operation), arrays, initial)
     flat = [reshaped(domain, array, [given[i] for i in kept]) for array in arrays]
-    windows, counts = tuple(window[i] for i in kept), tuple(sizes[i] for i in kept)
-    found = domain.reduce_window(operation, only_function(operation), flat, initial, windows, counts, is_stablehlo)
+    windows = Windows(operation, tuple(window[i] for i in kept), tuple(sizes[i] for i in kept), is_stablehlo)
+    found = domain.reduce_window(windows, only_function(operation), flat, initial)
     return [reshaped(domain, each, sizes) for each in found]
 
 

@@ -12,10 +12,10 @@ from dialect_utils.layout import ArrayShape, ElementType, Pad, Shape, Slice, Ste
 from dialect_utils.stablehlo.annotations import annotate_operation
 from dialect_utils.stablehlo.bindings import ir
 from dialect_utils.stablehlo.constants import literal
+from dialect_utils.stablehlo.function import StableHloValue, as_value
 from dialect_utils.stablehlo.operation import StableHloOperation, as_operation, set_result_shapes
 from dialect_utils.stablehlo.origins import NOWHERE, Origin
 from dialect_utils.stablehlo.types import type_of_shape, type_text
-from dialect_utils.stablehlo.value import StableHloValue, as_value
 
 if TYPE_CHECKING:
     from dialect_utils.layout.moves.plan import Plan

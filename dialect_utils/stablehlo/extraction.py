@@ -8,13 +8,12 @@ from typing import Any, Protocol
 from dialect_utils.ir import Operation, Value
 from dialect_utils.ir.control_flow import remove_uncalled
 from dialect_utils.stablehlo.bindings import ir
-from dialect_utils.stablehlo.function import FUNCTION
+from dialect_utils.stablehlo.function import FUNCTION, as_value
 from dialect_utils.stablehlo.interface import ENTRY_NAME
 from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.stablehlo.operation import as_operation
 from dialect_utils.stablehlo.origins import copy_operations
 from dialect_utils.stablehlo.parse import parse_module
-from dialect_utils.stablehlo.value import as_value
 
 
 class Operations(Protocol):

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from dialect_utils.ir import Builder, Function, Module, Operation, Value
 from dialect_utils.ir.assignments import Guarded, assign
+from dialect_utils.ir.control_flow import callees_first
 from dialect_utils.layout import Shape
 from dialect_utils.stablehlo.annotations import set_or_delete, string_attribute, text_of
 from dialect_utils.stablehlo.bindings import (
@@ -19,11 +20,10 @@ from dialect_utils.stablehlo.bindings import (
     ir,
     serialize_portable_artifact,
 )
-from dialect_utils.stablehlo.function import FUNCTION, StableHloFunction, as_function
+from dialect_utils.stablehlo.function import FUNCTION, StableHloFunction, StableHloValue, as_function, as_value
 from dialect_utils.stablehlo.interface import ENTRY_NAME, Interface, disown, is_public
 from dialect_utils.stablehlo.operation import StableHloOperation, as_operation
 from dialect_utils.stablehlo.origins import SYMBOL, blocks_of, captured, diagnostics_of, moved_to, walk
-from dialect_utils.stablehlo.value import StableHloValue, as_value
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, elided, nearest
 
 _ALIAS = "tf.aliasing_output"
@@ -162,19 +162,7 @@ class StableHloModule(Guarded, Module):
     @property
     def functions(self) -> Sequence[StableHloFunction]:
         """Returns every function and region, callees and inner regions first."""
-        found: dict[StableHloFunction, None] = {}
-        begun: set[StableHloFunction] = set()
-        # A loop instead of recursion: a chain of calls may be deeper than Python's stack.
-        stack = [self.function_named(name) for name in reversed(self._named)]
-        while stack:
-            function = stack[-1]
-            if function in begun:
-                found.setdefault(stack.pop())
-                continue
-            begun.add(function)
-            called = [callee for operation in function.operations for callee in operation.called]
-            stack.extend(callee for callee in reversed(called) if callee not in begun)
-        return tuple(found)
+        return tuple(map(as_function, callees_first(map(self.function_named, self._named))))
 
     def operations(self) -> Iterator[StableHloOperation]:
         return (operation for function in self.functions for operation in function.operations)

@@ -35,9 +35,9 @@ from dialect_utils.stablehlo.bindings import (
     with_integers,
 )
 from dialect_utils.stablehlo.constants import constant_text, literal_bits, splat_literal
+from dialect_utils.stablehlo.function import StableHloValue, as_value
 from dialect_utils.stablehlo.origins import NOWHERE, SYMBOL, Origin, blocks_of, location_of, origin_of, walk
 from dialect_utils.stablehlo.types import set_type, shape_of_type
-from dialect_utils.stablehlo.value import StableHloValue, as_value
 from dialect_utils.text import DiagnosticError, Location
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.sharding import Partition, try_sharding
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.text import Diagnostic, DiagnosticError
-from dialect_utils.verdict.terms.primitives import Kind, Term
+from dialect_utils.verdict.terms.primitives import Kind, Term, bottom_up
 
 _FORMAT = "relayout certificate 1"
 
@@ -176,17 +176,10 @@ class _Table:
 
     def number(self, term: Term) -> int:
         """Returns the number of a term's row."""
-        pending = [term]
-        while pending:
-            part = pending[-1]
-            missing = [each for each in part.operands if each not in self._numbers]
-            if part in self._numbers or not missing:
-                pending.pop()
-                if part not in self._numbers:
-                    row = [part.kind, self.plain(part.label), self.plain(part.shape)]
-                    self.rows.append([*row, [self._numbers[each] for each in part.operands]])
-                    self._numbers[part] = len(self.rows) - 1
-            pending += missing
+        for part in bottom_up(term, self._numbers):
+            row = [part.kind, self.plain(part.label), self.plain(part.shape)]
+            self.rows.append([*row, [self._numbers[each] for each in part.operands]])
+            self._numbers[part] = len(self.rows) - 1
         return self._numbers[term]
 
     def plain(self, value: Any) -> Any:

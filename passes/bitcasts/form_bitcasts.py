@@ -110,13 +110,10 @@ def _cut(run: Sequence[Instruction]) -> list[Sequence[Instruction]]:
 def _is_bitcast(part: Sequence[Instruction]) -> bool:
     source, destination = array_shape(part[0].operands[0]), array_shape(part[-1])
     is_fused = any(caller.opcode == "fusion" for caller in part[0].computation.callers)
-    if _memory_space(source) != _memory_space(destination) and not is_fused:
+    spaces = {shape.effective_layout.memory_space for shape in (source, destination)}
+    if len(spaces) > 1 and not is_fused:
         return False
     return is_bitcast(source, _plan(source, part), destination)
-
-
-def _memory_space(shape: ArrayShape) -> int:
-    return shape.effective_layout.memory_space
 
 
 def _plan(source: ArrayShape, part: Sequence[Instruction]) -> Plan:

@@ -10,7 +10,7 @@ from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.ops import Trait, has, with_trait
 from dialect_utils.ops.device_counts import devices_of, written_counts
-from dialect_utils.ops.groups import try_groups
+from dialect_utils.ops.sharding import try_groups
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.inline_fusions import use_elements
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, erase_unused, instructions, tuple_elements
@@ -54,11 +54,11 @@ def convert_async_to_sync(module: HloModule, report: Report) -> None:
         return
     wrapped = [callee for item in parts for callee in item.called]
     for start in [item for item in parts if item.opcode.endswith("-start")]:
-        dones = _own_dones(start)
-        if dones is None:
+        own = _own_parts(start)
+        if own is None:
             _start_as_tuple(start)
         else:
-            _finish_dones(start, dones)
+            _finish_dones(start, *own)
     for item in instructions(module):
         if item.opcode.endswith("-update"):
             Ops(item).finish(item.operands[0])
@@ -87,32 +87,30 @@ def _refusal(item: Instruction) -> Diagnostic:
     )
 
 
-def _own_dones(start: Instruction) -> list[Instruction] | None:
-    """Returns the dones of a start, or None if it or an update of it has other users."""
-    dones: list[Instruction] = []
-    waiting = [start]
-    while waiting:
-        item = waiting.pop()
+def _own_parts(start: Instruction) -> tuple[list[Instruction], list[Instruction]] | None:
+    """Returns the updates and dones of a start, or None if it or an update of it has other users."""
+    states, dones = [start], list[Instruction]()
+    for item in states:
         if item.is_root:
             return None
         for user in item.users:
             if user.opcode.endswith("-update"):
-                waiting.append(user)
+                states.append(user)
             elif user.opcode.endswith("-done"):
                 dones.append(user)
             else:
                 return None
-    return dones
+    return states[1:], dones
 
 
-def _finish_dones(start: Instruction, dones: list[Instruction]) -> None:
-    late = [operand for update in _updates(start) for operand in update.operands[1:]]
+def _finish_dones(start: Instruction, updates: list[Instruction], dones: list[Instruction]) -> None:
+    late = [operand for update in updates for operand in update.operands[1:]]
     for done in dones:
         ops = Ops(done)
         value = _perform(ops, start, done.shape, late)
         _check_made(ops, start)
         use_elements(ops.finish(value))
-    for item in reversed([start, *_updates(start)]):
+    for item in reversed([start, *updates]):
         item.erase()
 
 
@@ -123,13 +121,6 @@ def _check_made(ops: Ops, start: Instruction) -> None:
     if problem is not None:
         message = f"{start.opcode} {start.name} has no synchronous form: {problem}"
         raise DiagnosticError(Diagnostic(message, start.location))
-
-
-def _updates(start: Instruction) -> Iterator[Instruction]:
-    for user in start.users:
-        if user.opcode.endswith("-update"):
-            yield user
-            yield from _updates(user)
 
 
 def _perform(ops: Ops, start: Instruction, shape: Shape, late: Sequence[Instruction] = ()) -> Instruction:

@@ -63,7 +63,11 @@ def _passed_on(call: Instruction, changed: Container[Computation]) -> Instructio
         operands = (ops.tuple((operands[0], ops.constant(_NUMBER.element_type, "0"))),)
     elif call.opcode == "conditional":
         names = [callee.name if callee in changed else _quiet(callee) for callee in call.called]
-        attributes |= _branches(call, names)
+        branches = [f"%{name}" for name in names]
+        if "branch_computations" in attributes:
+            attributes["branch_computations"] = "{" + ", ".join(branches) + "}"
+        else:
+            attributes |= zip(("true_computation", "false_computation"), branches, strict=True)
     elif call.opcode != "call":
         raise _refused(call)
     both = ops.emit(call.opcode, _with_number(call.shape), operands, attributes)
@@ -79,13 +83,6 @@ def _refused(call: Instruction) -> DiagnosticError:
 
 def _with_number(shape: Shape) -> TupleShape:
     return TupleShape((shape, _NUMBER))
-
-
-def _branches(call: Instruction, names: list[str]) -> dict[str, str]:
-    """Returns the attributes of a conditional with other branches."""
-    if "branch_computations" in call.attributes:
-        return {"branch_computations": "{" + ", ".join(f"%{name}" for name in names) + "}"}
-    return {role: f"%{names[index]}" for index, role in enumerate(("true_computation", "false_computation"))}
 
 
 def _quiet(branch: Computation) -> str:

@@ -52,7 +52,10 @@ def _separate_operands(item: Instruction, count: int) -> None:
         value = item.operands[position]
         shape = array_shape(value)
         first = _first_index(ops, indices)
-        holds = ops.broadcast(_always(ops, first), shape.dimensions)
+        # A condition that is true for every index.
+        zero = ops.constant(S32, "0")
+        always = ops.compare("EQ", ops.like("maximum", ops.like("minimum", first, zero), zero), zero)
+        holds = ops.broadcast(always, shape.dimensions)
         # Not a constant: a simplifier would fold a select between equal constants.
         other = ops.broadcast(ops.convert(first, shape.element_type), shape.dimensions)
         apart = ops.emit("select", shape, (holds, value, other), name=f"{value.name}{_APART}")
@@ -69,12 +72,6 @@ def _first_index(ops: Ops, indices: Instruction) -> Instruction:
         return ops.constant(S32, "0")
     corner = Plan(shape.element_type, shape.dimensions, (Slice((0,) * shape.rank, (1,) * shape.rank), Reshape(())))
     return ops.convert(ops.steps(corner.simplified(), indices), S32)
-
-
-def _always(ops: Ops, value: Instruction) -> Instruction:
-    """Builds a scalar condition that is true for every value."""
-    zero = ops.constant(S32, "0")
-    return ops.compare("EQ", ops.like("maximum", ops.like("minimum", value, zero), zero), zero)
 
 
 def reduce_whole_windows(module: HloModule) -> None:

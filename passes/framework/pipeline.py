@@ -14,15 +14,7 @@ from typing import TextIO
 
 from dialect_utils.io.files import encode
 from dialect_utils.ir import Module
-from dialect_utils.text import (
-    Diagnostic,
-    DiagnosticError,
-    Location,
-    Source,
-    Span,
-    kind_of,
-    nearest,
-)
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, kind_of, nearest
 from passes.framework.base import OLD_NAMES, Pass, PassResult, Report, is_pass, load_pass, pass_names
 from passes.framework.options import parse_options
 from passes.framework.spec import PassText, parse_spec

@@ -152,7 +152,8 @@ def _parse_pass(piece: Text) -> PassText:
         raise piece.error("expected the name of a pass, not a file", hint)
     match = _NAME.match(text)
     if match is None:
-        raise _at_least_one(piece).error("expected the name of a pass")
+        # A caret needs a character to point at.
+        raise piece.part(0, max(1, len(text))).error("expected the name of a pass")
     name, rest = piece.part(0, match.end()), piece.part(match.end(), len(text)).stripped()
     if not str(rest):
         return PassText(name, ())
@@ -219,11 +220,6 @@ def _closing(piece: Text, text: str, start: int) -> int:
             opened.append(position)
     last = opened[-1]
     raise piece.part(last, last + 1).error(f"this {text[last]} is never closed")
-
-
-def _at_least_one(piece: Text) -> Text:
-    """Returns the text, or the next character if it is empty, so that a caret has something to point at."""
-    return piece if str(piece) else Text(piece.source, Span(piece.span.start, piece.span.start + 1))
 
 
 def unquote(piece: Text) -> str:

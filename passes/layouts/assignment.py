@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.ir.control_flow import BODY
-from dialect_utils.layout import ArrayShape, Layout, Shape, TupleShape, parse_shape
+from dialect_utils.layout import ArrayShape, Layout, Shape, parse_shape
 from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.layout.targets.target import Target
 from dialect_utils.layout.targets.xla_compat import align_layouts
 from dialect_utils.ops import OPCODES, Trait, named, with_trait
-from passes.layouts.constraints import Node
+from passes.layouts.constraints import BOUNDARIES, Node
 
 Order = tuple[int, ...]
 Orders = list[Order | None]
@@ -36,7 +36,7 @@ _KEEPING = (
         " reduce-window scatter select-and-scatter set-dimension-size sort triangular-solve while"
     )
 )
-_FORWARDING = named("get-tuple-element opt-barrier tuple")
+_FORWARDING = frozenset(BOUNDARIES)
 _CALLING = named("call conditional while")
 # In HLO these take their arrays in a tuple, which is no use of an array.
 _PACKING = _FORWARDING | named("conditional while")
@@ -115,15 +115,18 @@ class Assignment:
     def __init__(self, module: Module, rules: Rules, entry: tuple[Sequence[Shape], Sequence[Shape]]) -> None:
         self.rules = rules
         self.functions, self._fusions = _in_call_order(module)
-        self._definitions: dict[Node, _Constraint] = {}
-        self._operands: dict[Use, _Constraint] = {}
+        # The constraints on definitions and uses.
+        self._constraints: dict[Node | Use, _Constraint] = {}
         # Definitions, uses and results of functions whose orders have to spread.
         self._added: list[Node | Use | Function] = []
         self._forwarded: dict[Node, Node] = {}
         self._shapes: dict[Node, ArrayShape] = {}
         self._uses: dict[Node, list[Use]] = {}
         self._is_given = False
-        self._interfaces = {each: _Interface(*_unknown(each)) for each in self.functions}
+        self._interfaces = {
+            each: _Interface([None] * len(nodes(each.parameters)), [None] * len(nodes(each.results)))
+            for each in self.functions
+        }
         self._interfaces[module.entry] = _Interface(*([*map(order_of, _leaves(each))] for each in entry))
         for function in (*self.functions, *(called for each in self._fusions for called in each.called)):
             self._index(function)
@@ -135,7 +138,7 @@ class Assignment:
             self._shapes |= {node: leaf for node, leaf in shapes if isinstance(leaf, ArrayShape) and leaf.is_static}
         for operation in function.operations:
             if operation.opcode in _FORWARDING:
-                self._forwarded.update(_forwarded(operation))
+                self._forwarded |= {edge.target: edge.source for edge in BOUNDARIES[operation.opcode](operation)}
             elif operation.opcode not in _PACKING:
                 for use in uses(operation):
                     if isinstance(use.value.shape, ArrayShape):
@@ -149,12 +152,12 @@ class Assignment:
 
     def order(self, node: Node) -> Order | None:
         """Returns the order of an array where it is defined."""
-        found = self._definitions.get(self._definition(node))
+        found = self._constraints.get(self._definition(node))
         return None if found is None else found.order
 
     def asked(self, use: Use) -> Order | None:
         """Returns the order that a use asks for, if any."""
-        found = self._operands.get(use)
+        found = self._constraints.get(use)
         return None if found is None else found.order
 
     def returned(self, function: Function) -> Orders:
@@ -170,12 +173,12 @@ class Assignment:
         self._is_given = True
         for has_defaults in (False, True) if self.rules.waiting else ():
             for function in reversed(self.functions):
-                self._clear()
+                self._constraints.clear()
                 self._assign(function, has_defaults=has_defaults)
                 self._take(function)
                 for operation in function.operations:
                     self._inherit(operation)
-        self._clear()
+        self._constraints.clear()
         for function in self.functions:
             self._assign(function)
         for fusion in self._fusions:
@@ -187,11 +190,7 @@ class Assignment:
             for node in nodes(fused.values()):
                 if node in self._shapes:
                     order = known.get(node) or descending(self._shapes[node].rank)
-                    self._definitions[node] = _Constraint(order, mandatory=True, first=True)
-
-    def _clear(self) -> None:
-        self._definitions.clear()
-        self._operands.clear()
+                    self._constraints[node] = _Constraint(order, mandatory=True, first=True)
 
     def _take(self, function: Function) -> None:
         """Takes the orders that are still unknown of parameters and results from the function's body."""
@@ -222,7 +221,8 @@ class Assignment:
     def _constrain_by_backend(self, operations: Sequence[Operation]) -> None:
         waiting = self.rules.waiting
         for operation in operations if waiting else reversed(operations):
-            for place, order in self.rules.by_opcode.get(operation.opcode, _nothing)(operation, self):
+            rule = self.rules.by_opcode.get(operation.opcode)
+            for place, order in () if rule is None else rule(operation, self):
                 places = nodes(operation.results) if place == RESULT else [Use(operation, place)]
                 self._set(places, [order] * len(places), first=operation.opcode not in waiting)
         for operation in operations:
@@ -232,7 +232,7 @@ class Assignment:
     def _set_defaults(self, function: Function) -> None:
         values = list(function.values())
         for node in nodes(reversed(values) if self.rules.waiting else values):
-            if node in self._shapes and node not in self._forwarded and node not in self._definitions:
+            if node in self._shapes and node not in self._forwarded and node not in self._constraints:
                 self.set(node, self.rules.default(self._shapes[node]), mandatory=False)
                 self._spread()
 
@@ -272,11 +272,12 @@ class Assignment:
 
     def set(self, place: Node | Use, order: Order | None, *, mandatory: bool = True, first: bool = True) -> None:
         """Constrains the definition or the use of an array of the order's rank: SetBufferLayout, SetOperandLayout."""
-        is_use = isinstance(place, Use)
         node = self._definition(Node(place.value, place.leaf) if isinstance(place, Use) else place)
         if not order or node not in self._shapes or self._shapes[node].rank != len(order):
             return
-        found = self._operands.get(place) if isinstance(place, Use) else self._definitions.get(node)
+        is_use = isinstance(place, Use)
+        place = place if is_use else node
+        found = self._constraints.get(place)
         if found is not None and found.order == order:
             is_stronger = mandatory > found.mandatory or first > found.first
             found.mandatory, found.first = found.mandatory or mandatory, found.first or first
@@ -285,34 +286,28 @@ class Assignment:
         elif found is not None and (not mandatory or found.changes > _MOST_CHANGES):
             return
         else:
-            found = _Constraint(order, mandatory, first, 0 if found is None else found.changes + 1)
-        if isinstance(place, Use):
-            self._operands[place] = found
-        else:
-            self._definitions[node] = found
-        self._added.append(place if is_use else node)
+            changes = 0 if found is None else found.changes + 1
+            self._constraints[place] = _Constraint(order, mandatory, first, changes)
+        self._added.append(place)
 
     def _spread(self) -> None:
         """Propagates constraints until none is new, depth first: PropagateConstraints."""
         waiting: deque[Node | Use | Function] = deque()
         while waiting or self._added:
             for place in self._added:
-                if isinstance(place, (Node, Use)) and not self._at(place).first:
+                if isinstance(place, (Node, Use)) and not self._constraints[place].first:
                     waiting.append(place)
                 else:
                     waiting.appendleft(place)
             self._added = []
             place = waiting.popleft()
             if isinstance(place, Use):
-                self._spread_use(place, self._operands[place].order)
+                self._spread_use(place, self._constraints[place].order)
             elif isinstance(place, Node):
-                self._spread_definition(place, self._definitions[place].order)
+                self._spread_definition(place, self._constraints[place].order)
             else:
                 for node, order in zip(nodes(place.results), self._interfaces[place].made, strict=True):
                     self._ask(node, order)
-
-    def _at(self, place: Node | Use) -> _Constraint:
-        return self._operands[place] if isinstance(place, Use) else self._definitions[place]
 
     def _ask(self, node: Node, order: Order | None) -> None:
         """Asks the definition of an array for the order of a use."""
@@ -415,14 +410,6 @@ def _leaves(shapes: Iterable[Shape]) -> Iterator[Shape]:
     return (leaf for shape in shapes for leaf in shape.leaves())
 
 
-def _unknown(function: Function) -> tuple[Orders, Orders]:
-    return [None] * len(nodes(function.parameters)), [None] * len(nodes(function.results))
-
-
-def _nothing(operation: Operation, assignment: Assignment) -> Iterable[Wish]:
-    return ()
-
-
 def _passed(operation: Operation, number: int) -> list[Use]:
     """Returns the uses whose arrays a called function receives."""
     return [each for each in uses(operation) if operation.opcode != "conditional" or each.operand == number + 1]
@@ -471,16 +458,6 @@ def _named_orders(operation: Operation) -> Iterator[Order | None]:
     for name in ("result_layouts", "operand_layouts") if text is None else ():
         for each in _DENSE.findall(operation.attribute(name) or ""):
             yield tuple(map(int, re.findall(r"\d+", each)))
-
-
-def _forwarded(operation: Operation) -> Iterator[tuple[Node, Node]]:
-    """Yields the arrays that an operation forwards, each with the array that it is."""
-    operands = nodes(operation.operands)
-    if operation.opcode == "get-tuple-element":
-        (whole,), (index,) = operation.operands, operation.ints("index") or (0,)
-        assert isinstance(whole.shape, TupleShape)  # checked by the verifier
-        operands = operands[sum(each.leaf_count for each in whole.shape.elements[:index]) :]
-    return zip(nodes(operation.results), operands, strict=False)
 
 
 def _in_call_order(module: Module) -> tuple[list[Function], list[Operation]]:

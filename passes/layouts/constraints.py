@@ -115,8 +115,8 @@ def edges(module: Module) -> Iterator[Edge]:
 @cache
 def _finder(opcode: str) -> Callable[[Operation], Iterable[Edge]]:
     """Returns the function that yields the edges of operations with an opcode."""
-    if opcode in _BOUNDARIES:
-        return _BOUNDARIES[opcode]
+    if opcode in BOUNDARIES:
+        return BOUNDARIES[opcode]
     if not has(opcode, Trait.CALLS):
         return _array_edges
     # The tuple of an asynchronous start repeats the layouts of its operands, which are fixed.
@@ -215,7 +215,7 @@ def _joined_edges(operation: Operation) -> Iterator[Edge]:
 
 
 # Operations that forward whole values, tuples included.
-_BOUNDARIES: Mapping[str, Callable[[Operation], Iterator[Edge]]] = by_opcode(
+BOUNDARIES: Mapping[str, Callable[[Operation], Iterator[Edge]]] = by_opcode(
     {"get-tuple-element": _element_edges, "opt-barrier": _barrier_edges, "tuple": _tuple_edges}
 )
 

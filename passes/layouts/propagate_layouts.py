@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Literal
 
 from dialect_utils.ir import Module, Value
-from dialect_utils.layout import ArrayShape, Layout, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.targets.propagation import Propagation, agree, is_unconstrained, laid_out_like
 from dialect_utils.text import Location
 from passes.framework.base import Report, module_pass
@@ -156,7 +156,9 @@ class _Spread:
             return False
         given, shape = self.shapes[source], self.shapes[target]
         layout = rule(given, shape)
-        if layout is None or (not is_open and not _adds_tiles(layout, shape)):
+        # Tiles may follow the order of the same layout.
+        is_new = is_open or (layout and layout.tiles and layout.minor_to_major == shape.effective_layout.minor_to_major)
+        if layout is None or not is_new:
             return False
         is_partial = not layout.tiles and (bool(given.effective_layout.tiles) or source in self.without_tiles)
         (self.without_tiles.add if is_partial else self.without_tiles.discard)(target)
@@ -197,10 +199,6 @@ class _Spread:
         return with_leaves(shape, {i: found for i, found in nodes if found is not None})
 
 
-def _adds_tiles(layout: Layout, shape: ArrayShape) -> bool:
-    return bool(layout.tiles) and layout.minor_to_major == shape.effective_layout.minor_to_major
-
-
 def _both_stay(edge: Edge, shapes: Mapping[Node, ArrayShape]) -> tuple[str, Location | None]:
     """Returns the note for two different layouts that only a copy could reconcile, and its location."""
     source, target = edge.source.owner, edge.target.owner
@@ -228,13 +226,8 @@ def insert_copies(module: Module, conflicting: Iterable[Edge], shapes: Mapping[N
 
 def with_leaves(shape: Shape, leaves: Mapping[int, ArrayShape]) -> Shape:
     """Returns a shape with the leaves of the given numbers replaced."""
-    return _rebuilt(shape, iter(leaves.get(i, leaf) for i, leaf in enumerate(shape.leaves())))
-
-
-def _rebuilt(shape: Shape, leaves: Iterator[Shape]) -> Shape:
-    if isinstance(shape, TupleShape):
-        return TupleShape(tuple(_rebuilt(element, leaves) for element in shape.elements))
-    return next(leaves)
+    numbers = (i for i, leaf in enumerate(shape.leaves()) for _ in leaf.arrays())
+    return shape.map_arrays(lambda array: leaves.get(next(numbers), array))
 
 
 @dataclass(slots=True)
@@ -263,13 +256,11 @@ class Copies:
         return self.made[key]
 
     def _made_copy(self, value: Value, shape: Shape) -> Value:
-        builder, name = self.module.after(value), f"{value.name}.copy"
-        if isinstance(shape, ArrayShape):
-            return builder.copy(value, shape.with_effective_layout, name=name, like=value)
+        builder = self.module.after(value)
         parts = [
             builder.copy(part, leaf.with_effective_layout, name=f"{part.name}.copy", like=value)
             if isinstance(leaf, ArrayShape) and part.shape != leaf
             else part
             for part, leaf in zip(builder.flatten(value, name=value.name), shape.leaves(), strict=True)
         ]
-        return builder.make_tuple(parts, shape, name=name, like=value)
+        return builder.make_tuple(parts, shape, name=f"{value.name}.copy", like=value)

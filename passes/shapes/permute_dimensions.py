@@ -7,13 +7,7 @@ from functools import lru_cache
 
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import emit_plan
-from dialect_utils.ir.factors import (
-    Order,
-    groups_of,
-    identity,
-    orders_of,
-    permuted_shape,
-)
+from dialect_utils.ir.factors import Order, groups_of, identity, orders_of, permuted_shape
 from dialect_utils.layout import ArrayShape, Reshape, Transpose
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import Plan

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import Module, Operation, array_shape
-from dialect_utils.layout import ArrayShape, Layout, TupleShape
+from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.layout.index.index_map import linear_index, linear_indices, logical_indices, physical_element_count
 from dialect_utils.layout.moves.physical import dense_bitcast_plan, logical_plan, physical_plan, physical_shape
 from dialect_utils.ops.control import CALLS_OF_BYTES
@@ -129,11 +129,8 @@ def _joined_dimension(call: Instruction) -> int | None:
     for part in parts:
         index = [0] * result.rank
         index[major] = start
-        if _layout_of(part) != _layout_of(result) or linear_index(result, index) != slots:
+        is_alike = part.in_default_memory.layout == result.in_default_memory.layout
+        if not is_alike or linear_index(result, index) != slots:
             return None
         start, slots = start + part.dimensions[major], slots + physical_element_count(part)
     return major
-
-
-def _layout_of(shape: ArrayShape) -> Layout:
-    return shape.effective_layout.in_default_memory

@@ -239,19 +239,12 @@ class _Expansion:
             value.set_attribute("sharding", None)
         value.set_shape(physical_leaves(shape))
         builder = self.module.after(value)
-        if isinstance(shape, ArrayShape):
-            back = self._unpack(builder, value, shape, value)
-            if back is not value:
-                value.replace_uses(back, keep=[user for user in value.users if user not in earlier])
-            return
         arrays = builder.flatten(value, name=value.name)
-        shapes = list(shape.leaves())
-        logical = [
-            self._unpack(builder, leaf, leaf_shape, value) for leaf, leaf_shape in zip(arrays, shapes, strict=True)
-        ]
-        packed = builder.make_tuple(logical, untiled(shape), name=f"{value.name}.logical", like=value)
-        mark_packed(packed, shape)
-        value.replace_uses(packed, keep=[user for user in value.users if user not in earlier])
+        logical = [self._unpack(builder, *leaf, value) for leaf in zip(arrays, shape.leaves(), strict=True)]
+        back = builder.make_tuple(logical, untiled(shape), name=f"{value.name}.logical", like=value)
+        mark_packed(back, shape)
+        if back is not value:
+            value.replace_uses(back, keep=[user for user in value.users if user not in earlier])
 
     def _unpack(self, builder: Builder, value: Value, shape: Shape, like: Value) -> Value:
         if not has_tiles(shape) or not isinstance(shape, ArrayShape):

@@ -82,16 +82,12 @@ def _propagate(module: Module, edited: Iterable[Function]) -> Set[Function]:
         changed |= due
         again: set[Function] = set()
         for function, outermost in functions.items():
-            if (outermost in due or outermost in again) and _visit(module, function):
-                again.add(outermost)
+            if outermost in due or outermost in again:
+                is_shorter = _drop_round_trips(function)
+                if _propagate_in(module, function) or is_shorter:
+                    again.add(outermost)
         due = again
     return changed
-
-
-def _visit(module: Module, function: Function) -> bool:
-    """Applies rules 1 to 3 once to every op of a function; is true where one changed."""
-    is_shorter = _drop_round_trips(function)
-    return _propagate_in(module, function) or is_shorter
 
 
 def _boundary_move(module: Module) -> tuple[tuple[int, ...], Plan] | None:

@@ -14,7 +14,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
@@ -186,7 +186,15 @@ _INCIDENTAL = (
     *("files", "pairs", "stage", "module", "jobs", "cluster", "results", "resume"),
     *("color", "traceback", "json", "timing", "junit", "sarif"),
 )
-_TEXTS = ("name", "sha256", "command", "options", "version", "output", "diagnostics", "figures")
+# The columns of every row and their types; figures are JSON.
+_COLUMNS = {
+    **dict.fromkeys(("name", "sha256", "command", "options", "version"), "str"),
+    **{"exit_code": "int", "seconds": "float"},
+    **dict.fromkeys(("output", "diagnostics", "figures"), "str"),
+}
+_PLAIN_KINDS = ("str", "int", "float", "bool")
+# Parquet has integers of 64 bits.
+_LARGEST_BITS = 63
 # The fields of a row on which --resume relies.
 _NEEDED = {
     "name": str,
@@ -260,15 +268,24 @@ def _checked(row: Any, place: str) -> Row:
 
 
 def to_parquet(rows: Sequence[Row]) -> bytes:
-    """Returns rows as a Parquet file; figures are JSON."""
+    """Returns rows as a Parquet file; figures are JSON, and a column each where they are numbers or texts."""
     import pyarrow
     from pyarrow import parquet
 
-    columns = [(name, pyarrow.string()) for name in _TEXTS]
-    columns[5:5] = [("exit_code", pyarrow.int32()), ("seconds", pyarrow.float64())]
-    plain = [{name: _storable(value) for name, value in row.items()} for row in rows]
+    kinds = {"str": pyarrow.string(), "int": pyarrow.int64(), "float": pyarrow.float64(), "bool": pyarrow.bool_()}
+    columns = [(name, kinds[kind]) for name, kind in (_COLUMNS | _figure_columns(rows) | _COLUMNS).items()]
+    plain = [{name: _storable(value) for name, value in {**row["figures"], **row}.items()} for row in rows]
     parquet.write_table(pyarrow.Table.from_pylist(plain, schema=pyarrow.schema(columns)), sink := BytesIO())
     return sink.getvalue()
+
+
+def _figure_columns(rows: Sequence[Row]) -> dict[str, str]:
+    """Returns the figures with values of one plain type in all rows, and the type."""
+    found: dict[str, set[str]] = {}
+    for name, value in (each for row in rows for each in row["figures"].items() if each[1] is not None):
+        is_large = isinstance(value, int) and value.bit_length() > _LARGEST_BITS
+        found.setdefault(name, set()).add("float" if is_large else type(value).__name__)
+    return {name: kind for name, (kind, *others) in found.items() if not others and kind in _PLAIN_KINDS}
 
 
 def _storable(value: object) -> object:
@@ -283,7 +300,7 @@ def from_parquet(data: bytes, name: str = "<results>") -> list[Row]:
     from pyarrow import ArrowException, parquet
 
     try:
-        rows: list[Row] = parquet.read_table(BytesIO(data)).to_pylist()
+        rows: list[Row] = parquet.read_table(BytesIO(data), columns=[*_COLUMNS]).to_pylist()
         return [_checked({**row, "figures": json.loads(row["figures"])}, name) for row in rows]
     except (ValueError, TypeError, KeyError, OSError, RecursionError, ArrowException) as error:
         raise DiagnosticError(Diagnostic(f"{name}: no Parquet file of results: {error}")) from None
@@ -376,20 +393,37 @@ def record_batch(job: Job, units: Sequence[Unit], execute: Execute, console: Con
     old = {row["name"]: row for row in rows if all(row.get(key) == value for key, value in identity.items())}
     units = [_recorded(unit, old[unit.name]) if unit.name in old else unit for unit in units]
     codes: Counter[int] = Counter()
-    with closing(execute(job, units)) as results, closing(file):
+    said: set[int] = set()
+    with _explained_interrupt(job, len(units), codes, console), closing(execute(job, units)) as results, closing(file):
         for unit, result in zip(units, console.track(results, job.command.name, len(units)), strict=False):
             if result.ends_batch:
                 show(result)
                 yield result.status
                 return
             if not result.is_known:
-                show(replace(result, output=b""))
+                # A note about every module is printed once: each row holds its diagnostics.
+                is_new = hash(result.diagnostics) not in said
+                said.add(hash(result.diagnostics))
+                show(replace(result, output=b"", diagnostics=result.diagnostics if is_new else b""))
                 file.add(row_of(identity, unit, result))
             code = old[unit.name]["exit_code"] if result.is_known else result.status
             codes[code] += 1
             yield code
         file.complete([unit.name for unit in units])
     console.diagnose([Diagnostic(_summary(codes, file.path), severity="note")])
+
+
+@contextmanager
+def _explained_interrupt(job: Job, total: int, codes: Counter[int], console: Console) -> Iterator[None]:
+    """Says how many rows a signal leaves, and how the batch goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        message = f"interrupted: {job.command.batch.results} has {codes.total()} of {total} rows"
+        # The next run of a command that compiles makes other files.
+        hint = "the same command with --resume goes on" if job.command.compiled is None else None
+        console.diagnose([Diagnostic(message, severity="note", hint=hint)])
+        raise
 
 
 def _recorded(unit: Unit, row: Row) -> Unit:

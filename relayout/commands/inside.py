@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Self
 
 from dialect_utils.engine_names import REQUIRED, STAGES, UP_TO, Stage
 from dialect_utils.io import files
 from dialect_utils.io.inputs import Input
 from relayout.command import EachModule
 from relayout.console import DONE, Console, print_json
-from relayout.options import choice, excludes, group, needs, option
+from relayout.options import choice, excludes, group, needs, option, usage_error
 from relayout.output import STANDARD_OUTPUT, check_uncompressed, output_files, output_name, write_output
 from relayout.pipelines import PipelineOptions
+from relayout.validation.compilation import new_folder
 
 _SECONDS = 600.0
 
@@ -26,6 +30,7 @@ class Inside(EachModule):
         "relayout opt examples/negate.hlo --inside cpu -p expand-bitcasts",
         "relayout opt examples/negate.hlo --inside cpu -p expand-bitcasts --json",
     )
+    compilations = ("without", "with")
     rules = (
         needs(("inside",), "passes", reason="without -p SPEC"),
         excludes("inside", ("verify_each",), "with --inside: a module that goes back is always verified"),
@@ -36,6 +41,11 @@ class Inside(EachModule):
     at: Stage = option("STAGE", f"{' or '.join(STAGES)}", choice(*STAGES), default=STAGES[0])
     require: str = option("ANSWER", "the weakest answer for a changed module", choice(*REQUIRED), default=UP_TO)
     output: str | None = option("OUT", "a file, or a directory for several modules: DIR/", str, "-o", "--output")
+    dump: str | None = option("DIR", "keep the modules of all passes: DIR/without, DIR/with")
+
+    @contextmanager
+    def prepared(self) -> Iterator[Self]:
+        yield self if self.dump is None else replace(self, compiled=new_folder(self.dump, *self.compilations))
 
     @property
     def may_compile(self) -> bool:
@@ -46,18 +56,20 @@ class Inside(EachModule):
 
     def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
         output = self.output
+        if len(inputs) > 1 and self.dump is not None:
+            raise usage_error("--dump keeps the modules of one program", "name one FILE")
         if output is None or output == STANDARD_OUTPUT:
             return {}
         return output_files(inputs, output, lambda name: output_name(name, "text"), lambda: check_uncompressed(output))
 
     def run(self, read: Input, target: str | None, console: Console) -> int:
         # Imported here: --help starts no compiler.
-        from relayout.insertion import Compilation
+        from relayout.insertion import insert
 
         seconds = self.seconds(read) / 2
-        pipeline = self.pipeline.read()
-        with Compilation(read.module(), self.inside, self.at) as compilation:
-            found = compilation.insert(pipeline, self.require, seconds)
+        given = (self.inside, self.at, self.pipeline.read(), self.require, seconds)
+        folders = [os.path.join(self.compiled, side) if self.compiled else "" for side in self.compilations]
+        found = insert(read.module(), *given, folders)
         console.diagnose(found.notes)
         dump = found.after.compiled.dump
         if not (self.json and target is None):

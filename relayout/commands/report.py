@@ -18,7 +18,7 @@ from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
-from relayout.command import Command, Gatherer, InputOptions, LimitOptions, Result, read_finding
+from relayout.command import BatchOptions, Command, Gatherer, InputOptions, LimitOptions, Result, read_finding
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import (
     argument,
@@ -36,7 +36,7 @@ from relayout.options import (
 from relayout.output import STANDARD_OUTPUT, check_unique, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 from relayout.reporting.export import FORMATS
-from relayout.reporting.gate import CONTRACTS, parse_condition
+from relayout.reporting.gate import CONTRACTS, figures_row, parse_condition
 from relayout.reporting.gathering import INDEX, Gathered, contracts_text, index_page, other_modules
 from relayout.validation.steps import find_programs, program_key
 
@@ -62,7 +62,9 @@ class Report(Command):
     prints_files = True
     rules = (
         excludes("json", ("width",), "where no page is printed to standard output"),
-        excludes("trial", ("fail_if",), "with --try, which compiles the program twice"),
+        excludes("trial", ("fail_if", "results"), "with --try, which compiles the program twice"),
+        excludes("results", ("output", "all", "width"), "with --results, which writes a row a module"),
+        excludes("target", ("cluster",), "with --target, which compiles on this machine"),
     )
 
     files: tuple[str, ...] = argument("FILE", "dumps, dump directories or StableHLO; - is standard input", "+")
@@ -81,6 +83,7 @@ class Report(Command):
     )
     trial: bool = flag("compile StableHLO with the advised entry layouts", "--try")
     width: int | None = option("N", "columns of the page (default: the terminal's)", count)
+    batch: BatchOptions = group(BatchOptions, results="write a row of figures a module: .jsonl or .parquet, also a URL")
     limits: LimitOptions = group(LimitOptions)
 
     def plan(self, console: Console) -> Sequence[Unit]:
@@ -118,6 +121,8 @@ class Report(Command):
 
     def _label(self, inputs: Sequence[Input]) -> str:
         """Returns the label of units that are gathered: modules of a directory, and pages that are written to one."""
+        if self.batch.results is not None:
+            return ""
         if self.written is not None:
             return _WRITTEN if _is_directory(self.written) else ""
         is_printed = self.against is None and not self.trial and not self.json
@@ -182,7 +187,7 @@ class Report(Command):
 
             parsed(known_target, self.target)
         conditions = [parsed(parse_condition, each) for each in self.fail_if]
-        has_several = self.against is None and any(map(os.path.isdir, self.files))
+        has_several = not (self.against or self.batch.results) and any(map(os.path.isdir, self.files))
         if not has_several and any(each.figure == CONTRACTS for each in conditions):
             raise usage_error("contracts are those of several programs", "relayout report DIR --fail-if ...")
         if self.against is None and any(each.needs_old for each in conditions):
@@ -210,13 +215,7 @@ class Report(Command):
             reject(found, ("against",), f"with -o {output}", f"a comparison is {' or '.join(_COMPARED)}")
         reject(found, ("all",), "with -o: -o DIR/ writes a page for each module")
         if self.json:
-            raise usage_error(
-                "-o writes a file, and --json prints on standard output", "-o report.json writes the JSON"
-            )
-
-    def _gate(self, report: MemoryReport, old: MemoryReport | None) -> list[str]:
-        """Returns a sentence for each condition of --fail-if that holds."""
-        return [*filter(None, (parse_condition(each).failure(report, old) for each in self.fail_if))]
+            raise usage_error("-o writes a file, and --json prints on standard output", "-o report.json writes it")
 
     def _report_one(self, new: Input, old: Input | None, unit: Unit, heading: str, console: Console) -> int:
         # Standard input is read once.
@@ -232,8 +231,10 @@ class Report(Command):
         if old is not None:
             before = measured(_verified(old), self.target, console.diagnose)
             return _ended(self._compare(new, report, old, before, unit, heading), new, console)
-        failures = self._gate(report, None)
-        if unit.target is not None:
+        failures, failed = self._gate(report, None)
+        if self.batch.results is not None:
+            print_json({"file": new.path, **figures_row(report), **failed})
+        elif unit.target is not None:
             suffix = PurePath(unit.target).suffix
             write_output(unit.target, _page(report, unit) if suffix == _PAGE else FORMATS[suffix](report))
             if unit.label.startswith(_WRITTEN):
@@ -241,12 +242,9 @@ class Report(Command):
         elif self.json:
             from relayout.reporting.contracts import texts_of_arrays
 
-            entry = (
-                {"entry": [*map(json.loads, texts_of_arrays(report.module, new.stem, report.named_target))]}
-                if unit.label
-                else {}
-            )
-            print_json({"file": new.path, **report.as_json(), **entry, **self._failed(failures)})
+            arrays = texts_of_arrays(report.module, new.stem, report.named_target) if unit.label else ()
+            entry = {"entry": [*map(json.loads, arrays)]} if unit.label else {}
+            print_json({"file": new.path, **report.as_json(), **entry, **failed})
         else:
             from relayout.reporting.terminal import terminal_page
 
@@ -257,8 +255,10 @@ class Report(Command):
                 write_output(None, encode(heading + page))
         return _ended(failures, new, console)
 
-    def _failed(self, failures: Sequence[str]) -> dict[str, list[str]]:
-        return {"failed": list(failures)} if self.fail_if else {}
+    def _gate(self, report: MemoryReport, old: MemoryReport | None) -> tuple[list[str], dict[str, list[str]]]:
+        """Returns a sentence for each condition of --fail-if that holds, and the field of JSON about them."""
+        failures = [*filter(None, (parse_condition(each).failure(report, old) for each in self.fail_if))]
+        return failures, {"failed": failures} if self.fail_if else {}
 
     def _report_message(self, new: Input, text: str, heading: str) -> int:
         from relayout.reporting.out_of_memory import messages_json, messages_page
@@ -291,8 +291,8 @@ class Report(Command):
         from relayout.reporting.against import compare_reports, comparison_html, comparison_page, comparison_sentence
 
         comparison = compare_reports(before, report)
-        failures = self._gate(report, before)
-        fields = {"file": new.path, "against": old.path, **comparison.as_json(), **self._failed(failures)}
+        failures, failed = self._gate(report, before)
+        fields = {"file": new.path, "against": old.path, **comparison.as_json(), **failed}
         if unit.target is None and not self.json:
             write_output(None, encode(heading + comparison_page(comparison, self.width)))
         elif unit.target is None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
+from dialect_utils.engine_names import STAGES, Stage
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from relayout.batch.unit import Unit, Work
 from relayout.command import BatchOptions, CiOptions, Command, LimitOptions
@@ -27,12 +28,12 @@ from relayout.comparison import (
     proof_seconds,
 )
 from relayout.console import Console, print_json
-from relayout.options import argument, excludes, flag, group, needs, option, parsed, usage_error
+from relayout.options import argument, choice, excludes, flag, group, needs, option, parsed, usage_error
 from relayout.output import STANDARD_OUTPUT
 from relayout.validation.compilation import CompilationOptions
 from relayout.validation.gathering import LOST, Results, status_of
 from relayout.validation.judging import REDUCTION_SECONDS, Judge
-from relayout.validation.steps import Step, chosen_steps, find_steps
+from relayout.validation.steps import Step, chosen_steps, find_steps, steps_from_insertion
 
 if TYPE_CHECKING:
     from dialect_utils.execution.passing import PassRunner
@@ -62,8 +63,11 @@ class Validate(Command):
     rules = (
         WITHOUT_EXECUTION,
         excludes("no_reduce", ("reduced_dir",), "with --no-reduce"),
-        needs(("dump",), "target", "tool", reason="without --target or --with"),
-        needs(("passes",), "tool", reason="without --with"),
+        needs(("dump",), "target", "inside", "tool", reason="without --target, --inside or --with"),
+        needs(("passes",), "tool", "inside", reason="without --with or --inside"),
+        needs(("inside",), "passes", reason="without -p SPEC"),
+        needs(("at",), "inside", reason="without --inside"),
+        excludes("inside", ("target", "resume", "cluster", "tool"), "with --inside, which compiles on this machine"),
         excludes("target", ("resume", "cluster", "tool"), "with --target, which compiles on this machine"),
         excludes("tool", ("resume", "cluster"), "with --with, which runs the passes on this machine"),
     )
@@ -84,8 +88,16 @@ class Validate(Command):
         "--with",
     )
     passes: str | None = option(
-        "PIPELINE", "with --with: these passes, in MLIR's syntax (default: those of the RUN lines of each FILE)"
+        "PIPELINE",
+        "with --with: these passes, in MLIR's syntax (default: those of the RUN lines of each FILE); with --inside: "
+        "passes of relayout",
+        str,
+        *("-p", "--passes"),
     )
+    inside: str | None = option(
+        "TARGET", "compile a FILE with passes inside of the compiler, and judge them and all later passes"
+    )
+    at: Stage = option("STAGE", f"with --inside: {' or '.join(STAGES)}", choice(*STAGES), default=STAGES[0])
     output: str | None = option(
         "OUT", "write a page: a row a step, with the difference of its texts", str, "-o", "--output"
     )
@@ -101,7 +113,7 @@ class Validate(Command):
 
     @contextmanager
     def prepared(self) -> Iterator[Self]:
-        is_made = self.compilation.target is not None or self.tool is not None
+        is_made = any(each is not None for each in (self.compilation.target, self.inside, self.tool))
         with self.compilation.folder(is_made=is_made) as folder:
             yield replace(self, compiled=folder)
 
@@ -114,6 +126,8 @@ class Validate(Command):
 
             with self._runner(self.tool) as runner:
                 console.diagnose(run_pipelines(self.files, self.passes, runner, self.compiled))
+        elif self.inside is not None and self.compiled is not None:
+            self._compile_inside(self.inside, self.compiled, console)
         else:
             self.compilation.compile(self.files, self.compiled, console)
         folders = self.files if self.compiled is None else [self.compiled]
@@ -127,7 +141,22 @@ class Validate(Command):
     def _steps(self, folder: str, console: Console, *, is_alone: bool) -> list[Step]:
         found = self.compilation.find(folder, None if self.compiled else console, "steps")
         prefix = "" if is_alone else os.path.basename(os.path.abspath(folder))
-        return find_steps([replace(each, prefix=prefix) for each in found], folder)
+        steps = find_steps([replace(each, prefix=prefix) for each in found], folder)
+        return steps if self.inside is None else steps_from_insertion(steps)
+
+    @property
+    def may_compile(self) -> bool:
+        return self.inside is not None
+
+    def _compile_inside(self, target: str, folder: str, console: Console) -> None:
+        """Compiles a file with the passes: the steps are judged, so that the passes need no proof before."""
+        # Imported here: it loads the passes.
+        from passes.framework.pipeline import Pipeline
+        from relayout.insertion import insert
+
+        pipeline = parsed(Pipeline.parse, self.passes or "")
+        module = self.compilation.program(self.files, "--inside", console)
+        console.diagnose(insert(module, target, self.at, pipeline, None, 0.0, ("", folder)).notes)
 
     def _runner(self, tool: str) -> PassRunner:
         # Imported here, as below.

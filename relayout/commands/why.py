@@ -11,7 +11,7 @@ from dialect_utils.io.files import decode, encode, function_of, read_module
 from dialect_utils.text import Diagnostic
 from relayout.batch.unit import Unit
 from relayout.causes.result import SHOWN
-from relayout.command import Command, LimitOptions
+from relayout.command import BatchOptions, Command, LimitOptions
 from relayout.console import DONE, Console, print_json
 from relayout.options import argument, count, excludes, flag, group, needs, option
 from relayout.output import write_output
@@ -32,6 +32,7 @@ class Why(Command):
         excludes("value", ("top",), "with a VALUE"),
         needs(("trial",), "target", reason="without --target"),
         NEEDS_TARGET,
+        excludes("target", ("resume", "cluster"), "with --target, which compiles on this machine"),
     )
 
     file: str = argument("DIR", "a dump directory with the modules of all passes; a FILE with --target")
@@ -43,6 +44,7 @@ class Why(Command):
     )
     top: int = option("N", f"the N most expensive (default {SHOWN})", count, default=SHOWN)
     trial: bool = flag("compile the program again with each advised change, and say the costs", "--try")
+    batch: BatchOptions = group(BatchOptions, results="write a row a program: .jsonl or .parquet, also a URL")
     limits: LimitOptions = group(LimitOptions, timeout="for each program (default 9, more for large ones)")
 
     @contextmanager

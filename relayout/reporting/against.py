@@ -143,7 +143,7 @@ def comparison_html(comparison: Comparison, old: str, new: str) -> str:
     if comparison.collectives:
         parts.append(page_table(("change", "sent in", "old", "new"), _kinds(comparison, _marked), numbers=("change",)))
     for title, rows in (("added", comparison.added), ("gone", comparison.gone)):
-        parts += _html_relayouts(title, [row for row in rows if row.kind == "relayout"])
+        parts += _html_relayouts(title, [row for row in rows if row.changes_layout])
     return plain_page(f"memory of {new} against {old}", "\n".join(parts))
 
 
@@ -223,7 +223,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
         ]
         yield from format_table(("bytes", "buffers", "type", "op name"), shown)
     for title, moves in (("added", comparison.added), ("gone", comparison.gone)):
-        relayouts = [row for row in moves if row.kind == "relayout"]
+        relayouts = [row for row in moves if row.changes_layout]
         if relayouts:
             yield f"\n{len(relayouts)} relayouts {title}"
             shown = [

@@ -22,7 +22,7 @@ def format_graphviz(report: MemoryReport) -> str:
     module, entry = report.module, report.module.entry
     held = {buffer.value: buffer for buffer in report.usage.buffers}
     largest = max((buffer.bytes_held for buffer in held.values()), default=1) or 1
-    relayouts = {move.operation for move in report.moves if move.kind == "relayout"}
+    relayouts = {move.operation for move in report.moves if move.row.changes_layout}
     lines = [
         f"digraph {_quoted(module.name or 'module')} {{",
         "  node [shape=box, style=filled, colorscheme=blues5];",

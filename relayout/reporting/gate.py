@@ -6,7 +6,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dialect_utils.memory.collectives import KINDS
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes, meant
@@ -32,7 +32,7 @@ EXAMPLE = "peak > 1.02 * old"
 def _figures(report: MemoryReport) -> dict[str, float]:
     """Returns the figures that a condition may name."""
     totals, kinds = report.totals(), report.collective_kinds
-    relayouts = [row for row in report.relayouts if row.kind == "relayout"]
+    relayouts = [row for row in report.relayouts if row.changes_layout]
     return {
         "peak": totals["main_memory_peak_bytes"],
         "arguments": totals["argument_bytes"],
@@ -48,6 +48,25 @@ def _figures(report: MemoryReport) -> dict[str, float]:
     }
 
 
+def figures_row(report: MemoryReport) -> dict[str, Any]:
+    """Returns the figures of a row of results: the totals, the moves, the buffer with the most padding, and the fit."""
+    figures = _figures(report)
+    most = max(report.usage.buffers, key=lambda each: each.padding_bytes, default=None)
+    waste = next((row for row in report.rows_of([most] if most is not None and most.padding_bytes else [])), None)
+    return {
+        "program": report.module.name,
+        "target": report.usage.target,
+        **report.totals(),
+        **{name.replace(" ", "_"): figures[name] for name in _MOVES},
+        "waste_bytes": 0 if waste is None else waste.padding_bytes,
+        "waste": "" if waste is None else f"{waste.name} {waste.shape}",
+        "waste_source": "" if waste is None or not waste.source_file else f"{waste.source_file}:{waste.source_line}",
+        "waste_op_name": "" if waste is None else waste.op_name,
+        "fit": report.fit,
+    }
+
+
+_MOVES = ("copies", "relayouts", "relayout bytes", "collectives", "collective bytes")
 _OF_ARRAYS = ("peak", "arguments", "outputs", "temporaries", "padding", "relayout bytes", "relayouts", "copies")
 _OF_KINDS = tuple(f"{kind} {what}" for kind in KINDS for what in ("count", "bytes"))
 # The figure of several programs together.

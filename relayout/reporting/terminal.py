@@ -190,12 +190,12 @@ def _relayouts(report: MemoryReport) -> _Table:
     """Returns the table of the operations that change layouts, by the bytes that they move."""
     groups: dict[tuple[str, str, str], list[RelayoutRow]] = {}
     for row in report.relayouts:
-        if row.kind == "relayout":
+        if row.changes_layout:
             groups.setdefault((row.source, row.result, place(row) or row.op_name), []).append(row)
     moved = sorted(groups.values(), key=lambda rows: -sum(row.total_bytes for row in rows))
     count, total = sum(map(len, moved)), sum(row.total_bytes for rows in moved for row in rows)
     others = len(report.relayouts) - count
-    title = f"relayouts: {count}, {format_bytes(total)} read and written; {others} more copies between memory spaces"
+    title = f"relayouts: {count}, {format_bytes(total)} read and written; {others} more copies"
     header = ("moved", "times", "op", "layouts", "from")
     return total, _table(
         report.usage.main_memory_peak_bytes * LEAST_SHARE,

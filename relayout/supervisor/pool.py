@@ -187,7 +187,7 @@ class Pool:
             programs=Programs(
                 self._limits.memory,
                 may_compile=command.may_compile,
-                dump=command.compiled,
+                dumps=_dumps(command),
                 oracle=command.oracle,
                 tool=values_of(command).get("tool"),
             ),
@@ -331,6 +331,12 @@ def _fields(kind: bytes, data: bytearray) -> dict[str, Any]:
     if kind != DONE or types != _RESULT or values["status"] not in _STATUSES:
         raise MalformedFrameError("no result")
     return values
+
+
+def _dumps(command: Command) -> tuple[str, ...]:
+    """Returns the directories in which a compiler may write, one for each compilation."""
+    folder = command.compiled
+    return () if folder is None else tuple(os.path.join(folder, each) for each in command.compilations) or (folder,)
 
 
 def _writable(command: Command) -> Writable:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import chain
 from typing import Any, NoReturn
 
 from dialect_utils import processes, sandbox
@@ -211,8 +212,8 @@ class Programs:
 
     memory: int = processes.DEFAULT_MEMORY_BYTES
     may_compile: bool = False
-    # The directory in which a compiler may write the modules of its passes, None for none.
-    dump: str | None = None
+    # The directories, one for each compilation, in which a compiler may write the modules of its passes.
+    dumps: tuple[str, ...] = ()
     # The command of --oracle, None without it.
     oracle: str | None = None
     # The tool of --with, None without it.
@@ -257,9 +258,9 @@ class Programs:
         self.running.clear()
 
     def written(self) -> int:
-        """Returns the bytes that a compiler has written into the directory of its dump."""
+        """Returns the bytes that compilers have written into the directories of their dumps."""
         total = 0
-        for each in entries_below(self.dump) if self.dump else ():
+        for each in chain.from_iterable(map(entries_below, self.dumps)):
             # It may be gone by now.
             with contextlib.suppress(OSError):
                 total += each.stat(follow_symlinks=False).st_size
@@ -277,9 +278,9 @@ class Programs:
     def _checked(self, program: str, arguments: Sequence[object]) -> list[str]:
         """Returns the arguments of a program that this child may start; raises MalformedFrameError for others."""
         match arguments:
-            # The directory is that of the dump of this command; there is none where it compiles without one.
+            # The directory is one of the dumps of this command; there is none where it compiles without one.
             case [str(memory), str(platform), str(folder)] if program == processes.COMPILER and (
-                folder == self.dump if folder else self.may_compile
+                folder in self.dumps if folder else self.may_compile
             ):
                 return [str(min(int(memory), self.memory)), platform, folder]
             case [str(memory), str(devices), ("0" | "1") as fuses] if program == processes.WORKER:

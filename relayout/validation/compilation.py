@@ -47,6 +47,16 @@ def partition_program(file: str, folder: str) -> str:
     return found[0]
 
 
+def new_folder(dump: str, *parts: str) -> str:
+    """Makes the directory of --dump with its parts; returns its absolute path. Raises UsageError for files in it."""
+    named = os.path.abspath(dump)
+    if os.path.exists(named) and (not os.path.isdir(named) or os.listdir(named)):
+        raise usage_error(f"--dump {dump} is there already", "name a new directory")
+    for each in parts or ("",):
+        os.makedirs(os.path.join(named, each), exist_ok=True)
+    return named
+
+
 @dataclass(frozen=True, kw_only=True)
 class CompilationOptions:
     """The programs of a compilation."""
@@ -70,24 +80,25 @@ class CompilationOptions:
             with temporary_directory() as made:
                 yield made
         else:
-            named = os.path.abspath(self.dump)
-            if os.path.exists(named) and (not os.path.isdir(named) or os.listdir(named)):
-                raise usage_error(f"--dump {self.dump} is there already", "name a new directory")
-            os.makedirs(named, exist_ok=True)
-            yield named
+            yield new_folder(self.dump)
 
     def compile(self, files: Sequence[str], folder: str | None, console: Console) -> None:
         """Compiles a file into a folder with --target; raises UsageError for a directory, and for an unknown target."""
         if self.target is None or folder is None:
             return
-        if len(files) > 1 or os.path.isdir(files[0]):
-            raise usage_error("--target compiles one FILE, and a directory holds what a compiler wrote", "leave it out")
         # Imported here: --help loads nothing of the execution.
         from dialect_utils.execution.compilers import check_target
 
-        module, target = read_module(files[0], function_of(self.function)), parsed(check_target, self.target)
+        module = self.program(files, "--target", console)
+        dump_module(module, parsed(check_target, self.target), folder)
+
+    def program(self, files: Sequence[str], name: str, console: Console) -> Module:
+        """Returns the program that an option compiles; raises UsageError for a directory and for several files."""
+        if len(files) > 1 or os.path.isdir(files[0]):
+            raise usage_error(f"{name} compiles one FILE, and a directory holds what a compiler wrote", "leave it out")
+        module = read_module(files[0], function_of(self.function))
         console.diagnose(devices_of(module).notes_of_compilation)
-        dump_module(module, target, folder)
+        return module
 
     def find(self, folder: str, console: Console | None, parts: str) -> list[Input]:
         """Returns the modules of a directory; raises UsageError for a file that is one of them.

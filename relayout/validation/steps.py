@@ -11,7 +11,7 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from dialect_utils.io.inputs import Input
@@ -22,6 +22,8 @@ from relayout.command import read_finding
 _BEFORE, _AFTER = "before_optimizations", "after_optimizations"
 # A module that was changed between pipelines is written at the start of the next one.
 _START = "start of "
+# The pass of XLA that hands a module over and gets it back.
+_INSERTED = "apply-xla-transforms"
 # The label, and in place of a pass's name, of the whole compilation.
 _WHOLE, _WHOLE_CHANGE = "whole", f"{_BEFORE} to {_AFTER}"
 
@@ -107,6 +109,21 @@ def chosen_steps(steps: Sequence[Step], only: re.Pattern[str] | None) -> list[St
     if not found:
         known = ", ".join(dict.fromkeys(each.change for each in steps if not each.change.startswith(_START)))
         raise DiagnosticError(Diagnostic(f"no pass matches {only.pattern}", hint=f"there are {known}"))
+    return found
+
+
+def steps_from_insertion(steps: Sequence[Step]) -> list[Step]:
+    """Returns the steps of each program from that of the inserted passes on, and its whole compilation.
+
+    Raises DiagnosticError where the passes changed no program.
+    """
+    found: list[Step] = []
+    for _, members in groupby(steps, lambda each: each.program):
+        own = list(members)
+        first = next((at for at, each in enumerate(own) if each.change.startswith(_INSERTED)), len(own))
+        found += own[first:]
+    if not found:
+        raise DiagnosticError(Diagnostic("the passes change no module that the compiler hands over"))
     return found
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from dialect_utils.history.moved import Moved, describe, find_moved, kind_of_move
+from dialect_utils.history.moved import Moved, describe, find_moved
 from dialect_utils.memory import measure_memory
+from dialect_utils.memory.relayouts import kind_of_move
 from tests.history.texts import PROGRAM, entry, graph, value
 
 TILED = "{1,0:T(8,128)}"

@@ -35,7 +35,7 @@ def advised(report: MemoryReport, kind: str) -> list[Advice]:
 def test_a_transpose_of_an_argument_is_a_relayout_with_advice() -> None:
     report = report_of(MOVED, READ)
     [moved] = report.relayouts
-    assert (moved.name, moved.kind, moved.bytes_read) == ("t", "relayout", 4 * 64 * 16 * 32)
+    assert (moved.name, moved.kind, moved.bytes_read) == ("t", "transpose", 4 * 64 * 16 * 32)
     [found] = advised(report, "entry copy")
     assert (found.subject, found.bytes_saved) == ("argument 0", 4 * 64 * 16 * 32)
     assert found.text == "hand it over as Format(Layout(major_to_minor=(2, 0, 1)), sharding): t would not move it"
@@ -51,7 +51,7 @@ FLAT = """b = f32[1024,32]{1,0} bitcast(p)
 def test_a_transpose_in_a_fusion_has_advice_where_it_reads_the_argument_itself(lines: str, count: int) -> None:
     body = f"moved {{\n  p = f32[64,16,32]{{2,1,0}} parameter(0)\n  {lines}\n}}\n\n"
     report = report_of("t = f32[32,64,16]{2,1,0} fusion(x), kind=kInput, calls=moved", READ, before=body)
-    assert [each.kind for each in report.relayouts] == ["relayout"]
+    assert [each.kind for each in report.relayouts] == ["transpose"]
     assert len(advised(report, "entry copy")) == count
 
 

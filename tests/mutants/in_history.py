@@ -22,7 +22,7 @@ MUTANTS = (
     Mutant("removal", "_is_written_over(graph, copy)", "False", _NORMALIZED),
     Mutant("_is_changed", 'element.attribute("index") != str(number)', "False", _NORMALIZED),
     Mutant("_order_before", "tuple(step.order[each] for each in order)", "order", _NORMALIZED),
-    Mutant("history.movement:is_settled", 'node.operation.opcode == "copy"', "False", _NORMALIZED),
+    Mutant("history.flat:is_settled", 'node.operation.opcode == "copy"', "False", _NORMALIZED),
     Mutant("Counterparts._passed", "is_same_move(each, node)", "False", _NORMALIZED),
     Mutant(
         "history:_through",
@@ -55,7 +55,7 @@ MUTANTS = (
     ),
     Mutant("Counterparts._pair", "is_expression or len(olds) == len(news)", "True", _MATCHING),
     Mutant("History.graph", "self.unread.append(number)", "pass", _TRACING),
-    Mutant("history.moved:_moved", "held(source) + held(result)", "held(result)", _MOVED),
+    Mutant("history.moved:_moved", "move.row.bytes_read + move.row.bytes_written", "move.row.bytes_written", _MOVED),
     Mutant("firmness", "_DEMANDING.get(opcode, len(_DEMANDING))", "0", _SIDES),
     Mutant("_donation", "graph.operands(each)[0] is copy", "True", _REMOVAL),
     Mutant("Explainer._place", "place.source_file", "False", _EXPLAINING, occurrence=1),

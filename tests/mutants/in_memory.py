@@ -53,15 +53,15 @@ MUTANTS = (
         ("tests/memory/test_report.py",),
     ),
     Mutant(
-        "memory:_move",
-        "(one.minor_to_major, one.tiles) != (other.minor_to_major, other.tiles)",
-        "one != other",
+        "memory.relayouts:_change",
+        "(one.minor_to_major, one.tiles) == (other.minor_to_major, other.tiles)",
+        "one == other",
         ("tests/memory/test_report.py",),
     ),
     Mutant(
-        "find_relayouts",
-        "-each.total_bytes",
-        "each.total_bytes",
+        "memory.relayouts:rank",
+        "-size",
+        "size",
         ("tests/memory/test_report.py",),
     ),
     Mutant(

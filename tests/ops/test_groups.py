@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dialect_utils.ops.devices import check_iota
-from dialect_utils.ops.groups import try_groups
 from dialect_utils.ops.inference import ShapeError
+from dialect_utils.ops.sharding import try_groups
 
 
 def test_lists_of_devices() -> None:

@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 
 from dialect_utils.engine_names import STAGES
+from dialect_utils.processes import COMPILER
+from relayout.supervisor.host import MalformedFrameError
+from relayout.supervisor.programs import Programs
 from tests.paths import ROOT
 
 PAGE = (ROOT / "docs" / "inside.md").read_text()
@@ -30,9 +33,13 @@ def interpreter() -> str:
 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return run_by(interpreter(), folder, *command)
+
+
+def run_by(python: str, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}", "JAX_PLATFORMS": "cpu"}
     return subprocess.run(
-        [interpreter(), *command], cwd=folder, env=environment, capture_output=True, text=True, timeout=_SECONDS
+        [python, *command], cwd=folder, env=environment, capture_output=True, text=True, timeout=_SECONDS
     )
 
 
@@ -120,11 +127,9 @@ func.func @main(%x: tensor<64x128xf32>) -> tensor<64x128xf32> {
 _EXPAND = "annotate-layouts{target=tpu-v5e},expand-tiling"
 
 
-def opt(folder: Path, python: str, *options: str) -> subprocess.CompletedProcess[str]:
+def opt(folder: Path, python: str, *options: str, command: str = "opt") -> subprocess.CompletedProcess[str]:
     (folder / "program.mlir").write_text(_PROGRAM)
-    command = [python, "-m", "relayout", "opt", "program.mlir", *options]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=_SECONDS)
+    return run_by(python, folder, "-m", "relayout", command, "program.mlir", *options)
 
 
 def test_opt_prints_a_program_compiled_with_passes_inside(tmp_path: Path) -> None:
@@ -164,6 +169,116 @@ def test_opt_compiles_with_passes_inside_of_the_tpu_compiler(tmp_path: Path) -> 
     assert "T(8,128)" in found["module"]
     done = opt(tmp_path, python, "--inside", "tpu-v5e", "-p", "normalize-layouts,strip-layouts", "--json")
     assert done.returncode == 1
+
+
+# The modules of all passes of both compilations, and their verdicts
+
+_PLANTED = """
+import sys
+from pathlib import Path
+import relayout
+from dialect_utils.hlo import HloModule
+from dialect_utils.hlo.ops import instructions, rebuild
+from dialect_utils.io.files import parse_bytes
+from dialect_utils.verdict import Options
+from passes.framework.pipeline import Pipeline
+from relayout.insertion import insert
+from relayout.validation.judging import Judged, validate_directory
+
+@relayout.module_pass
+def subtract(module: HloModule):
+    for each in instructions(module, "add"):
+        rebuild(each, opcode="subtract")
+
+@relayout.module_pass
+def swap(module: HloModule):
+    for each in instructions(module, "add"):
+        rebuild(each, operands=each.operands[::-1])
+
+def main(target):
+    program = parse_bytes(Path("program.mlir").read_bytes(), "program.mlir")
+    for name, planted in (("wrong", subtract), ("right", swap)):
+        folder = Path.cwd() / name
+        folder.mkdir()
+        insert(program, target, "before-scheduling", Pipeline((planted,)), None, 0.0, ("", str(folder)))
+        if name == "right":
+            # The compiler exchanges an operation after the passes.
+            last = max(folder.glob("*.after_*.before_*.txt"))
+            text = last.read_text()
+            assert " tanh(" in text
+            last.write_text(text.replace(" tanh(", " negate("))
+        found = validate_directory(str(folder), Judged(Options(), reduces=False))
+        print(name, found.first_difference.change, Path(found.first_difference.after).name)
+    print(last.name)
+
+if __name__ == "__main__":
+    main(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("target", ["cpu", "tpu-v5e"])
+def test_a_wrong_pass_inside_and_a_wrong_pass_of_the_compiler_after_it_are_named(target: str, tmp_path: Path) -> None:
+    (tmp_path / "program.mlir").write_text(_PROGRAM)
+    (tmp_path / "planted.py").write_text(_PLANTED)
+    python = sys.executable if target == "cpu" else interpreter()
+    done = run_by(python, tmp_path, "planted.py", target)
+    assert done.returncode == 0, done.stderr[-3000:]
+    wrong, right, planted = (line.split(" ") for line in done.stdout.splitlines())
+    assert wrong[1].startswith("apply-xla-transforms")
+    assert not right[1].startswith("apply-xla-transforms")
+    assert right[-1:] == planted
+
+
+def test_opt_keeps_the_modules_of_both_compilations(tmp_path: Path) -> None:
+    options = ("--inside", "cpu", "-p", _EXPAND, "-o", "compiled.hlo")
+    done = opt(tmp_path, sys.executable, *options, "--dump", "kept")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    without, changed = (
+        {each.name for each in (tmp_path / "kept" / side).glob("*.txt")} for side in ("without", "with")
+    )
+    assert any(name.endswith("cpu_after_optimizations.txt") for name in without & changed)
+    inserted = "after_apply-xla-transforms"
+    assert any(inserted in name for name in changed)
+    assert not any(inserted in name for name in without)
+    again = opt(tmp_path, sys.executable, *options, "--dump", "kept")
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "--dump kept is there already" in again.stderr
+    both = opt(tmp_path, sys.executable, "program.mlir", *options[:4], "--dump", "other")
+    assert (both.returncode, both.stdout) == (2, "")
+
+
+def validate(folder: Path, python: str, *options: str) -> subprocess.CompletedProcess[str]:
+    return opt(folder, python, *options, command="validate")
+
+
+def test_validate_judges_the_inserted_passes_and_all_later_ones(tmp_path: Path) -> None:
+    done = validate(tmp_path, sys.executable, "--inside", "cpu", "-p", _EXPAND, "--dump", "kept", "--json")
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    first, *later = found
+    assert first["change"].startswith("apply-xla-transforms")
+    assert later[-1]["number"] == 0
+    assert later[-2]["after"].endswith("after_optimizations.txt")
+    assert Path(first["before"]).parent == tmp_path / "kept"
+    assert all(each["verdict"] in ("equal", "agrees") for each in found)
+
+
+def test_passes_that_change_nothing_have_no_step(tmp_path: Path) -> None:
+    done = validate(tmp_path, sys.executable, "--inside", "cpu", "-p", "cancel-relayout")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "did you mean cancel-relayouts?" in done.stderr
+    done = validate(tmp_path, sys.executable, "--inside", "cpu", "-p", "cancel-relayouts")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the passes change no module that the compiler hands over" in done.stderr
+
+
+def test_a_compiler_writes_into_the_named_directories_only() -> None:
+    programs = Programs(memory=8, may_compile=True, dumps=("/kept/without", "/kept/with"))
+    for folder in ("", *programs.dumps):
+        assert programs._checked(COMPILER, ["9", "cpu", folder]) == ["8", "cpu", folder]  # noqa: SLF001  # no process starts
+    for folder in ("/kept", "/kept/with/..", "/kept/with/inner", "/kept/other"):
+        with pytest.raises(MalformedFrameError, match="may not start"):
+            programs._checked(COMPILER, ["9", "cpu", folder])  # noqa: SLF001  # as above
 
 
 # relayout tune --inside

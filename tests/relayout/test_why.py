@@ -178,9 +178,9 @@ _OF_GPU: dict[str, list[tuple[str, str, str, tuple[int, ...] | None]]] = {
     ],
     "softmax_transposed": [("", "argument 0", "dot", (0, 2, 1))],
     "qr": [
-        ("layout-assignment", "cusolver_orgqr_ffi", "result 0", (1, 0)),
         # The factorization writes over its operand.
         ("layout-assignment", "argument 0", "cusolver_geqrf_ffi", None),
+        ("layout-assignment", "cusolver_orgqr_ffi", "result 0", (1, 0)),
         ("layout-assignment", "select", "result 1", (1, 0)),
     ],
     "matmul_tanh": [],

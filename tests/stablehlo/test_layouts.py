@@ -4,9 +4,9 @@ import pytest
 
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Shape, TupleShape, parse_shape
 from dialect_utils.stablehlo import parse_module
+from dialect_utils.stablehlo.function import StableHloValue
 from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.stablehlo.types import element_type_text
-from dialect_utils.stablehlo.value import StableHloValue
 from dialect_utils.text import DiagnosticError
 from tests.stablehlo.texts import CONTROL_FLOW, IMPORTED, MANY_RESULTS, one_op
 

@@ -18,9 +18,9 @@ from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.layout.arrays.floats import without_subnormals
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.arrays import ArrayDomain
-from dialect_utils.ops.domain import Domain
+from dialect_utils.ops.domain import Domain, Scatter
 from dialect_utils.ops.positions import Positions, scatter_positions, window_positions
-from dialect_utils.ops.window import WindowDimension
+from dialect_utils.ops.window import WindowDimension, Windows
 
 # (function, arrays of the same dimensions) -> the function of the elements at each index.
 Apply = Callable[[Function, Sequence[Array]], list[Array]]
@@ -104,35 +104,22 @@ class Bits(ArrayDomain[Array], Domain[Array]):
         return found
 
     def reduce_window(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[Array],
-        initial: Sequence[Array],
-        window: tuple[WindowDimension, ...],
-        sizes: tuple[int, ...],
-        has_padding: bool,
+        self, windows: Windows, function: Function, arrays: Sequence[Array], initial: Sequence[Array]
     ) -> list[Array]:
-        """Returns arrays of dimensions `sizes`: every window, combined from the initial values and first element on."""
+        """Returns arrays with every window, combined from the initial values and first element on."""
         padding = arrays[0].size
         flat = [np.append(array.reshape(-1), value.reshape(1)) for array, value in zip(arrays, initial, strict=True)]
-        positions = window_positions(window, arrays[0].shape, sizes)
+        positions = window_positions(windows.window, arrays[0].shape, windows.sizes)
         found = [np.full(len(positions), value) for value in initial]
         for offset in range(positions.shape[1]):
             at = positions[:, offset]
             combined = self.apply(function, [*found, *(array[at] for array in flat)])
-            kept = np.full(at.shape, True) if has_padding else at != padding
+            kept = np.full(at.shape, True) if windows.has_padding else at != padding
             found = [np.where(kept, new, old) for new, old in zip(combined, found, strict=True)]
-        return [each.reshape(sizes) for each in found]
+        return [each.reshape(windows.sizes) for each in found]
 
     def scatter_at(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[Array],
-        columns: Sequence[Array],
-        updates: Sequence[Array],
-        order: Sequence[int],
+        self, scatter: Scatter, arrays: Sequence[Array], columns: Sequence[Array], updates: Sequence[Array]
     ) -> list[Array]:
         """Returns arrays [*indexed, rest] with updates [count, *windows, rest] combined into them, in their order."""
         sizes, windows = (*arrays[0].shape[:-1], 1), (*updates[0].shape[1:-1], 1)
@@ -140,7 +127,7 @@ class Bits(ArrayDomain[Array], Domain[Array]):
         starts = [*map(self.integers, columns), np.zeros(updates[0].shape[0], np.int64)]
         rows = scatter_positions(sizes, starts, windows)
         positions = np.where(rows < 0, -1, rows * rest + np.arange(rest))
-        return self.scatter(function, arrays, updates, positions)
+        return self.scatter(scatter.function, arrays, updates, positions)
 
     def scatter(
         self, function: Function, arrays: Sequence[Array], updates: Sequence[Array], positions: Array

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.instruction import Instruction
@@ -92,12 +93,8 @@ def _is_plain_signature(text: str, parameters: Sequence[Shape], result: Shape, t
     before, _, after = text.partition(")")
     if after != f" -> {texts[result]}":
         return False
-    unnamed, count = _PARAMETER_NAME.subn(_first_group, before)
+    unnamed, count = _PARAMETER_NAME.subn(itemgetter(1), before)
     return count == len(parameters) and unnamed == f"({', '.join([texts[each] for each in parameters])}"
-
-
-def _first_group(match: re.Match[str]) -> str:
-    return match[1]
 
 
 def _signature_problems(computation: Computation, texts: _Texts) -> Iterator[Diagnostic]:

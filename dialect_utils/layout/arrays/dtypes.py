@@ -13,40 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType
+from dialect_utils.layout.type_names import numpy_name
 
 _BYTE = 8
-
-_NUMPY_NAMES = {
-    "pred": "bool",
-    "f16": "float16",
-    "f32": "float32",
-    "f64": "float64",
-    "c64": "complex64",
-    "c128": "complex128",
-}
-_ML_DTYPES_NAMES = {
-    "bf16": "bfloat16",
-    "f4e2m1fn": "float4_e2m1fn",
-    "f6e2m3fn": "float6_e2m3fn",
-    "f6e3m2fn": "float6_e3m2fn",
-}
 
 
 @cache
 def dtype_of(element_type: ElementType) -> np.dtype[Any]:
     """Returns the numpy dtype of an element type; raises ValueError where this ml_dtypes lacks it."""
-    name = element_type.name
-    if name in _NUMPY_NAMES:
-        return np.dtype(_NUMPY_NAMES[name])
-    if element_type.is_integral:
-        full = ("int" if name[0] == "s" else "uint") + name[1:]
-        if element_type.bits >= _BYTE:
-            return np.dtype(full)
-    else:
-        full = _ML_DTYPES_NAMES.get(name) or f"float8_{name[2:]}"
-    found = getattr(ml_dtypes, full, None)
+    name = numpy_name(element_type)
+    found = getattr(ml_dtypes, name, None) or np.sctypeDict.get(name)
     if found is None:
-        raise ValueError(f"this version of ml_dtypes has no {full}, the dtype of {name}")
+        raise ValueError(f"this version of ml_dtypes has no {name}, the dtype of {element_type}")
     dtype: np.dtype[Any] = np.dtype(found)
     return dtype
 

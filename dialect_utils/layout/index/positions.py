@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import gcd, prod
 
 from dialect_utils.layout.index.index_map import Coordinate
@@ -98,8 +99,8 @@ def regroup(coordinates: Sequence[Coordinate], old: Sequence[int], new: Sequence
     Runs of dimensions with equal products are regrouped one by one, so terms stay small.
     """
     result: list[Coordinate] = []
-    first = [0, 0]
-    for end in _common_ends(old, new):
+    whole = [(0, 0), (len(old), len(new))]
+    for first, end in pairwise(common_factors(old, new) if prod(old) == prod(new) else whole):
         linear: Coordinate = 0
         for coordinate, size in zip(coordinates[first[0] : end[0]], old[first[0] : end[0]], strict=True):
             linear = coordinate if isinstance(linear, int) and linear == 0 else linear * size + coordinate
@@ -108,27 +109,26 @@ def regroup(coordinates: Sequence[Coordinate], old: Sequence[int], new: Sequence
             stride = prod(sizes[k + 1 :])
             part = linear // stride if stride > 1 else linear
             result.append(part % sizes[k] if k and sizes[k] > 0 else part)
-        first = list(end)
     return result
 
 
-def _common_ends(old: Sequence[int], new: Sequence[int]) -> list[tuple[int, int]]:
-    """Returns every pair of offsets up to which both lists have the same product."""
-    if 0 in (*old, *new):
-        return [(len(old), len(new))]
-    ends: list[tuple[int, int]] = []
+def common_factors(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]]:
+    """Returns XLA's CommonFactors: offsets up to which both lists have the same product, from (0,0) to both ends."""
+    if 0 in (*a, *b):
+        return [(0, 0), (len(a), len(b))]
+    ends = [(0, 0)]
     i = j = 0
     left = right = 1
-    while i < len(old) or j < len(new):
-        if j == len(new) or (i < len(old) and left <= right):
-            left *= old[i]
+    while i < len(a) or j < len(b):
+        is_even = left == right
+        take_a = left < right or (is_even and i < len(a) and (j == len(b) or a[i] <= b[j]))
+        take_b = right < left or (is_even and j < len(b) and (i == len(a) or b[j] <= a[i]))
+        if take_a:
+            left *= a[i]
             i += 1
-        else:
-            right *= new[j]
+        if take_b:
+            right *= b[j]
             j += 1
         if left == right:
             ends.append((i, j))
-            left = right = 1
-    if ends and ends[-1] != (len(old), len(new)):
-        ends[-1] = (len(old), len(new))
-    return ends or [(len(old), len(new))]
+    return ends

@@ -29,14 +29,9 @@ class _DimensionwiseStep(Step):
     def keeping(size: int) -> Bounds:
         """Returns the numbers of a dimension of `size` elements that does not change."""
 
-    @classmethod
-    @abstractmethod
-    def of(cls, first: tuple[int, ...], second: tuple[int, ...], third: tuple[int, ...]) -> Self:
-        """Returns the step with three numbers for every dimension."""
-
     def _with(self, bounds: Iterable[Bounds]) -> Self:
         columns = tuple(zip(*bounds, strict=True)) or ((), (), ())
-        return self.of(*columns)
+        return type(self)(*columns)
 
     def permuted(self, order: Sequence[int]) -> Self:
         bounds = self.bounds
@@ -135,10 +130,6 @@ class Pad(_DimensionwiseStep):
     def bounds(self) -> tuple[Bounds, ...]:
         return tuple(zip(self.low, self.high, self.gaps, strict=True))
 
-    @classmethod
-    def of(cls, first: tuple[int, ...], second: tuple[int, ...], third: tuple[int, ...]) -> Self:
-        return cls(first, second, third)
-
     @staticmethod
     def keeping(size: int) -> Bounds:
         return 0, 0, 0
@@ -192,10 +183,6 @@ class Slice(_DimensionwiseStep):
     @property
     def bounds(self) -> tuple[Bounds, ...]:
         return tuple(zip(self.start, self.limit, self.strides, strict=True))
-
-    @classmethod
-    def of(cls, first: tuple[int, ...], second: tuple[int, ...], third: tuple[int, ...]) -> Self:
-        return cls(first, second, third)
 
     @staticmethod
     def keeping(size: int) -> Bounds:

@@ -12,9 +12,9 @@ from dialect_utils.layout.moves.packs import try_tiled_layout
 from dialect_utils.layout.moves.pad_slice import Pad
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Reshape, Step, Transpose
-from dialect_utils.layout.notation.names import element_type_name
 from dialect_utils.layout.notation.strided import Mode, Strided, strided_plan, tiled_layout
 from dialect_utils.layout.shape import ArrayShape
+from dialect_utils.layout.type_names import element_type_name
 
 _TYPE = r"(?P<type>complex<f\d+>|\w+)"
 _DIMS = r"\[(?P<dims>[\d,\s]*)\]"
@@ -117,12 +117,16 @@ def _linear(kind: ElementType, found: re.Match[str]) -> ArrayShape:
 
 def _strides(kind: ElementType, found: re.Match[str]) -> ArrayShape:
     sizes, strides, width = _numbers(found["dims"]), _numbers(found["strides"]), -(-kind.bits // 8)
-    if len(sizes) != len(strides):
-        raise ValueError(f"{len(sizes)} dimensions have {len(strides)} strides")
     wrong = next((each for each in strides if each % width), None)
     if wrong is not None:
         raise ValueError(f"strides count bytes, and {wrong} bytes are no whole elements of {width}")
-    return _placed(kind, [((size, stride // width),) for size, stride in zip(sizes, strides, strict=True)])
+    return _strided(kind, sizes, [stride // width for stride in strides])
+
+
+def _strided(kind: ElementType, sizes: Sequence[int], strides: Sequence[int], space: int = 0) -> ArrayShape:
+    if len(sizes) != len(strides):
+        raise ValueError(f"{len(sizes)} dimensions have {len(strides)} strides")
+    return _placed(kind, [(each,) for each in zip(sizes, strides, strict=True)], space=space)
 
 
 def _memref(kind: ElementType, found: re.Match[str]) -> ArrayShape:
@@ -130,9 +134,7 @@ def _memref(kind: ElementType, found: re.Match[str]) -> ArrayShape:
     if found["map"] is not None:
         return _mapped(kind, sizes, found["names"].replace(" ", "").split(","), found["map"], space)
     strides = _numbers(found["strides"]) or [prod(sizes[i + 1 :]) for i in range(len(sizes))]
-    if len(sizes) != len(strides):
-        raise ValueError(f"{len(sizes)} dimensions have {len(strides)} strides")
-    return _placed(kind, [(each,) for each in zip(sizes, strides, strict=True)], space=space)
+    return _strided(kind, sizes, strides, space)
 
 
 def _mapped(kind: ElementType, sizes: Sequence[int], names: Sequence[str], places: str, space: int) -> ArrayShape:
@@ -156,7 +158,7 @@ def _mapped(kind: ElementType, sizes: Sequence[int], names: Sequence[str], place
 
 def _pack(kind: ElementType, found: re.Match[str]) -> ArrayShape:
     plan = Plan(kind, _numbers(found["dims"]))
-    for each in _PACK.finditer(found.string):
+    for each in found.re.finditer(found.string):
         plan = _with_pack(plan, _numbers(each["perm"]), _numbers(each["where"]), _numbers(each["tiles"]))
     return _packed(plan)
 
@@ -164,11 +166,6 @@ def _pack(kind: ElementType, found: re.Match[str]) -> ArrayShape:
 def _transpose(kind: ElementType, found: re.Match[str]) -> ArrayShape:
     plan = Plan(kind, _numbers(found["dims"]))
     return _packed(plan.append(Transpose(_numbers(found["perm"]))))
-
-
-def _encoding(kind: ElementType, found: re.Match[str]) -> ArrayShape:
-    plan = Plan(kind, _numbers(found["dims"]))
-    return _packed(_with_pack(plan, _numbers(found["perm"]), _numbers(found["where"]), _numbers(found["tiles"])))
 
 
 def _with_pack(plan: Plan, perm: Sequence[int], where: Sequence[int], tiles: Sequence[int]) -> Plan:
@@ -239,7 +236,7 @@ _READERS: Mapping[re.Pattern[str], Callable[[ElementType, re.Match[str]], ArrayS
     _MEMREF: _memref,
     _PACK: _pack,
     _TRANSPOSE: _transpose,
-    _ENCODING: _encoding,
+    _ENCODING: _pack,
     _EINOPS: _einops,
     _STEPS: _steps,
 }

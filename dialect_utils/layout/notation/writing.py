@@ -11,9 +11,9 @@ from operator import mul
 from dialect_utils.layout.index.index_map import physical_element_count
 from dialect_utils.layout.layout import COMBINE, MATCH
 from dialect_utils.layout.moves.physical import physical_plan
-from dialect_utils.layout.notation.names import mlir_name, numpy_name
 from dialect_utils.layout.notation.strided import Digit, Strided, try_strided
 from dialect_utils.layout.shape import ArrayShape
+from dialect_utils.layout.type_names import mlir_name, numpy_name
 
 _MERGED = "a tile over several dimensions (*): these are the steps"
 
@@ -60,18 +60,22 @@ def _tail(shape: ArrayShape, layout: Strided) -> tuple[str, ...]:
     return (f"padding after the last element: {layout.span} of {slots} slots",) if layout.span < slots else ()
 
 
-def _cute(shape: ArrayShape) -> Written:
-    layout = try_strided(shape)
-    if layout is None:
-        return _steps(shape, _MERGED)
+def _with_strides(write: Callable[[ArrayShape, Strided], Written]) -> Callable[[ArrayShape], Written]:
+    """Returns the writer of a notation of strides, which writes the steps of an array without strides."""
+
+    def written(shape: ArrayShape) -> Written:
+        layout = try_strided(shape)
+        return _steps(shape, _MERGED) if layout is None else write(shape, layout)
+
+    return written
+
+
+def _cute(shape: ArrayShape, layout: Strided) -> Written:
     return Written(f"{shape.element_type} {layout}", _padding(shape, layout))
 
 
-def _linear(shape: ArrayShape) -> Written:
+def _linear(shape: ArrayShape, layout: Strided) -> Written:
     """Returns a layout over F2: the element that each bit of the index belongs to, as Triton writes it."""
-    layout = try_strided(shape)
-    if layout is None:
-        return _steps(shape, _MERGED)
     layout = try_strided(shape, padded=True) or layout
     rounded = _powers_of_two(layout)
     bits: list[tuple[int, list[int]]] = []
@@ -105,11 +109,8 @@ def _rounded(size: int) -> int:
     return 1 << (size - 1).bit_length()
 
 
-def _strides(shape: ArrayShape) -> Written:
+def _strides(shape: ArrayShape, layout: Strided) -> Written:
     """Returns numpy's strides, in bytes."""
-    layout = try_strided(shape)
-    if layout is None:
-        return _steps(shape, _MERGED)
     width = -(-shape.element_type.bits // 8)
     start = numpy_name(shape.element_type)
     if all(len(mode) < 2 for mode in layout.modes):
@@ -122,14 +123,11 @@ def _strides(shape: ArrayShape) -> Written:
     return Written(text, (said, *_padding(shape, layout)))
 
 
-def _memref(shape: ArrayShape) -> Written:
+def _memref(shape: ArrayShape, layout: Strided) -> Written:
     """Returns a memref with strides, or with the affine map to its physical dimensions."""
-    layout = try_strided(shape)
     sizes, kind = "".join(f"{size}x" for size in shape.dimensions), mlir_name(shape.element_type)
     space = shape.effective_layout.memory_space
     end = f", {space}>" if space else ">"
-    if layout is None:
-        return _steps(shape, _MERGED)
     if all(len(mode) < 2 for mode in layout.modes):
         strides = [mode[0][1] if mode else 1 for mode in layout.modes]
         is_plain = strides == [prod(shape.dimensions[i + 1 :]) for i in range(shape.rank)]
@@ -143,7 +141,9 @@ def _memref(shape: ArrayShape) -> Written:
         for size, stride in mode:
             text = f"d{dim} floordiv {weight}" if weight > 1 else f"d{dim}"
             is_whole = weight * size < length + weight
-            digits.append((stride, text if is_whole and weight * size >= length else _modulo(text, size)))
+            if not is_whole or weight * size < length:
+                text = f"({text}) mod {size}" if " " in text else f"{text} mod {size}"
+            digits.append((stride, text))
             weight *= size
         if mode and not is_whole:
             # The padding follows from the result of the map that is always 0.
@@ -152,10 +152,6 @@ def _memref(shape: ArrayShape) -> Written:
     names = ", ".join(f"d{dim}" for dim in range(shape.rank))
     gaps = () if layout.span == layout.size else ("padding inside of tiles",)
     return Written(f"memref<{sizes}{kind}, affine_map<({names}) -> ({', '.join(ordered)})>{end}", gaps)
-
-
-def _modulo(text: str, size: int) -> str:
-    return f"({text}) mod {size}" if " " in text else f"{text} mod {size}"
 
 
 def _pack(shape: ArrayShape) -> Written:
@@ -231,10 +227,10 @@ def _steps(shape: ArrayShape, *lost: str) -> Written:
 
 # The notations of `explain --as`.
 NOTATIONS: Mapping[str, Callable[[ArrayShape], Written]] = {
-    "cute": _cute,
-    "linear": _linear,
-    "strides": _strides,
-    "memref": _memref,
+    "cute": _with_strides(_cute),
+    "linear": _with_strides(_linear),
+    "strides": _with_strides(_strides),
+    "memref": _with_strides(_memref),
     "pack": _pack,
     "jax": _jax,
     "einops": _einops,

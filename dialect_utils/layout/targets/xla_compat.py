@@ -7,12 +7,12 @@ xla/util.cc (CommonFactors). `sizes` has XLA's sizes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from typing import Literal
 
+from dialect_utils.layout.index.positions import common_factors
 from dialect_utils.layout.layout import Layout
 from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.layout.shape import ArrayShape
@@ -116,28 +116,6 @@ def align_layouts(source: ArrayShape, dimensions: tuple[int, ...]) -> ArrayShape
         position += len(block)
     minor_to_major += [i for i in range(len(dimensions) - 1, -1, -1) if i not in minor_to_major]
     return ArrayShape(source.element_type, dimensions, Layout(tuple(minor_to_major)))
-
-
-def common_factors(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]]:
-    """Returns CommonFactors: offsets up to which both lists have the same product, from (0,0) to both ends."""
-    if 0 in (*a, *b):
-        return [(0, 0), (len(a), len(b))]
-    ends = [(0, 0)]
-    i = j = 0
-    left = right = 1
-    while i < len(a) or j < len(b):
-        is_even = left == right
-        take_a = left < right or (is_even and i < len(a) and (j == len(b) or a[i] <= b[j]))
-        take_b = right < left or (is_even and j < len(b) and (i == len(a) or b[j] <= a[i]))
-        if take_a:
-            left *= a[i]
-            i += 1
-        if take_b:
-            right *= b[j]
-            j += 1
-        if left == right:
-            ends.append((i, j))
-    return ends
 
 
 def xla_answers(source: ArrayShape, destination: ArrayShape) -> dict[str, str]:

@@ -127,7 +127,7 @@ def _numbers(text: str) -> list[str]:
 
 def _shape(type_name: str, dimensions: list[str]) -> str | None:
     # Imported here: most shapes have XLA's element types.
-    from dialect_utils.layout.notation.names import element_type_name
+    from dialect_utils.layout.type_names import element_type_name
 
     name = element_type_name(type_name)
     return None if name is None else f"{name}[{','.join(dimensions)}]"

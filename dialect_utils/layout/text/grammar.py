@@ -12,15 +12,7 @@ from typing import NoReturn
 
 from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType
 from dialect_utils.layout.layout import COMBINE, MATCH, Layout, LayoutFieldError, SplitConfig, Tile
-from dialect_utils.layout.shape import (
-    UNBOUNDED,
-    ArrayShape,
-    BufferShape,
-    OpaqueShape,
-    Shape,
-    TokenShape,
-    TupleShape,
-)
+from dialect_utils.layout.shape import UNBOUNDED, ArrayShape, BufferShape, OpaqueShape, Shape, TokenShape, TupleShape
 from dialect_utils.layout.text.scanner import Scanner
 from dialect_utils.text import Diagnostic, Location, Severity, Source, Span, nearest
 

@@ -14,11 +14,12 @@ from dialect_utils.verdict.field.conventions import Convention
 from dialect_utils.verdict.field.degree import Degrees
 from dialect_utils.verdict.field.derived import derived_constants
 from dialect_utils.verdict.field.draw import SEED_BITS, Draw, fresh_seed
-from dialect_utils.verdict.field.lift import EXACT, Lift, Meaning, reachable
+from dialect_utils.verdict.field.lift import EXACT, Lift, Meaning
 from dialect_utils.verdict.field.values import Real, UnliftedError, Value, words_of
 from dialect_utils.verdict.outcome import RealEquality
 from dialect_utils.verdict.proof.elements import ElementProof
 from dialect_utils.verdict.proof.terms import GaveUpError, Term, Terms
+from dialect_utils.verdict.terms.primitives import reachable
 
 # A decision may be wrong with this probability, as a decimal logarithm.
 _LARGEST_LOG_ERROR = -12

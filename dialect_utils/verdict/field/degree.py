@@ -20,9 +20,8 @@ from dialect_utils.verdict.field.constants import exponent_of
 from dialect_utils.verdict.field.conventions import EXTREMES
 from dialect_utils.verdict.field.draw import LEAST_Q_BITS, ROUNDS, SAFE_PRIMES
 from dialect_utils.verdict.field.elementwise import MOST_FACTORS
-from dialect_utils.verdict.field.lift import reachable
 from dialect_utils.verdict.proof.terms import Term
-from dialect_utils.verdict.terms.primitives import is_ordered
+from dialect_utils.verdict.terms.primitives import is_ordered, reachable
 
 # The largest probability of any one residue, because residues are random words of 64 bits modulo a prime.
 _LARGEST_CHANCE = (1 + 2.0**-4) / (1 << LEAST_Q_BITS)

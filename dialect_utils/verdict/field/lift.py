@@ -38,6 +38,7 @@ from dialect_utils.verdict.field.values import (
 )
 from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, Term, Terms
 from dialect_utils.verdict.terms.interpretation import Interpretation
+from dialect_utils.verdict.terms.primitives import reachable
 
 # Elements in all arrays of one evaluation, and products in all sums: some seconds.
 _MOST_ELEMENTS = 1 << 26
@@ -336,14 +337,3 @@ def _is_of_reals(label: Hashable) -> bool:
     while isinstance(label, tuple) and label:
         label = label[0]
     return not isinstance(label, str) or not is_opcode(label) or has(label, Trait.PURE)
-
-
-def reachable(terms: Iterable[Term]) -> set[Term]:
-    """Returns terms with all their direct and indirect operands."""
-    found, pending = set[Term](), list(terms)
-    while pending:
-        term = pending.pop()
-        if term not in found:
-            found.add(term)
-            pending += term.operands
-    return found

@@ -22,7 +22,7 @@ from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.device_counts import written_counts
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.ops.sharding import Partition, Sharding
+from dialect_utils.ops.sharding import Partition
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_of, without_chlo
 from dialect_utils.verdict.differences import MovedElement, Place
@@ -37,16 +37,14 @@ from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
 from dialect_utils.verdict.proof.pieces import Pieces
 from dialect_utils.verdict.proof.rewriter import Rewriter
 from dialect_utils.verdict.proof.strategies import SECONDS_OF_ELEMENTS, SECONDS_OF_STRATEGY, Strategy
-from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
+from dialect_utils.verdict.proof.terms import MOVED, GaveUpError, Moved, Term, Terms
 from dialect_utils.verdict.rules import Definition
 from dialect_utils.verdict.rules.arrays import SAME_CONSTANTS
 from dialect_utils.verdict.rules.conditional import EXCLUDED
 from dialect_utils.verdict.terms.constants import ConstantArrays
-from dialect_utils.verdict.terms.devices import run_on_each, run_partitioned, run_whole
-from dialect_utils.verdict.terms.labels import device_counts
+from dialect_utils.verdict.terms.devices import run_both
 from dialect_utils.verdict.terms.loops import UNROLLED
 from dialect_utils.verdict.terms.orders import order_of
-from dialect_utils.verdict.terms.walker import walk
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.elements import ElementProof
@@ -287,10 +285,6 @@ class _Comparison:
         self.pieces: Pieces | None = None
         self.constants = ConstantArrays()
         self.modules = first, last = stages[0], stages[-1]
-        inputs = [
-            self.terms.make("leaf", (_PARAMETER, number), array.shape.without_layout)
-            for number, array in enumerate(interface.parameters)
-        ]
         self.terms.skips_padding = any(stage.dialect == "hlo" for stage in (first, last))
         types, other_types = map(_types_of_dots, (first, last))
         self.terms.widens_dots = types != other_types
@@ -298,62 +292,26 @@ class _Comparison:
         orders, other_orders = map(_orders, (first, last))
         if strategy.keeps_orders:
             self.terms.orders = frozenset(each for each in orders if orders[each] == other_orders[each])
-        before = Rewriter(self.terms)
-        self.effects: list[Term] = []
-        self.other_effects: list[Term] = []
-        if on_each:
-            self._on_each(before, interface)
-            return
-        if interface.shardings is not None:
-            self._partitioned(before, interface.shardings, inputs)
-            return
-        expected, self.effects = self._walked(before, first, inputs)
-        self.terms.place, self.terms.side = None, 1
-        after = Rewriter(self.terms, before.loops, _plans(stages) if before.loops else {})
-        packed = [after.packed(term, each.layouts) for term, each in zip(inputs, interface.parameters, strict=True)]
-        found, self.other_effects = self._walked(after, last, packed)
-        outputs = (after.unpacked(term, each.layouts) for term, each in zip(found, interface.results, strict=True))
-        self.pairs = list(zip(expected, map(self.terms.term, outputs), strict=True))
-        self.has_loops = bool(before.loops or after.loops)
-        self.pieces = Pieces(self.terms, after.sliced, self._same)
+        before = after = Rewriter(self.terms)
+        is_parted = on_each or interface.shardings is not None
+        if is_parted:
+            self.terms.orders, self.terms.masks = frozenset(), Masks(before.sliced)
 
-    def _on_each(self, before: Rewriter, interface: EntryInterface) -> None:
-        """Makes the terms of two programs for the same devices, which may exchange data in other ways."""
-        terms, iterations = self.terms, self.strategy.iterations
-        if any(each.layouts for each in (*interface.parameters, *interface.results)):
-            raise UndefinedError("arrays are packed on several devices")
-        count = prod(device_counts(self.modules[0]) or (1, 1))
-        inputs = [
-            terms.make("leaf", (_PARAMETER, number), each.of_devices(count).without_layout)
-            for number, each in enumerate(interface.parameters)
-        ]
-        terms.orders, terms.masks = frozenset(), Masks(before.sliced)
-        expected = run_on_each(before, self.modules, 0, inputs, iterations)
-        terms.place, terms.side = None, 1
-        after = Rewriter(terms, before.loops, {})
-        terms.masks = Masks(after.sliced)
-        found = run_on_each(after, self.modules, 1, inputs, iterations)
-        self.pairs = list(zip(map(terms.term, expected), map(terms.term, found), strict=True))
-        self.has_loops = bool(before.loops or after.loops)
+        def last_maker() -> Rewriter:
+            nonlocal after
+            self.terms.place, self.terms.side = None, 1
+            after = Rewriter(self.terms, before.loops, _plans(stages) if before.loops and not is_parted else {})
+            if is_parted:
+                self.terms.masks = Masks(after.sliced)
+            return after
 
-    def _partitioned(
-        self, before: Rewriter, shardings: tuple[list[Sharding], list[Sharding]], inputs: Sequence[Term]
-    ) -> None:
-        """Makes the terms of a program, and of one that computes on parts of its arrays."""
-        (first, last), iterations, terms = self.modules, self.strategy.iterations, self.terms
-        terms.orders, terms.masks = frozenset(), Masks(before.sliced)
-        expected = run_whole(before, first, inputs, iterations)
-        terms.place, terms.side = None, 1
-        after = Rewriter(terms, before.loops, {})
-        terms.masks = Masks(after.sliced)
-        found, wanted = run_partitioned(after, last, shardings, inputs, [*map(terms.term, expected)], iterations)
-        self.pairs = list(zip(map(terms.term, wanted), map(terms.term, found), strict=True))
+        found = run_both(before, last_maker, self.modules, interface, strategy.iterations, on_each=on_each)
+        self.effects, self.other_effects = ([*map(self.terms.term, e)] for e in (found.effects, found.other_effects))
+        sides = (map(self.terms.term, each) for each in (found.expected, found.found))
+        self.pairs = list(zip(*sides, strict=True))
         self.has_loops = bool(before.loops or after.loops)
-
-    def _walked(self, maker: Rewriter, module: Module, inputs: Sequence[Array]) -> tuple[list[Term], list[Term]]:
-        """Returns the results and the side effects of a module."""
-        results, effects = walk(maker, module, inputs, self.strategy.iterations)
-        return [*map(self.terms.term, results)], [*map(self.terms.term, effects)]
+        if not is_parted:
+            self.pieces = Pieces(self.terms, after.sliced, self._same)
 
     def is_equal_as_arrays(self) -> bool:
         """Is true where all results and effects are equal as whole arrays."""

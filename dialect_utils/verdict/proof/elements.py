@@ -30,6 +30,7 @@ from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, GaveUpError, Term, 
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.formats import number_bits, value_of
 from dialect_utils.verdict.terms.interpretation import Interpretation
+from dialect_utils.verdict.terms.primitives import reachable
 
 ELEMENTS = Rule(
     "elements", "Two arrays are equal where each element of one and of the other is the same expression of elements."
@@ -93,14 +94,9 @@ class ElementProof(Interpretation[Term, Elements]):
 
     def _least_count(self, term: Term) -> int:
         """Returns how many elements of a term and of its operands are not made yet, those of dynamic indices apart."""
-        count, pending, seen = 0, [term], set[Term]()
-        while pending:
-            part = pending.pop()
-            if part in seen or part in self.values:
-                continue
-            seen.add(part)
-            pending += part.operands
-            if isinstance(part.shape, ArrayShape) and part.shape.is_static:
+        count, nothing = 0, tuple[Term]()
+        for part in reachable([term], lambda part: nothing if part in self.values else part.operands):
+            if part not in self.values and isinstance(part.shape, ArrayShape) and part.shape.is_static:
                 is_dot = isinstance(part.label, tuple) and part.label[0] == "dot"
                 products = part.operands[0].array.dimensions[-1] if is_dot else 0
                 count += prod(part.shape.dimensions) * (1 + products)
@@ -348,13 +344,7 @@ def _terms_within(result: Term, variables: Sequence[Term]) -> list[Term]:
     Raises UndefinedError where one of them is not elementwise.
     """
     found: dict[Term, None] = {}
-    pending, seen = [result], set[Term]()
-    while pending:
-        part = pending.pop()
-        if part not in seen:
-            seen.add(part)
-            pending += part.operands
-    for part in sorted(seen, key=lambda part: part.number):
+    for part in sorted(reachable([result]), key=lambda part: part.number):
         if part in variables or any(each in found for each in part.operands):
             if part not in variables and part.kind != "each":
                 raise UndefinedError("the function is not elementwise")

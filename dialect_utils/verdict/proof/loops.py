@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice, permutations, product
-from typing import Any, TypeVar
+from typing import Any
 
 from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, Transpose, TupleShape
@@ -22,6 +22,7 @@ from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.terms import Array, Term, Terms
 from dialect_utils.verdict.rules import Definition
 from dialect_utils.verdict.terms.loops import Iteration, Loop
+from dialect_utils.verdict.terms.primitives import reachable
 
 # The most readings of a loop's state to try; few loops have more than one.
 _MOST_READINGS = 8
@@ -121,7 +122,6 @@ class Reader:
 # Operations for which the order of operands does not matter.
 _UNORDERED = with_trait(Trait.COMMUTATIVE)
 _UNORDERED_KINDS = frozenset(["ring", "dot", "sum", "sum-of-products"])
-_Found = TypeVar("_Found")
 
 
 def used_results(operation: Operation) -> frozenset[int]:
@@ -158,7 +158,7 @@ class State:
 
     def reached(self) -> tuple[list[int], int]:
         """Returns bit masks of the variables that each next value depends on, and a mask for the condition."""
-        masks = self._bottom_up(lambda number: 1 << number, lambda _, operands: _joined(operands), 0)
+        masks = self._bottom_up(lambda number: 1 << number, lambda _, operands: _joined(operands))
         return [masks[end] for end in self.ends], _joined([masks[term] for term in self.tested])
 
     def order(self, changed: Sequence[int], used: frozenset[int]) -> list[int]:
@@ -186,30 +186,23 @@ class State:
     def _refined(
         self, kept: Sequence[int], ends: Sequence[int], colors: dict[int, tuple[int, ...]]
     ) -> dict[int, tuple[int, ...]]:
-        seen = self._bottom_up(lambda number: hash(colors.get(number, ())), _structure, 0)
+        seen = self._bottom_up(lambda number: hash(colors.get(number, ())), _structure)
         return {
             i: (*colors[i], seen[self.ends[i]], hash(tuple(sorted(colors[j] for j in kept if ends[j] >> i & 1))))
             for i in kept
         }
 
-    def _bottom_up(
-        self, variable: Callable[[int], _Found], join: Callable[[Term, list[_Found]], _Found], closed: _Found
-    ) -> dict[Term, _Found]:
+    def _bottom_up(self, variable: Callable[[int], int], join: Callable[[Term, list[int]], int]) -> dict[Term, int]:
         """Computes a function for all terms of the next state and the condition, operands first."""
-        found: dict[Term, _Found] = {}
-        parts: set[Term] = set()
-        pending = [*self.ends, *self.tested]
-        while pending:
-            part = pending.pop()
-            if part not in parts:
-                parts.add(part)
-                pending += () if self._is_closed(part) else part.operands
+        found: dict[Term, int] = {}
+        nothing = tuple[Term]()
+        parts = reachable([*self.ends, *self.tested], lambda part: nothing if self._is_closed(part) else part.operands)
         for part in sorted(parts, key=lambda part: part.number):
             label: Any = part.label
             if part.kind == "leaf" and isinstance(label, tuple) and label[:2] == ("bound", self.level):
                 found[part] = variable(label[2])
             elif self._is_closed(part):
-                found[part] = closed
+                found[part] = 0
             else:
                 found[part] = join(part, [found[operand] for operand in part.operands])
         return found

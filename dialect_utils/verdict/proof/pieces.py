@@ -15,6 +15,7 @@ from dialect_utils.layout import Pad, Reshape, Slice
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Step
 from dialect_utils.verdict.proof.terms import Term, Terms
+from dialect_utils.verdict.terms.primitives import bottom_up
 
 JOINED = "joined-slices"
 # The most pieces of all results of a proof, and the most seams along one dimension.
@@ -57,14 +58,8 @@ class Pieces:
 
     def _of(self, term: Term) -> Seams:
         """Returns the seams of an array, those of parts first."""
-        pending = [term]
-        while pending:
-            part = pending[-1]
-            missing = [each for each in _arrays(part) if each not in self._seams]
-            if part in self._seams or not missing:
-                pending.pop()
-                self._seams.setdefault(part, self._made(part))
-            pending += missing
+        for part in bottom_up(term, self._seams, _arrays):
+            self._seams[part] = self._made(part)
         return self._seams[term]
 
     def _made(self, term: Term) -> Seams:

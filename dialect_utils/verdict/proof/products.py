@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops.contractions import summed_in
 from dialect_utils.ops.domain import reshaped, section, transposed
-from dialect_utils.ops.window import WindowDimension
+from dialect_utils.ops.window import Windows
 from dialect_utils.verdict.proof.algebra.widening import of_factors, of_operands
 from dialect_utils.verdict.proof.contractions import AS_SUM, DOT, DOT_ORDER, dot_order
 from dialect_utils.verdict.proof.movement import after
@@ -124,22 +125,12 @@ class Products(Slices):
             made = terms.make("op", dot.label, shape, [terms.term(each) for each in moved])
         return made if is_sum else after(terms, terms.term(self._ordered(made, is_sum=True)), order.result)
 
-    def convolve(
-        self,
-        operation: Operation,
-        lhs: Array,
-        rhs: Array,
-        window: tuple[WindowDimension, ...],
-        groups: int,
-        sizes: tuple[int, ...],
-        has_padding: bool,
-    ) -> Term:
+    def convolve(self, windows: Windows, lhs: Array, rhs: Array, groups: int) -> Term:
         self.terms.note(WINDOW)
         operands = self.terms.term(lhs), self.terms.term(rhs)
-        is_skipped = self.terms.skips_padding or not has_padding
-        made = self.written.convolve(operation, *operands, window, groups, sizes, not is_skipped)
-        written = self.written.convolve(operation, *operands, window, groups, sizes, has_padding)
-        self.terms.step(CONVOLUTION_PADDING, written, made)
+        is_multiplied = windows.has_padding and not self.terms.skips_padding
+        made = self.written.convolve(replace(windows, has_padding=is_multiplied), *operands, groups)
+        self.terms.step(CONVOLUTION_PADDING, self.written.convolve(windows, *operands, groups), made)
         return of_factors(self.terms, of_operands(self.terms, made))
 
 

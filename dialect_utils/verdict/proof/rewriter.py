@@ -19,7 +19,7 @@ from dialect_utils.verdict.terms.constants import positions_of
 from dialect_utils.verdict.terms.cuts import Cut, before_plan, operand_cuts
 from dialect_utils.verdict.terms.exchanges import Exchange, function_of
 from dialect_utils.verdict.terms.loops import Loop
-from dialect_utils.verdict.terms.primitives import ANY_ORDER, Kind, leaves_of
+from dialect_utils.verdict.terms.primitives import ANY_ORDER, Kind, bottom_up, leaves_of
 
 PART = Rule(
     "part", "A part of a dot, a reduction or a broadcast is the dot, reduction or broadcast of a part of its operands."
@@ -125,16 +125,8 @@ class WholeArrays(Symbols):
 
     def _cut(self, term: Term, cut: Cut) -> Term:
         """Returns the cut of a term, in normal form."""
-        pending = [(term, cut)]
-        while pending:
-            key = pending[-1]
-            missing = [each for each in self._needed(*key) if each not in self._cuts]
-            if key in self._cuts:
-                pending.pop()
-            elif missing:
-                pending += missing
-            else:
-                self._cuts[key] = self._made_cut(*key)
+        for key in bottom_up((term, cut), self._cuts, lambda key: self._needed(*key)):
+            self._cuts[key] = self._made_cut(*key)
         return self._cuts[term, cut]
 
     def _needed(self, term: Term, cut: Cut) -> list[_Key]:

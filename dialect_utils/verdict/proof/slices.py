@@ -6,11 +6,11 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from dialect_utils.ir import Function, Operation
+from dialect_utils.ir import Operation
 from dialect_utils.layout import ELEMENT_TYPES, Reshape, Slice
 from dialect_utils.layout.moves.plan import Plan, try_with_leading
 from dialect_utils.layout.moves.steps import inverse_permutation
-from dialect_utils.ops.domain import reshaped, section, transposed
+from dialect_utils.ops.domain import Scatter, reshaped, section, transposed
 from dialect_utils.verdict.proof.algebra.widening import lifted
 from dialect_utils.verdict.proof.contractions import Order, in_last_order, last_order, out_of_last_order
 from dialect_utils.verdict.proof.movement import Movement, after
@@ -221,83 +221,63 @@ class Slices(Movement):
         return self.terms.term(made(self.terms.term(turned)))
 
     def scatter_at(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[Array],
-        columns: Sequence[Array],
-        updates: Sequence[Array],
-        order: tuple[int, ...],
+        self, scatter: Scatter, arrays: Sequence[Array], columns: Sequence[Array], updates: Sequence[Array]
     ) -> list[Array]:
         """Returns a scatter; a scatter of short rows becomes one scatter per column."""
-        (whole, *others), new = map(self.terms.term, arrays), self.terms.term(updates[0])
+        wholes, given, news = ([*map(self.terms.term, each)] for each in (arrays, columns, updates))
+        (whole, *others), new = wholes, news[0]
         if (windows := last_order(self.terms, new if whole.kind == "splat" else whole)) is not None:
-            return self._scattered_in_order(operation, function, arrays, columns, updates, order, windows)
+            return self._scattered_in_order(scatter, wholes, given, news, windows)
         if others or not _is_row(whole):
-            return self._scattered(operation, function, arrays, columns, updates, order)
-        given, last = [*map(self.terms.term, columns)], len(columns)
+            return self._scattered(scatter, wholes, given, news)
+        last = len(columns)
         pairs = [*zip(self._columns(whole), self._columns(new), strict=True)]
 
         def written(array: Term, update: Term) -> Term:
-            [made] = self.written.scatter_at(operation, function, [array], given, [update], order)
+            [made] = self.written.scatter_at(scatter, [array], given, [update])
             return made
 
         plain = [written(*map(self.terms.as_written, pair)) for pair in pairs]
         self.terms.step(COLUMNS, written(whole, new), self.written.concatenate(plain, last))
-        found = [self._scattered(operation, function, [part], given, [row], order) for part, row in pairs]
+        found = [
+            self._scattered(scatter, [self.terms.term(part)], given, [self.terms.term(row)]) for part, row in pairs
+        ]
         return [self.concatenate([each for [each] in found], last)]
 
     def _scattered_in_order(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[Array],
-        columns: Sequence[Array],
-        updates: Sequence[Array],
-        order: tuple[int, ...],
-        windows: Order,
+        self, scatter: Scatter, arrays: Sequence[Term], columns: Sequence[Term], updates: Sequence[Term], windows: Order
     ) -> list[Array]:
         """Returns a scatter whose window dimensions have the order of the source array."""
-        array_terms, given, update_terms = ([*map(self.terms.term, each)] for each in (arrays, columns, updates))
         turned, moved = (
             [after(self.terms, each, in_last_order(each.array.dimensions, windows)) for each in part]
-            for part in (array_terms, update_terms)
+            for part in (arrays, updates)
         )
 
         def undone(array: Term) -> Array:
             return after(self.terms, array, out_of_last_order(array.array.dimensions, windows))
 
-        written = self.written.scatter_at(operation, function, array_terms, given, update_terms, order)
-        plain = [*map(self.terms.as_written, turned)], given, [*map(self.terms.as_written, moved)]
-        for old, new in zip(written, self.written.scatter_at(operation, function, *plain, order), strict=True):
+        written = self.written.scatter_at(scatter, arrays, columns, updates)
+        plain = [*map(self.terms.as_written, turned)], columns, [*map(self.terms.as_written, moved)]
+        for old, new in zip(written, self.written.scatter_at(scatter, *plain), strict=True):
             self.terms.certify(WINDOW_ORDER, old, self.terms.as_written(undone(new)))
-        found = self.scatter_at(operation, function, turned, given, moved, order)
-        return [undone(self.terms.term(each)) for each in found]
+        return [undone(self.terms.term(each)) for each in self.scatter_at(scatter, turned, columns, moved)]
 
     def _scattered(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[Array],
-        columns: Sequence[Array],
-        updates: Sequence[Array],
-        order: tuple[int, ...],
+        self, scatter: Scatter, arrays: Sequence[Term], columns: Sequence[Term], updates: Sequence[Term]
     ) -> list[Array]:
         """Returns a scatter with unconverted index columns in the order of `ordered`."""
-        array_terms, given, update_terms = ([*map(self.terms.term, each)] for each in (arrays, columns, updates))
-        bare, places = self.ordered(given, promise_of(operation, order))
+        bare, places = self.ordered(columns, promise_of(scatter.operation, scatter.order))
         count = len(bare)
-        turned = [transposed(self, each, (*places, count)) for each in array_terms]
-        windows = [transposed(self, each, (0, *(1 + i for i in places), count + 1)) for each in update_terms]
+        turned = [transposed(self, each, (*places, count)) for each in arrays]
+        windows = [transposed(self, each, (0, *(1 + i for i in places), count + 1)) for each in updates]
         back = [*sorted(range(count), key=places.__getitem__), count]
 
         def made(change: Callable[[Array], Term]) -> list[Array]:
-            parts = [*map(change, turned)], bare, [*map(change, windows)]
-            found = self.written.scatter_at(operation, function, *parts, order)
+            found = self.written.scatter_at(scatter, [*map(change, turned)], bare, [*map(change, windows)])
             return [each if back == sorted(back) else transposed(self, each, back) for each in found]
 
         self.terms.note(INDEXED)
-        written = self.written.scatter_at(operation, function, array_terms, given, update_terms, order)
+        written = self.written.scatter_at(scatter, arrays, columns, updates)
         for old, new in zip(written, made(self.terms.as_written), strict=True):
             self.terms.certify(INDEXED.name, old, self.terms.as_written(new))
         return made(self.terms.term)

@@ -12,6 +12,7 @@ from dialect_utils.verdict.proof.algebra.widening import lifted
 from dialect_utils.verdict.proof.normal_forms import try_move_parts
 from dialect_utils.verdict.proof.parts import atoms_of, only_permutes
 from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.terms.primitives import bottom_up
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Moved, Term, Terms
@@ -130,15 +131,8 @@ def source_of(terms: Terms, term: Term) -> Moved:
 
 def anchor(terms: Terms, term: Term) -> int:
     """Returns the age of a term without its movement; expressions that differ only in movement share it."""
-    pending = [term]
-    while pending:
-        part = pending[-1]
-        needed = _compared(part)
-        missing = [each for each in needed if each not in terms.anchors]
-        if not missing:
-            pending.pop()
-            terms.anchors[part] = _found(terms, part, [terms.anchors[each] for each in needed])
-        pending += missing
+    for part in bottom_up(term, terms.anchors, _compared):
+        terms.anchors[part] = _found(terms, part, [terms.anchors[each] for each in _compared(part)])
     return terms.anchors[term]
 
 

@@ -13,7 +13,7 @@ from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import ArrayShape, ElementType, Reshape, Transpose
 from dialect_utils.ops.contractions import summed_in
 from dialect_utils.ops.domain import reshaped, section
-from dialect_utils.ops.window import WindowDimension
+from dialect_utils.ops.window import Windows
 from dialect_utils.verdict.proof.algebra.matching import converted
 from dialect_utils.verdict.proof.algebra.widening import all_unconverted, narrowed, of_extreme
 from dialect_utils.verdict.proof.combining import REGROUPED
@@ -200,27 +200,36 @@ class Symbols(Products):
     ) -> list[Array]:
         """Returns a reduction by a commutative opcode if the function is one, else by the function."""
         self.terms.note(REDUCE)
-        operands = [self.terms.term(each) for each in (*arrays, *initial)]
-        return self._reduced(result_types(operation), self.function(function), operands, is_wide=True)
+        operands = (*map(self.terms.term, (*arrays, *initial)), self.function(function))
+        return self._reduced(("reduce", None), result_types(operation), self.dimensions(arrays[0])[:1], operands)
 
     def _reduced(
-        self, kinds: Sequence[ElementType], applied: Term, operands: Sequence[Term], *, is_wide: bool
+        self,
+        label: tuple[Any, ...],
+        kinds: Sequence[ElementType],
+        sizes: tuple[int, ...],
+        operands: Sequence[Term],
+        *,
+        is_wide: bool = True,
     ) -> list[Array]:
         """Returns a reduction; with `is_wide` a reduction of converted operands may become a converted reduction."""
-        count, rows = len(operands) // 2, operands[0].array.dimensions[:1]
-        opcode = self._reducer(applied, operands[:count], operands[count:])
-        written = self.written.in_general(("reduce", None), kinds, (*operands, applied), rows)
+        (*arrays, applied), count = operands, len(operands) // 2
+        opcode = self._reducer(applied, arrays[:count], arrays[count:])
+        written = self.written.in_general(label, kinds, operands, sizes)
+        if opcode is not None and label[0] == "reduce":
+            self.terms.certify(REDUCE.name, written[0], self.written.combine(opcode, *arrays))
+            return [self.combine(opcode, *arrays)]
         if opcode is not None:
-            self.terms.certify(REDUCE.name, written[0], self.written.combine(opcode, *operands))
-            return [self.combine(opcode, *operands)]
-        narrow = self._narrowed(kinds, operands, applied) if is_wide else None
+            made = self._window(label, opcode, sizes, arrays)
+            self.terms.certify(WINDOW.name, written[0], made)
+            return [self._narrow_window(made, opcode)]
+        narrow = self._narrowed(kinds, arrays, applied) if is_wide else None
         if narrow is None:
             return [*written]
         (types, body, plain) = narrow
-        found = self._reduced(types, body, plain, is_wide=False)
-        before = self.written.in_general(("reduce", None), kinds, (*self._as_wide_as(operands, plain), applied), rows)
-        after_ = self.written.in_general(("reduce", None), types, (*plain, body), rows)
-        return self._converted(kinds, found, before, after_)
+        found = self._reduced(label, types, sizes, (*plain, body), is_wide=False)
+        before = self.written.in_general(label, kinds, (*self._as_wide_as(arrays, plain), applied), sizes)
+        return self._converted(kinds, found, before, self.written.in_general(label, types, (*plain, body), sizes))
 
     def _as_wide_as(self, wide: Sequence[Term], narrow: Sequence[Term]) -> list[Term]:
         """Returns narrow operands converted to the types of the wide operands, not in normal form."""
@@ -257,45 +266,13 @@ class Symbols(Products):
         return None if body is None else (types, body, plain)
 
     def reduce_window(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[Array],
-        initial: Sequence[Array],
-        window: tuple[WindowDimension, ...],
-        sizes: tuple[int, ...],
-        has_padding: bool,
+        self, windows: Windows, function: Function, arrays: Sequence[Array], initial: Sequence[Array]
     ) -> list[Array]:
         """Returns a reduction of windows by a commutative opcode if the function is one, else by the function."""
         self.terms.note(WINDOW)
-        operands = [self.terms.term(each) for each in (*arrays, *initial)]
-        label = ("reduce-window", None, window, has_padding)
-        return self._windows(label, result_types(operation), sizes, (*operands, self.function(function)), is_wide=True)
-
-    def _windows(
-        self,
-        label: tuple[Any, ...],
-        kinds: Sequence[ElementType],
-        sizes: tuple[int, ...],
-        operands: Sequence[Term],
-        *,
-        is_wide: bool,
-    ) -> list[Array]:
-        """Returns a reduction of windows; for `is_wide` see `_reduced`."""
-        (*arrays, applied), count = operands, len(operands) // 2
-        opcode = self._reducer(applied, arrays[:count], arrays[count:])
-        written = self.written.in_general(label, kinds, operands, sizes)
-        if opcode is not None:
-            made = self._window(label, opcode, sizes, arrays)
-            self.terms.certify(WINDOW.name, written[0], made)
-            return [self._narrow_window(made, opcode)]
-        narrow = self._narrowed(kinds, arrays, applied) if is_wide else None
-        if narrow is None:
-            return [*written]
-        (types, body, plain) = narrow
-        found = self._windows(label, types, sizes, (*plain, body), is_wide=False)
-        before = self.written.in_general(label, kinds, (*self._as_wide_as(arrays, plain), applied), sizes)
-        return self._converted(kinds, found, before, self.written.in_general(label, types, (*plain, body), sizes))
+        operands = (*map(self.terms.term, (*arrays, *initial)), self.function(function))
+        label = ("reduce-window", None, windows.window, windows.has_padding)
+        return self._reduced(label, result_types(windows.operation), windows.sizes, operands)
 
     def _window(self, label: tuple[Any, ...], opcode: str, sizes: tuple[int, ...], operands: Sequence[Term]) -> Term:
         """Returns a reduction of windows by an operation."""

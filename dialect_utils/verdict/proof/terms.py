@@ -37,7 +37,7 @@ from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
 from dialect_utils.verdict.rules.matching import constant_bits
 from dialect_utils.verdict.terms.given import Sources
-from dialect_utils.verdict.terms.primitives import Kind, TreeOf
+from dialect_utils.verdict.terms.primitives import Kind, TreeOf, bottom_up
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.masks import Masks
@@ -336,7 +336,8 @@ class Terms:
             return value
         start = self._normal(value.base, value.plan)
         self.certify(MOVED, self.as_written(value), self.moved_as_is(*start))
-        self._push_all(start)
+        for key in bottom_up(start, self._pushed, lambda key: self._needed(*key)):
+            self._pushed[key] = self._push(*key)
         return self._pushed[start]
 
     def as_written(self, value: Array) -> Term:
@@ -356,19 +357,6 @@ class Terms:
         scalars = [padding for padding in plan.paddings if isinstance(padding, Term)]
         label = replace(plan, paddings=tuple(None if padding is None else True for padding in plan.paddings))
         return self.make("moved", label, ArrayShape(element_type, dimensions), (base, *scalars))
-
-    def _push_all(self, start: tuple[Term, Plan]) -> None:
-        pending = [start]
-        while pending:
-            key = pending[-1]
-            if key in self._pushed:
-                pending.pop()
-                continue
-            needed = [each for each in self._needed(*key) if each not in self._pushed]
-            if needed:
-                pending += needed
-            else:
-                self._pushed[key] = self._push(*key)
 
     def _normal(self, base: Term, plan: Plan) -> tuple[Term, Plan]:
         form, method = normalized(plan)

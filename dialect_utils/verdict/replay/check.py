@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from functools import partial
 
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, ElementType, Shape
@@ -22,11 +22,9 @@ from dialect_utils.verdict.replay.scalars import check_scalar
 from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function, labels_of, promoted
 from dialect_utils.verdict.rules import try_rule
 from dialect_utils.verdict.rules.arrays import ORDER as ORDERED, PROMOTED
-from dialect_utils.verdict.terms.devices import run_on_each, run_partitioned, run_whole
+from dialect_utils.verdict.terms.devices import run_both
 from dialect_utils.verdict.terms.graph import Graph, Nodes
-from dialect_utils.verdict.terms.labels import device_counts
 from dialect_utils.verdict.terms.primitives import OPERANDS, ORDER_OF_SUMS, TWICE, Term
-from dialect_utils.verdict.terms.walker import walk
 from dialect_utils.verdict.terms.wellformed import RefusedError
 
 _NAN_BITS = "NaN bits"
@@ -112,35 +110,17 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
     Raises DiagnosticError where their entries do not fit.
     """
     interface = entry_interface(stages, certificate.partition)
-    parameters, results = interface
     graph, steps = Graph(), certificate.steps
     if certificate.is_decomposed:
         stages = without_chlo(stages)
-    count = prod(device_counts(stages[0]) or (1, 1)) if certificate.is_on_each else 1
-    inputs = [
-        graph.make("leaf", ("parameter", i), port.of_devices(count).without_layout) for i, port in enumerate(parameters)
-    ]
+    modules = stages[0], stages[-1]
     try:
-        first, last = (_nodes(graph, stages[side], certificate.readings[side]) for side in (0, -1))
-        effects: list[int] = []
-        other_effects: list[int] = []
-        if certificate.is_on_each:
-            if any(each.layouts or each.sharding is not None for each in (*parameters, *results)):
-                raise RefusedError("arrays are packed on several devices, or are parts of whole ones")
-            modules = stages[0], stages[-1]
-            expected, found = (
-                run_on_each(maker, modules, i, inputs, certificate.iterations) for i, maker in enumerate((first, last))
-            )
-        elif interface.shardings is not None:
-            whole = run_whole(first, stages[0], inputs, certificate.iterations)
-            found, expected = run_partitioned(
-                last, stages[-1], interface.shardings, inputs, whole, certificate.iterations
-            )
-        else:
-            packed = [last.packed(node, each.layouts) for node, each in zip(inputs, parameters, strict=True)]
-            expected, effects = walk(first, stages[0], inputs, certificate.iterations)
-            found, other_effects = walk(last, stages[-1], packed, certificate.iterations)
-            found = [last.unpacked(node, each.layouts) for node, each in zip(found, results, strict=True)]
+        first, last = map(partial(_nodes, graph), modules, certificate.readings)
+        walked = run_both(
+            first, lambda: last, modules, interface, certificate.iterations, on_each=certificate.is_on_each
+        )
+        expected, found = walked.expected, walked.found
+        effects, other_effects = walked.effects, walked.other_effects
         elements = Elements(last)
         given = Given(graph, certificate.conditions)
         merges = [_of_one_shape(graph, _checked(graph, elements, step, given)) for step in steps]
@@ -148,9 +128,9 @@ def replay(stages: Sequence[Module], certificate: Certificate) -> Replayed:
         decision = _Decision(graph, merges, first, last)
         # An equality reads the labels of a certificate, too.
         outputs, told, equality = decision.levels(expected, found, effects, other_effects)
-        conditions = _conditions(graph, given, steps, merges, ((stages[0], first), (stages[-1], last)))
+        conditions = _conditions(graph, given, steps, merges, ((modules[0], first), (modules[1], last)))
     except (UndefinedError, RefusedError, *_UNREADABLE) as error:
-        return Replayed((None,) * len(results), None, refused=str(error) or type(error).__name__)
+        return Replayed((None,) * len(interface.results), None, refused=str(error) or type(error).__name__)
     programs = [*expected, *effects], [*found, *other_effects]
     obstacle = "" if told is not None and None not in outputs else _obstacle(equality, merges, programs)
     if obstacle == TWICE and told is not None and len(outputs) > 1:

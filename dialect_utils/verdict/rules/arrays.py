@@ -6,7 +6,17 @@ from collections.abc import Iterable, Iterator
 
 from dialect_utils.layout import ElementType
 from dialect_utils.ops import BITWISE, EXTREMES, MODULAR, Trait, with_trait
-from dialect_utils.verdict.rules.conditions import FLOAT, INTEGER, LOGICAL, REAL, Condition, Has, Holds, Lacks, SummedIn
+from dialect_utils.verdict.rules.conditions import (
+    FLOAT,
+    INTEGER,
+    LOGICAL,
+    REAL,
+    SUMMED,
+    Condition,
+    Has,
+    Lacks,
+    lossless,
+)
 from dialect_utils.verdict.rules.formats import is_lossless
 from dialect_utils.verdict.rules.rule import Level, Rule, bits, nan, order
 
@@ -70,8 +80,8 @@ CONVERTED_EXTREME = Rule(
     "converted-extreme",
     "An extreme, or a bitwise reduction, of numbers of a wider type is that of the narrower numbers.",
     (
-        *(nan(text, FLOAT, _FLOAT_U, Holds()) for text in _of_reductions(EXTREMES, _NARROWED)),
-        *(bits(text, INTEGER, _INTEGER_U, Holds()) for text in _of_reductions(EXTREMES | BITWISE, _NARROWED)),
+        *(nan(text, FLOAT, _FLOAT_U, lossless()) for text in _of_reductions(EXTREMES, _NARROWED)),
+        *(bits(text, INTEGER, _INTEGER_U, lossless()) for text in _of_reductions(EXTREMES | BITWISE, _NARROWED)),
     ),
     wrong=(
         "reduce[minimum](convert[f64](x), convert[f64](y)) = convert[f64](reduce[maximum](x, y))",
@@ -83,25 +93,25 @@ EXCESS_PRECISION = Rule(
     "excess-precision",
     "The engine may keep the sums of a reduction in a wider type.",
     tuple(
-        order(text, FLOAT, _FLOAT_U, Holds())
+        order(text, FLOAT, _FLOAT_U, lossless())
         for text in _of_reductions(ROUNDED, "convert[T]({}(convert[U](x), convert[U](y))) = {}(x, y)")
     ),
     wrong=("convert[T](reduce[add](convert[f64](x), convert[f64](y))) = reduce[multiply](x, y)",),
-    domain=(FLOAT, Holds("T", "f64")),
+    domain=(FLOAT, lossless("T", "f64")),
 )
 CONVOLUTION_PRECISION = Rule(
     "convolution-precision",
     "The engine chooses the precision of a convolution at DEFAULT precision.",
     (
         order("convolution[T W G D DEFAULT](a, b) = convert[T](convolution[U W G D DEFAULT](a, b))",
-              *_FLOATS, _FLOAT_U, Holds()),
+              *_FLOATS, _FLOAT_U, lossless()),
         order("convolution[T W G D DEFAULT](a, b) = convolution[T W G D DEFAULT](as[U](a), as[V](b))",
-              *_FLOATS, Holds("A", "U"), Holds("B", "V")),
+              *_FLOATS, lossless("A", "U"), lossless("B", "V")),
     ),
     wrong=("convolution[T W G D DEFAULT](a, b) = convert[T](convolution[f64 W G D DEFAULT](a, add(b, b)))",),
     domain=(FLOAT,),
 )  # fmt: skip
-_IN_BF16 = tuple(Holds(*names) for name in "AB" for names in (("bf16", name), (name, "f32")))
+_IN_BF16 = tuple(lossless(*names) for name in "AB" for names in (("bf16", name), (name, "f32")))
 OPERAND_PRECISION = Rule(
     "operand-precision",
     "A TPU may round the operands of a product of f32 at DEFAULT precision to bf16.",
@@ -125,8 +135,8 @@ WIDER_DOT = Rule(
     "wider-dot",
     "The engine chooses the precision of a dot: that of its operands converted to the type of its sum.",
     (
-        bits("dot[T P](a, b) = as[T](dot[U P](as[U](a), as[U](b)))", SummedIn(), Lacks("float", "U")),
-        order("dot[T P](a, b) = as[T](dot[U P](as[U](a), as[U](b)))", SummedIn(), _FLOAT_U),
+        bits("dot[T P](a, b) = as[T](dot[U P](as[U](a), as[U](b)))", SUMMED, Lacks("float", "U")),
+        order("dot[T P](a, b) = as[T](dot[U P](as[U](a), as[U](b)))", SUMMED, _FLOAT_U),
     ),
     wrong=("dot[T P](a, b) = as[T](dot[f32 P](as[f32](a), as[f32](a)))",),
 )

@@ -9,12 +9,12 @@ from dialect_utils.verdict.rules.conditions import (
     OPPOSITES,
     REAL,
     SIGNED,
+    Condition,
     Has,
-    Holds,
     Lacks,
     NotHighest,
-    Real,
-    SameWidth,
+    lossless,
+    same_width,
 )
 from dialect_utils.verdict.rules.rule import Equation, Rule, bits, nan
 
@@ -24,7 +24,7 @@ _ORDERS = ("", " TOTAL")
 _NUMBER = (INTEGER, FLOAT)
 
 
-def _of_orders(text: str, *guard: Real | Has) -> tuple[Equation, ...]:
+def _of_orders(text: str, *guard: Condition) -> tuple[Equation, ...]:
     """Returns an equation for the partial order of floats and for the total one."""
     return tuple(bits(text.replace("]", f"{order}]"), *guard) for order in _ORDERS)
 
@@ -142,7 +142,8 @@ CONVERTED = Rule(
     "compare-converted",
     "A conversion that loses nothing keeps the order, and what is equal.",
     tuple(
-        bits(f"compare[{each}](convert[U](x), convert[U](y)) -> compare[{each}](x, y)", REAL, Holds()) for each in _ALL
+        bits(f"compare[{each}](convert[U](x), convert[U](y)) -> compare[{each}](x, y)", REAL, lossless())
+        for each in _ALL
     ),
     wrong=("compare[LT](convert[s8](x), convert[s8](y)) = compare[LT](x, y)",),
     domain=(REAL,),
@@ -224,7 +225,7 @@ TOTAL_ORDER = Rule(
                 f"compare[{each} TOTAL](x, y) -> compare[{each}]({_KEYS})",
                 FLOAT,
                 Has("signed", "U"),
-                SameWidth(),
+                same_width(),
             )
             for each in ("LT", "EQ")
         ),

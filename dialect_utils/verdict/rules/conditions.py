@@ -6,7 +6,7 @@ The constants of a condition are numbers of T.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Final, Protocol
@@ -69,113 +69,49 @@ class Lacks(Has):
 
 
 @dataclass(frozen=True, slots=True)
-class Real:
-    """The condition that a format has an order: integers, floats and truth values, not complex numbers."""
+class OfFormats:
+    """The condition that a function is true for the formats of some names."""
 
-    type: str = "T"
-
-    def holds(self, types: Types, constants: Constants) -> bool:
-        """Is true for formats of real numbers."""
-        return any(has(types[self.type], name) for name in ("integer", "float", "pred"))
-
-
-@dataclass(frozen=True, slots=True)
-class Logical:
-    """The condition that a format has bitwise operations: integers and truth values."""
-
-    type: str = "T"
+    test: Callable[..., bool]
+    names: tuple[str, ...]
 
     def holds(self, types: Types, constants: Constants) -> bool:
-        """Is true for integers and truth values."""
-        return has(types[self.type], "integer") or has(types[self.type], "pred")
+        """Is true where the function is true for the formats."""
+        return self.test(*(types[name] if name in types else ELEMENT_TYPES[name] for name in self.names))
 
 
-@dataclass(frozen=True, slots=True)
-class Holds:
-    """The condition that a conversion between two formats keeps each value, and a NaN stays a NaN."""
-
-    source: str = "T"
-    target: str = "U"
-
-    def holds(self, types: Types, constants: Constants) -> bool:
-        """Is true where a conversion from the source to the target loses nothing."""
-        return is_lossless(_named(self.source, types), _named(self.target, types))
+def lossless(source: str = "T", target: str = "U") -> OfFormats:
+    """Returns the condition that a conversion between two formats keeps each value, and a NaN stays a NaN."""
+    return OfFormats(is_lossless, (source, target))
 
 
-@dataclass(frozen=True, slots=True)
-class WholeEnds:
-    """The condition that the largest numbers of a float format are whole, and the format has infinities."""
+def doubled(narrow: str = "T", wide: str = "U") -> OfFormats:
+    """Returns the condition that a float format of at most 32 bits contains one of d digits in 2d + 2 digits.
 
-    type: str = "T"
-
-    def holds(self, types: Types, constants: Constants) -> bool:
-        """Is true where no rounding to whole numbers leaves the format."""
-        return has_whole_ends(types[self.type])
+    An operation that is rounded to the wider format and then to the narrow one is then rounded once.
+    """
+    return OfFormats(_is_doubled, (narrow, wide))
 
 
-@dataclass(frozen=True, slots=True)
-class Doubled:
-    """The condition that a float format of at most 32 bits contains another format of d digits in 2d + 2 digits."""
-
-    narrow: str = "T"
-    wide: str = "U"
-
-    def holds(self, types: Types, constants: Constants) -> bool:
-        """Is true where an operation that is rounded to the wider format and then to the narrow one is rounded once."""
-        narrow, wide = _named(self.narrow, types), _named(self.wide, types)
-        digits = [mantissa_digits(kind) for kind in (narrow, wide)]
-        is_known = digits[0] > 0 and wide.bits <= _WIDEST_DOUBLED
-        return is_known and is_lossless(narrow, wide) and digits[1] >= 2 * digits[0] + 2
+def _is_doubled(narrow: ElementType, wide: ElementType) -> bool:
+    digits = [mantissa_digits(kind) for kind in (narrow, wide)]
+    is_known = digits[0] > 0 and wide.bits <= _WIDEST_DOUBLED
+    return is_known and is_lossless(narrow, wide) and digits[1] >= 2 * digits[0] + 2
 
 
-def _named(name: str, types: Types) -> ElementType:
-    return types[name] if name in types else ELEMENT_TYPES[name]
+def no_wider(kind: str = "U", other: str = "T") -> OfFormats:
+    """Returns the condition that a format has at most as many bits as another format."""
+    return OfFormats(lambda first, second: first.bits <= second.bits, (kind, other))
 
 
-@dataclass(frozen=True, slots=True)
-class NoWider:
-    """The condition that a format has at most as many bits as another format."""
-
-    type: str = "U"
-    other: str = "T"
-
-    def holds(self, types: Types, constants: Constants) -> bool:
-        """Is true where the first format is as wide as the second one, or narrower."""
-        return types[self.type].bits <= types[self.other].bits
+def same_width(kind: str = "T", other: str = "U") -> OfFormats:
+    """Returns the condition that two formats have the same number of bits."""
+    return OfFormats(lambda first, second: first.bits == second.bits, (kind, other))
 
 
-@dataclass(frozen=True, slots=True)
-class SameWidth:
-    """The condition that two formats have the same number of bits."""
-
-    type: str = "T"
-    other: str = "U"
-
-    def holds(self, types: Types, constants: Constants) -> bool:
-        """Is true where both formats have the same number of bits."""
-        return types[self.type].bits == types[self.other].bits
-
-
-@dataclass(frozen=True, slots=True)
-class SummedIn:
-    """The condition that a dot of A and B with the result T is summed in U, by the definition."""
-
-    def holds(self, types: Types, constants: Constants) -> bool:
-        """Is true for the type that holds each product."""
-        return summed_in(*(types[name] for name in "TAB")) == types["U"]
-
-
-@dataclass(frozen=True, slots=True)
-class PartOf:
-    """The condition that a float format is the format of a complex format's parts (f32 of c64)."""
-
-    type: str = "T"
-    whole: str = "U"
-
-    def holds(self, types: Types, constants: Constants) -> bool:
-        """Is true for f32 and c64, and for f64 and c128."""
-        part, whole = types[self.type], types[self.whole]
-        return whole.is_complex and part.name == f"f{whole.bits // 2}"
+def part_of(part: str = "T", whole: str = "U") -> OfFormats:
+    """Returns the condition that a float format is the format of a complex format's parts (f32 of c64)."""
+    return OfFormats(lambda part, whole: whole.is_complex and part.name == f"f{whole.bits // 2}", (part, whole))
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,4 +240,11 @@ def is_value(element_type: ElementType, bits: int, value: str) -> bool:
 
 
 FLOAT, INTEGER, SIGNED, UNSIGNED = Has("float"), Has("integer"), Has("signed"), Has("unsigned")
-OPPOSITES, SIGN, NEVER_NAN, LOGICAL, REAL = Has("opposites"), Has("sign"), Lacks("nan"), Logical(), Real()
+OPPOSITES, SIGN, NEVER_NAN = Has("opposites"), Has("sign"), Lacks("nan")
+# Formats with bitwise operations, and formats with an order: not complex numbers.
+LOGICAL = OfFormats(lambda kind: has(kind, "integer") or has(kind, "pred"), ("T",))
+REAL = OfFormats(lambda kind: any(has(kind, name) for name in ("integer", "float", "pred")), ("T",))
+# The largest numbers of the float format are whole, and it has infinities: no rounding to whole numbers leaves it.
+WHOLE_ENDS = OfFormats(has_whole_ends, ("T",))
+# A dot of A and B with the result T is summed in U, by the definition.
+SUMMED = OfFormats(lambda result, left, right, kind: summed_in(result, left, right) == kind, ("T", "A", "B", "U"))

@@ -14,14 +14,14 @@ from dialect_utils.verdict.rules.conditions import (
     SIGN,
     SIGNED,
     UNSIGNED,
-    Doubled,
+    WHOLE_ENDS,
+    Condition,
     Has,
-    Holds,
     Lacks,
-    NoWider,
-    Real,
-    SameWidth,
-    WholeEnds,
+    doubled,
+    lossless,
+    no_wider,
+    same_width,
 )
 from dialect_utils.verdict.rules.rule import Equation, Rule, bits, nan, order
 
@@ -33,19 +33,19 @@ LOSSLESS = Rule(
     "but not of integers by way of a float into integers that do not hold them: floats saturate, integers wrap around.",
     (
         nan("convert[T](x) -> x"),
-        nan("convert[T](convert[U](x)) -> x", Holds()),
+        nan("convert[T](convert[U](x)) -> x", lossless()),
         # A float, and no truth value: true as a float saturates to 0 in s1, and as an integer wraps around to -1.
-        nan("convert[V](convert[U](x)) -> convert[V](x)", Holds(), FLOAT),
-        nan("convert[V](convert[U](x)) -> convert[V](x)", Holds(), Lacks("float", "U")),
-        nan("convert[V](convert[U](x)) -> convert[V](x)", Holds(), Lacks("integer", "V")),
-        nan("convert[V](convert[U](x)) -> convert[V](x)", Holds(), Holds("T", "V")),
+        nan("convert[V](convert[U](x)) -> convert[V](x)", lossless(), FLOAT),
+        nan("convert[V](convert[U](x)) -> convert[V](x)", lossless(), Lacks("float", "U")),
+        nan("convert[V](convert[U](x)) -> convert[V](x)", lossless(), Lacks("integer", "V")),
+        nan("convert[V](convert[U](x)) -> convert[V](x)", lossless(), lossless("T", "V")),
     ),
     wrong=(
         "convert[T](convert[s4](x)) = x",
         "convert[s8](convert[f64](convert[s32](x))) = convert[s8](convert[s32](x))",
     ),
     examples=("convert[f32](convert[f64](x)) = convert[f32](x)",),
-    domain=(Holds("T", "f64"),),
+    domain=(lossless("T", "f64"),),
 )
 # The low bits of a result are computed from the low bits of the operands; sums and products are polynomials.
 _OF_BITS, _POLYNOMIALS = sorted(BITWISE), sorted(MODULAR - BITWISE)
@@ -54,10 +54,10 @@ NARROWED = Rule(
     "The low bits of an integer are those of its wider forms; those of sums, products and bitwise operations are what "
     "these make of low bits.",
     (
-        bits("convert[V](convert[U](x)) -> convert[V](x)", INTEGER, _INTEGER_U, _INTEGER_V, NoWider("V", "U")),
+        bits("convert[V](convert[U](x)) -> convert[V](x)", INTEGER, _INTEGER_U, _INTEGER_V, no_wider("V", "U")),
         *(
             bits(
-                f"convert[U]({each}(x, y)) {sign} {each}(convert[U](x), convert[U](y))", INTEGER, _INTEGER_U, NoWider()
+                f"convert[U]({each}(x, y)) {sign} {each}(convert[U](x), convert[U](y))", INTEGER, _INTEGER_U, no_wider()
             )
             for sign, opcodes in (("->", _OF_BITS), ("=", _POLYNOMIALS))
             for each in opcodes
@@ -87,11 +87,11 @@ _JOINED = sorted(EXTREMES | BITWISE)
 
 
 # A rounding to floats with infinities keeps the order of numbers.
-_ROUNDED = (_FLOAT_U, Has("infinities", "U"), Holds("U", "T"))
+_ROUNDED = (_FLOAT_U, Has("infinities", "U"), lossless("U", "T"))
 
 
-def _exact(text: str, *guard: Has | Real | WholeEnds) -> Equation:
-    return nan(text, *guard, Holds())
+def _exact(text: str, *guard: Condition) -> Equation:
+    return nan(text, *guard, lossless())
 
 
 EXACT = Rule(
@@ -106,15 +106,15 @@ EXACT = Rule(
         _exact("convert[U](minimum(x, y)) = minimum(convert[U](x), convert[U](y))", REAL, _FLOAT_U),
         _exact("convert[T](select(p, convert[U](x), convert[U](y))) = select(p, x, y)"),
         nan("convert[U](negate(x)) -> negate(convert[U](x))", SIGN, _SIGN_U),
-        nan("convert[U](abs(x)) = abs(convert[U](x))", SIGN, _SIGN_U, Holds()),
+        nan("convert[U](abs(x)) = abs(convert[U](x))", SIGN, _SIGN_U, lossless()),
         nan("convert[U](select(p, x, y)) = select(p, convert[U](x), convert[U](y))"),
         nan("convert[U](select(p, x, y)) -> select(p, convert[U](x), convert[U](y))", FLOAT, *_ROUNDED),
         *(
             nan(f"convert[U]({each}(x, y)) -> {each}(convert[U](x), convert[U](y))", FLOAT, *_ROUNDED)
             for each in sorted(EXTREMES)
         ),
-        *(_exact(f"convert[U]({each}(x)) = {each}(convert[U](x))", WholeEnds(), _FLOAT_U) for each in _WHOLE),
-        bits("is-finite(convert[U](x)) -> is-finite(x)", FLOAT, _FLOAT_U, Holds()),
+        *(_exact(f"convert[U]({each}(x)) = {each}(convert[U](x))", WHOLE_ENDS, _FLOAT_U) for each in _WHOLE),
+        bits("is-finite(convert[U](x)) -> is-finite(x)", FLOAT, _FLOAT_U, lossless()),
         *(
             _exact(f"convert[U]({each}(x, y)) = {each}(convert[U](x), convert[U](y))", INTEGER, _INTEGER_U)
             for each in _JOINED
@@ -124,7 +124,7 @@ EXACT = Rule(
         "convert[T](minimum(convert[f64](x), convert[f64](y))) = maximum(x, y)",
         "convert[s8](negate(convert[f32](convert[s8](x)))) = negate(convert[s8](x))",
     ),
-    domain=(FLOAT, Holds("T", "f64")),
+    domain=(FLOAT, lossless("T", "f64")),
 )
 WIDER = Rule(
     "convert-computed-wider",
@@ -132,27 +132,27 @@ WIDER = Rule(
     "were rounded once.",
     (
         *(
-            nan(f"convert[T]({each}(convert[U](x), convert[U](y))) -> {each}(x, y)", FLOAT, Doubled())
+            nan(f"convert[T]({each}(convert[U](x), convert[U](y))) -> {each}(x, y)", FLOAT, doubled())
             for each in _COMPUTED
         ),
-        nan("convert[T](sqrt(convert[U](x))) -> sqrt(x)", FLOAT, Doubled()),
+        nan("convert[T](sqrt(convert[U](x))) -> sqrt(x)", FLOAT, doubled()),
     ),
     wrong=(
         "convert[T](add(add(convert[f32](x), convert[f32](y)), convert[f32](z))) = add(add(x, y), z)",
         "convert[T](divide(convert[f32](x), convert[f32](y))) = divide(y, x)",
     ),
-    domain=(FLOAT, Doubled("T", "f32")),
+    domain=(FLOAT, doubled("T", "f32")),
 )
 WIDER_INTEGERS = Rule(
     "convert-divided-wider",
     "Quotients, remainders and shifts to the right of integers are those of wider types that hold the integers.",
     (
         *(
-            bits(f"convert[T]({each}(convert[U](x), convert[U](y))) -> {each}(x, y)", INTEGER, _INTEGER_U, Holds())
+            bits(f"convert[T]({each}(convert[U](x), convert[U](y))) -> {each}(x, y)", INTEGER, _INTEGER_U, lossless())
             for each in ("divide", "remainder")
         ),
         *(
-            bits(f"convert[T]({each}(convert[U](x), convert[U](y))) -> {each}(x, y)", kind, _INTEGER_U, Holds())
+            bits(f"convert[T]({each}(convert[U](x), convert[U](y))) -> {each}(x, y)", kind, _INTEGER_U, lossless())
             for each, kind in (("shift-right-logical", UNSIGNED), ("shift-right-arithmetic", SIGNED))
         ),
     ),
@@ -160,18 +160,18 @@ WIDER_INTEGERS = Rule(
         "convert[T](divide(convert[s64](x), convert[s64](3))) = remainder(x, 3)",
         "convert[T](shift-right-logical(convert[s64](x), convert[s64](3))) = shift-right-logical(x, 3)",
     ),
-    domain=(SIGNED, Holds("T", "s32")),
+    domain=(SIGNED, lossless("T", "s32")),
 )
 FUNCTION_ROUNDING = Rule(
     "function-rounding",
     "The engine chooses how exactly a function such as a sine is rounded.",
     tuple(
-        order(f"convert[T]({each}({wide})) -> {each}({narrow})", FLOAT, _FLOAT_U, Holds())
+        order(f"convert[T]({each}({wide})) -> {each}({narrow})", FLOAT, _FLOAT_U, lossless())
         for each in sorted(USES[Choice.FUNCTION_ROUNDING])
         for wide, narrow in (_OPERANDS[opcode_of(each).operand_count],)
     ),
     wrong=("convert[T](sine(convert[f64](x))) = cosine(x)",),
-    domain=(FLOAT, Holds("T", "f64")),
+    domain=(FLOAT, lossless("T", "f64")),
 )
 REREAD = Rule(
     "bits-read-again",
@@ -180,8 +180,8 @@ REREAD = Rule(
         bits("bitcast-convert[T](x) -> x"),
         bits(
             "bitcast-convert[V](bitcast-convert[U](x)) -> bitcast-convert[V](x)",
-            SameWidth("T", "U"),
-            SameWidth("U", "V"),
+            same_width("T", "U"),
+            same_width("U", "V"),
         ),
     ),
     wrong=("bitcast-convert[s32](x) = convert[s32](x)",),

@@ -13,8 +13,8 @@ from dialect_utils.verdict.rules.conditions import (
     Doublings,
     Has,
     Lacks,
-    PartOf,
     Scale,
+    part_of,
 )
 from dialect_utils.verdict.rules.rule import Rule, bits, nan
 
@@ -113,9 +113,9 @@ PARTS = Rule(
     "complex-parts",
     "A complex number is its real and its imaginary part.",
     (
-        bits("real(complex(x, y)) -> x", PartOf("T", "U")),
-        bits("imag(complex(x, y)) -> y", PartOf("T", "U")),
-        bits("complex(real(x), imag(x)) -> x", PartOf("U", "T")),
+        bits("real(complex(x, y)) -> x", part_of("T", "U")),
+        bits("imag(complex(x, y)) -> y", part_of("T", "U")),
+        bits("complex(real(x), imag(x)) -> x", part_of("U", "T")),
     ),
     wrong=("real(complex(x, y)) = y",),
     domain=(FLOAT,),

@@ -11,10 +11,10 @@ Longer than other files: each primitive in one place, with all that collective o
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from math import prod
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 from dialect_utils.ir import Function, Module, Operation
 from dialect_utils.ir.control_flow import is_closed
@@ -22,11 +22,10 @@ from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Sh
 from dialect_utils.layout.moves.plan import Plan, try_with_leading
 from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.ops import Trait, has
-from dialect_utils.ops.domain import UndefinedError, reshaped, section, static_array, transposed
-from dialect_utils.ops.groups import device_lists
+from dialect_utils.ops.domain import Scatter, UndefinedError, reshaped, section, static_array, transposed
 from dialect_utils.ops.manual import COMPUTATION, boundaries, boundary_of, is_boundary
-from dialect_utils.ops.sharding import Sharding, try_digits, try_mesh
-from dialect_utils.ops.window import WindowDimension
+from dialect_utils.ops.sharding import Sharding, device_lists, try_digits, try_mesh
+from dialect_utils.ops.window import WindowDimension, Windows
 from dialect_utils.verdict.rules.formats import value_of
 from dialect_utils.verdict.terms.combinations import neutral
 from dialect_utils.verdict.terms.constants import folded
@@ -43,7 +42,10 @@ from dialect_utils.verdict.terms.labels import device_counts, elementwise_label,
 from dialect_utils.verdict.terms.loops import Loop
 from dialect_utils.verdict.terms.maker import Maker
 from dialect_utils.verdict.terms.primitives import Kind, TreeOf, V, leaves_of, promise_of, tree_of
-from dialect_utils.verdict.terms.walker import Walker
+from dialect_utils.verdict.terms.walker import Walker, walk
+
+if TYPE_CHECKING:
+    from dialect_utils.verdict.entry import EntryInterface
 
 # The number of a device is of this type in both dialects.
 _NUMBER = ELEMENT_TYPES["u32"]
@@ -74,7 +76,7 @@ def mesh_of(module: Module, shardings: Sequence[Sharding] = ()) -> tuple[int, ..
 
     Raises UndefinedError where no axes do.
     """
-    replicas, partitions = device_counts(module) or (1, 1)
+    replicas, partitions = device_counts(module)
     count = replicas * partitions
     functions = [[part[i] for part in each.parts] for each in shardings for i in range(len(each.tiles))]
     functions.append([device // partitions for device in range(count)])
@@ -104,12 +106,20 @@ class Devices(Maker[Local[V]]):
 
     def __init__(self, inner: Maker[V], module: Module, mesh: Sequence[int], iterations: int) -> None:
         self.inner, self.module, self.mesh = inner, module, tuple(mesh)
-        self.replicas, self.partitions = device_counts(module) or (1, 1)
+        self.replicas, self.partitions = device_counts(module)
         self.count = prod(self.mesh)
         self.strides = [prod(self.mesh[i + 1 :]) for i in range(len(self.mesh))]
         self._all = tuple(range(len(self.mesh)))
         self._operations: list[Operation] = []
         self._functions = Walker(inner, (1, 1), iterations)
+
+    def run(self, inputs: Sequence[Local[V]]) -> list[Local[V]]:
+        """Returns the results of the module; raises UndefinedError where it has side effects."""
+        walker = Walker(self, (self.replicas, self.partitions), self._functions.iterations)
+        found = walker.flat(self.module.entry, inputs)
+        if walker.effects:
+            raise UndefinedError("a program on several devices has side effects")
+        return found
 
     # Devices
 
@@ -176,11 +186,8 @@ class Devices(Maker[Local[V]]):
         """Returns the value of an array whose axes are the major part of one dimension."""
         if not axes:
             return Local(array)
-        count, sizes = len(axes), self.inner.dimensions(array)
-        inner = sizes[dimension] // self._lead(axes)
-        split = (*sizes[:dimension], *self.sizes(axes), inner, *sizes[dimension + 1 :])
-        order = [*range(dimension, dimension + count), *range(dimension), *range(dimension + count, len(split))]
-        return Local(transposed(self.inner, reshaped(self.inner, array, split), order), axes)
+        places = [*range(dimension, dimension + len(axes))]
+        return self._sorted(self._unfolded_at(array, axes, dimension), axes, places)
 
     def part(self, local: Local[V], axes: Axes, index: Sequence[int]) -> V:
         """Returns the value at one index along `axes`, which include its own."""
@@ -213,9 +220,7 @@ class Devices(Maker[Local[V]]):
         """Returns the value with one known element on each device."""
         if len({*bits}) == 1:
             return self.literal(element_type, bits[0], dimensions)
-        axes = tuple(
-            axis for axis in self._all if any(bits[d] != bits[self._neighbour(d, axis)] for d in range(self.count))
-        )
+        axes = self._varying(bits)
         firsts = [bits[self._device(axes, index)] for index in self.indices(axes)]
         data = b"".join(each.to_bytes(element_type.storage_bytes, "little") for each in firsts)
         shape = ArrayShape(element_type, (*self.sizes(axes), *dimensions))
@@ -361,24 +366,12 @@ class Devices(Maker[Local[V]]):
         order += [len(shared), len(shared) + len(rows) + 1, len(parts) - 1]
         return Local(transposed(self.inner, reshaped(self.inner, found, parts), order), tuple(sorted(axes)))
 
-    def convolve(
-        self,
-        operation: Operation,
-        lhs: Local[V],
-        rhs: Local[V],
-        window: tuple[WindowDimension, ...],
-        groups: int,
-        sizes: tuple[int, ...],
-        has_padding: bool,
-    ) -> Local[V]:
+    def convolve(self, windows: Windows, lhs: Local[V], rhs: Local[V], groups: int) -> Local[V]:
         if rhs.axes:
-            make = self.inner.convolve
-            return self.apart(
-                [lhs, rhs], lambda pair: [make(operation, pair[0], pair[1], window, groups, sizes, has_padding)]
-            )[0]
+            return self.apart([lhs, rhs], lambda pair: [self.inner.convolve(windows, pair[0], pair[1], groups)])[0]
         folded_ = self._folded(lhs.array, lhs.axes, 0)
-        large = (self._lead(lhs.axes) * sizes[0], *sizes[1:])
-        found = self.inner.convolve(operation, folded_, rhs.array, window, groups, large, has_padding)
+        large = replace(windows, sizes=(self._lead(lhs.axes) * windows.sizes[0], *windows.sizes[1:]))
+        found = self.inner.convolve(large, folded_, rhs.array, groups)
         return self._unfolded(found, lhs.axes, 0)
 
     def combine(self, opcode: str, array: Local[V], initial: Local[V]) -> Local[V]:
@@ -400,28 +393,16 @@ class Devices(Maker[Local[V]]):
         return [self._unfolded(each, axes, 0) for each in made]
 
     def reduce_window(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[Local[V]],
-        initial: Sequence[Local[V]],
-        window: tuple[WindowDimension, ...],
-        sizes: tuple[int, ...],
-        has_padding: bool,
+        self, windows: Windows, function: Function, arrays: Sequence[Local[V]], initial: Sequence[Local[V]]
     ) -> list[Local[V]]:
         _check_closed(function)
+        count, make = len(arrays), self.inner.reduce_window
         if self._union(initial):
-            count = len(arrays)
-            return self.apart(
-                [*arrays, *initial],
-                lambda all_: self.inner.reduce_window(
-                    operation, function, all_[:count], all_[count:], window, sizes, has_padding
-                ),
-            )
+            return self.apart([*arrays, *initial], lambda all_: make(windows, function, all_[:count], all_[count:]))
         axes, found = self.together(arrays)
-        large = (*[WindowDimension(1)] * len(axes), *window)
-        starts, dims = [each.array for each in initial], (*self.sizes(axes), *sizes)
-        made = self.inner.reduce_window(operation, function, found, starts, large, dims, has_padding)
+        window, sizes = (*[WindowDimension(1)] * len(axes), *windows.window), (*self.sizes(axes), *windows.sizes)
+        starts = [each.array for each in initial]
+        made = make(replace(windows, window=window, sizes=sizes), function, found, starts)
         return [Local(each, axes) for each in made]
 
     def in_any_order(self, array: Local[V], order: Hashable) -> Local[V]:
@@ -465,19 +446,16 @@ class Devices(Maker[Local[V]]):
         if len({*starts}) == 1:
             return section(self, array, dimension, size, starts[0])
         split = self.axes_by(starts)
-        if split is None or not _is_partition(split, self.mesh, size) or self._shares(split, array):
+        if split is None or not _is_partition(split, self.mesh, size) or {*_joined(split)} & {*array.axes}:
             axes = tuple(sorted({*array.axes, *self._varying(starts)}))
             parts = []
             for index in self.indices(axes):
                 part = self.part(array, axes, index)
                 parts.append(section(self.inner, part, dimension, size, starts[self._device(axes, index)]))
             return self.joined_parts(parts, axes)
-        order = tuple(axis for axes, _ in split for axis in axes)
+        order = _joined(split)
         whole = section(self, array, dimension, size * self._lead(order), starts[0])
         return self._split(whole, dimension, order)
-
-    def _shares(self, split: Sequence[tuple[Axes, int]], array: Local[V]) -> bool:
-        return any(axis in array.axes for axes, _ in split for axis in axes)
 
     def _varying(self, values: Sequence[int]) -> Axes:
         return tuple(
@@ -486,10 +464,8 @@ class Devices(Maker[Local[V]]):
 
     def _split(self, local: Local[V], dimension: int, order: Axes) -> Local[V]:
         """Returns the parts of a dimension, device by device along the axes of `order`, the major one first."""
-        count, sizes = len(local.axes), self.inner.dimensions(local.array)
-        place = count + dimension
-        split = (*sizes[:place], *self.sizes(order), sizes[place] // self._lead(order), *sizes[place + 1 :])
-        apart = reshaped(self.inner, local.array, split)
+        count, place = len(local.axes), len(local.axes) + dimension
+        apart = self._unfolded_at(local.array, order, place)
         return self._sorted(apart, (*local.axes, *order), [*range(count), *range(place, place + len(order))])
 
     def _sorted(self, array: V, axes: Axes, places: Sequence[int]) -> Local[V]:
@@ -537,19 +513,13 @@ class Devices(Maker[Local[V]]):
         return reshaped(self.inner, array, (*sizes[:dimension], *self.sizes(axes), inner, *sizes[dimension + 1 :]))
 
     def scatter_at(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[Local[V]],
-        columns: Sequence[Local[V]],
-        updates: Sequence[Local[V]],
-        order: tuple[int, ...],
+        self, scatter: Scatter, arrays: Sequence[Local[V]], columns: Sequence[Local[V]], updates: Sequence[Local[V]]
     ) -> list[Local[V]]:
-        _check_closed(function)
+        _check_closed(scatter.function)
         first, second = len(arrays), len(arrays) + len(columns)
 
         def made(all_: Sequence[V]) -> list[V]:
-            return self.inner.scatter_at(operation, function, all_[:first], all_[first:second], all_[second:], order)
+            return self.inner.scatter_at(scatter, all_[:first], all_[first:second], all_[second:])
 
         if self._union(columns):
             return self.apart([*arrays, *columns, *updates], made)
@@ -728,7 +698,7 @@ class Devices(Maker[Local[V]]):
         if places is None or len({*map(len, groups)}) != 1:
             raise UndefinedError("the groups of a collective operation do not hold each device once")
         split = self.axes_by(places[1])
-        order = () if split is None else tuple(axis for axes, _ in split for axis in axes)
+        order = () if split is None else _joined(split)
         if split is None or not self._is_product(groups, order):
             return self._members_one_by_one(local, groups, places[0])
         axes = tuple(sorted({*local.axes, *order}))
@@ -950,25 +920,66 @@ def _runs(table: Sequence[int | None]) -> Iterator[tuple[int, int, int | None]]:
 # Two programs
 
 
-def run_partitioned(
+@dataclass(frozen=True, slots=True)
+class Results(Generic[V]):
+    """The results and side effects of two programs on the same inputs."""
+
+    expected: list[V]
+    found: list[V]
+    effects: list[V] = field(default_factory=list)
+    other_effects: list[V] = field(default_factory=list)
+
+
+def run_both(
+    first: Maker[V],
+    make_last: Callable[[], Maker[V]],
+    modules: Sequence[Module],
+    interface: EntryInterface,
+    iterations: int,
+    *,
+    on_each: bool = False,
+) -> Results[V]:
+    """Returns the results of two programs; with `on_each` both are for the same devices.
+
+    `make_last` returns the maker of the last one after the first one was walked. Raises UndefinedError where devices do
+    something without a definition.
+    """
+    count = prod(device_counts(modules[0])) if on_each else 1
+    inputs = [
+        first.make("leaf", ("parameter", i), each.of_devices(count).without_layout)
+        for i, each in enumerate(interface.parameters)
+    ]
+    if on_each:
+        if any(each.layouts or each.sharding is not None for side in interface for each in side):
+            raise UndefinedError("arrays are packed on several devices, or are parts of whole ones")
+        expected = _run_on_each(first, modules, 0, inputs, iterations)
+        return Results(expected, _run_on_each(make_last(), modules, 1, inputs, iterations))
+    if interface.shardings is not None:
+        whole, last = _run_whole(first, modules[0], inputs, iterations), make_last()
+        wanted = [*map(last.term, whole)]
+        return _run_partitioned(last, modules[1], interface.shardings, inputs, wanted, iterations)
+    expected, effects = ([*map(first.term, part)] for part in walk(first, modules[0], inputs, iterations))
+    last = make_last()
+    packed = [last.packed(node, each.layouts) for node, each in zip(inputs, interface.parameters, strict=True)]
+    found, other_effects = ([*map(last.term, part)] for part in walk(last, modules[1], packed, iterations))
+    found = [last.unpacked(node, each.layouts) for node, each in zip(found, interface.results, strict=True)]
+    return Results(expected, found, effects, other_effects)
+
+
+def _run_partitioned(
     maker: Maker[V],
     module: Module,
     shardings: tuple[Sequence[Sharding], Sequence[Sharding]],
     inputs: Sequence[V],
     expected: Sequence[V],
     iterations: int,
-) -> tuple[list[V], list[V]]:
+) -> Results[V]:
     """Returns the results of a program for several devices, joined, and the expected results in the same shape.
 
     `shardings` are those of parameters and results. A result that several devices hold is compared on each of them.
-    Raises UndefinedError where the devices do something without a definition.
     """
     devices = Devices(maker, module, mesh_of(module, [*shardings[0], *shardings[1]]), iterations)
-    walker = Walker(devices, device_counts(module), iterations)
-    parts = [devices.split(array, each) for array, each in zip(inputs, shardings[0], strict=True)]
-    found = walker.flat(module.entry, parts)
-    if walker.effects:
-        raise UndefinedError("a program on several devices has side effects")
+    found = devices.run([devices.split(array, each) for array, each in zip(inputs, shardings[0], strict=True)])
     wholes, wanted = [], []
     for local, array, sharding in zip(found, expected, shardings[1], strict=True):
         sizes = maker.dimensions(array)
@@ -977,44 +988,34 @@ def run_partitioned(
         wholes.append(whole)
         places = [*range(len(lead), len(lead) + len(sizes))]
         wanted.append(maker.broadcast(array, places, (*lead, *sizes)) if lead else array)
-    return wholes, wanted
+    return Results(wanted, wholes)
 
 
-def run_whole(maker: Maker[V], module: Module, inputs: Sequence[V], iterations: int) -> list[V]:
+def _run_whole(maker: Maker[V], module: Module, inputs: Sequence[V], iterations: int) -> list[V]:
     """Returns the results of a program that computes whole arrays, where it may use parts on several devices."""
-    counts = device_counts(module) or (1, 1)
-    if prod(counts) == 1:
-        walker = Walker(maker, counts, iterations)
-        found, effects = walker.flat(module.entry, inputs), walker.effects
-    else:
-        devices = Devices(maker, module, mesh_of(module), iterations)
-        outer = Walker(devices, counts, iterations)
-        locals_ = outer.flat(module.entry, [Local(array) for array in inputs])
-        if any(each.axes for each in locals_):
+    if prod(device_counts(module)) > 1:
+        found = Devices(maker, module, mesh_of(module), iterations).run([Local(array) for array in inputs])
+        if any(each.axes for each in found):
             raise UndefinedError("a result differs among devices, though it is no part")
-        found, effects = [each.array for each in locals_], [each.array for each in outer.effects]
-    if effects:
+        return [each.array for each in found]
+    walker = Walker(maker, device_counts(module), iterations)
+    results = walker.flat(module.entry, inputs)
+    if walker.effects:
         raise UndefinedError("a program on several devices has side effects")
-    return found
+    return results
 
 
-def run_on_each(
+def _run_on_each(
     maker: Maker[V], modules: Sequence[Module], number: int, inputs: Sequence[V], iterations: int
 ) -> list[V]:
     """Returns the results of one of two programs for several devices, with a leading dimension for these.
 
-    So have the inputs. Raises UndefinedError where the devices do something without a definition, or where the two
-    programs have no common mesh.
+    So have the inputs. Raises UndefinedError where the two programs have no common mesh.
     """
-    module = modules[number]
     mesh = common_mesh([mesh_of(each) for each in modules])
-    devices = Devices(maker, module, mesh, iterations)
-    walker, axes = Walker(devices, device_counts(module), iterations), tuple(range(len(mesh)))
+    devices, axes = Devices(maker, modules[number], mesh, iterations), tuple(range(len(mesh)))
     parts = [Local(reshaped(maker, array, (*mesh, *maker.dimensions(array)[1:])), axes) for array in inputs]
-    found = walker.flat(module.entry, parts)
-    if walker.effects:
-        raise UndefinedError("a program on several devices has side effects")
-    wholes = [(devices.aligned(each, axes), devices.dimensions(each)) for each in found]
+    wholes = [(devices.aligned(each, axes), devices.dimensions(each)) for each in devices.run(parts)]
     return [reshaped(maker, array, (devices.count, *sizes)) for array, sizes in wholes]
 
 

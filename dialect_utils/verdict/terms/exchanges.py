@@ -21,7 +21,7 @@ from dialect_utils.ops import (
     with_trait,
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, section
-from dialect_utils.ops.groups import try_groups
+from dialect_utils.ops.sharding import try_groups
 from dialect_utils.verdict.terms.labels import Devices, Key, Pair, key_of
 from dialect_utils.verdict.terms.primitives import CLOSED, Store, TreeOf, V, tree_of
 

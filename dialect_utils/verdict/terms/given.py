@@ -13,7 +13,7 @@ from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import named
 from dialect_utils.verdict.rules.conditions import INFINITE, NAN, NEGATIVE_ZERO, ZERO, is_value
 from dialect_utils.verdict.rules.formats import has, is_lossless
-from dialect_utils.verdict.terms.primitives import Term
+from dialect_utils.verdict.terms.primitives import Term, bottom_up
 
 T = TypeVar("T", bound=Term)
 
@@ -82,14 +82,8 @@ class Sources(Generic[T]):
 
     def _levels(self, term: T) -> frozenset[int]:
         """Returns the levels of the variables that a term needs from bodies around it."""
-        pending = [term]
-        while pending:
-            part = pending[-1]
-            missing = [each for each in part.operands if each not in self._free]
-            if part in self._free or not missing:
-                pending.pop()
-                self._free[part] = self._free_in(part)
-            pending += missing
+        for part in bottom_up(term, self._free):
+            self._free[part] = self._free_in(part)
         return self._free[term]
 
     def _free_in(self, term: T) -> frozenset[int]:

@@ -17,7 +17,7 @@ from dialect_utils.verdict.rules.formats import is_nan
 from dialect_utils.verdict.terms.constants import folded
 from dialect_utils.verdict.terms.loops import Loop
 from dialect_utils.verdict.terms.maker import Maker
-from dialect_utils.verdict.terms.primitives import Kind, Primitives, Term, TreeOf, leaves_of
+from dialect_utils.verdict.terms.primitives import Kind, Primitives, Term, TreeOf, bottom_up, leaves_of, reachable
 from dialect_utils.verdict.terms.wellformed import NOTHING, check_term
 
 Symbol = tuple[Kind, Hashable, Shape]
@@ -69,48 +69,29 @@ class Graph:
 
     def insert(self, term: Term) -> int:
         """Returns the node of a certificate's term; raises RefusedError for a malformed term."""
-        pending = [term]
-        while pending:
-            part = pending[-1]
-            missing = [each for each in part.operands if each not in self._inserted]
-            if part in self._inserted or not missing:
-                pending.pop()
-                if part not in self._inserted:
-                    operands = [self._inserted[each] for each in part.operands]
-                    if part.kind == "moved" or not self._is_known(part, operands):
-                        check_term(part)
-                    self._inserted[part] = self.make(part.kind, part.label, part.shape, operands)
-            pending += missing
+        for part in bottom_up(term, self._inserted):
+            operands = [self._inserted[each] for each in part.operands]
+            if part.kind == "moved" or not self._is_known(part, operands):
+                check_term(part)
+            self._inserted[part] = self.make(part.kind, part.label, part.shape, operands)
         return self._inserted[term]
 
     def substituted(self, node: int, found: dict[int, int]) -> int:
         """Returns an elementwise expression after the substitution `found`, which it extends."""
-        pending = [node]
-        while pending:
-            part = pending[-1]
-            kind, label, shape = self.symbols[part]
-            operands = self.operands[part] if kind == "each" else ()
-            missing = [each for each in operands if each not in found]
-            if part in found or not missing:
-                pending.pop()
-                if part not in found:
-                    found[part] = (
-                        self.make(kind, label, shape, [found[each] for each in operands]) if operands else part
-                    )
-            pending += missing
+
+        def inner(part: int) -> Sequence[int]:
+            return self.operands[part] if self.symbols[part][0] == "each" else ()
+
+        for part in bottom_up(node, found, inner):
+            operands = [found[each] for each in inner(part)]
+            found[part] = self.make(*self.symbols[part], operands) if operands else part
         return found[node]
 
     def is_elementwise(self, node: int, variables: Sequence[int]) -> bool:
         """Is true where all operations that depend on variables are elementwise."""
-        seen, pending = set[int](), [node]
-        while pending:
-            part = pending.pop()
-            if part not in seen:
-                seen.add(part)
-                pending += self.operands[part]
         # Operands have lower numbers than the node that they are operands of.
         depends = set(variables)
-        for part in sorted(seen):
+        for part in sorted(reachable([node], self.operands.__getitem__)):
             if depends & {*self.operands[part]}:
                 depends.add(part)
                 if self.symbols[part][0] != "each":

@@ -15,7 +15,8 @@ from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.arrays import ArrayDomain
 from dialect_utils.ops.domain import UndefinedError, V
 from dialect_utils.ops.positions import scatter_positions
-from dialect_utils.verdict.terms.primitives import Term
+from dialect_utils.ops.window import Windows
+from dialect_utils.verdict.terms.primitives import Term, bottom_up
 
 T = TypeVar("T", bound=Term)
 
@@ -28,16 +29,9 @@ class Interpretation(ArrayDomain[V], Generic[T, V]):
 
     def value(self, term: T) -> Any:
         """Returns the value of a term."""
-        pending: list[T] = [term]
-        while pending:
-            part = pending[-1]
-            missing = [each for each in part.operands if each not in self.values]
-            if part in self.values or not missing:
-                pending.pop()
-                if part not in self.values:
-                    check_deadline()
-                    self.values[part] = self.interpreted(part)
-            pending += missing
+        for part in bottom_up(term, self.values):
+            check_deadline()
+            self.values[part] = self.interpreted(part)
         return self.values[term]
 
     @abstractmethod
@@ -149,7 +143,7 @@ class Interpretation(ArrayDomain[V], Generic[T, V]):
                 return self.contract(term, left, right)
             case ("convolution", window, groups, has_padding, _):
                 left, right = operands
-                return self.convolve(term, left, right, window, groups, sizes, has_padding)
+                return self.convolve(Windows(term, window, sizes, has_padding), left, right, groups)
             case ("reduce", str(opcode)):
                 array, initial = operands
                 return self.combine(opcode, _array(term).element_type, array, initial)

@@ -20,7 +20,7 @@ from dialect_utils.ops.declaration import AttributeKind
 from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.elementwise import computing_type
-from dialect_utils.ops.groups import device_text, try_groups, written_groups
+from dialect_utils.ops.sharding import device_text, try_groups, written_groups
 from dialect_utils.ops.structured import reduction_window
 from dialect_utils.text import without_comments
 
@@ -150,7 +150,7 @@ def is_among_devices(operation: Operation) -> bool:
     return has(operation.opcode, Trait.AMONG_DEVICES)
 
 
-def device_counts(module: Module) -> Devices:
+def device_counts(module: Module) -> tuple[int, int]:
     """Returns the numbers of replicas and of partitions that run a module."""
     found = devices_of(module)
     return found.replicas, found.partitions

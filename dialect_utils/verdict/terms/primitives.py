@@ -5,14 +5,15 @@ A term is (kind, label, shape, operands); a store makes it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Literal, Protocol, Self, TypeAlias, TypeVar
 
 from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.ops.declaration import PRECISION
-from dialect_utils.ops.domain import Domain, static_array
-from dialect_utils.ops.window import WindowDimension
+from dialect_utils.ops.domain import Domain, Scatter, static_array
+from dialect_utils.ops.window import Windows
 from dialect_utils.verdict.terms.labels import key_of
 
 V = TypeVar("V")
@@ -50,6 +51,32 @@ class Term(Hashable, Protocol):
     @property
     def operands(self) -> tuple[Self, ...]:
         """Returns the operands."""
+
+
+def bottom_up(
+    root: V, known: Container[V], operands: Callable[[V], Iterable[V]] = attrgetter("operands")
+) -> Iterator[V]:
+    """Yields the nodes below a root that are not known, operands first; the caller makes each of them known."""
+    pending = [root]
+    while pending:
+        node = pending[-1]
+        missing = [] if node in known else [each for each in operands(node) if each not in known]
+        if not missing:
+            pending.pop()
+            if node not in known:
+                yield node
+        pending += missing
+
+
+def reachable(roots: Iterable[V], operands: Callable[[V], Iterable[V]] = attrgetter("operands")) -> set[V]:
+    """Returns nodes with all their direct and indirect operands."""
+    found, pending = set[V](), [*roots]
+    while pending:
+        node = pending.pop()
+        if node not in found:
+            found.add(node)
+            pending += operands(node)
+    return found
 
 
 class Store(Protocol[V]):
@@ -122,18 +149,12 @@ class Primitives(Domain[V]):
         sizes = (*self.dimensions(columns[0]), *windows, self.dimensions(array)[-1])
         return self.made(("gather", windows, promise), ArrayShape(self.element_type(array), sizes), [array, *columns])
 
-    def scatter_at(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[V],
-        columns: Sequence[V],
-        updates: Sequence[V],
-        order: tuple[int, ...],
-    ) -> list[V]:
-        label = ("scatter", len(arrays), promise_of(operation, order))
+    def scatter_at(self, scatter: Scatter, arrays: Sequence[V], columns: Sequence[V], updates: Sequence[V]) -> list[V]:
+        label = ("scatter", len(arrays), promise_of(scatter.operation, scatter.order))
         shapes = [static_array(self.store.shape(array)) for array in arrays]
-        made = self.made(label, TupleShape(tuple(shapes)), [*arrays, *columns, *updates, self._applied(function)])
+        made = self.made(
+            label, TupleShape(tuple(shapes)), [*arrays, *columns, *updates, self._applied(scatter.function)]
+        )
         return [self.store.make("out", i, shape, (made,)) for i, shape in enumerate(shapes)]
 
     def contract(self, operation: Operation, left: V, right: V) -> V:
@@ -142,19 +163,11 @@ class Primitives(Domain[V]):
         shape = ArrayShape(static_array(operation.results[0].shape).element_type, sizes)
         return self.made(("dot", _texts(operation)), shape, [left, right])
 
-    def convolve(
-        self,
-        operation: Operation,
-        lhs: V,
-        rhs: V,
-        window: tuple[WindowDimension, ...],
-        groups: int,
-        sizes: tuple[int, ...],
-        has_padding: bool,
-    ) -> V:
-        shape = ArrayShape(static_array(operation.results[0].shape).element_type, sizes)
-        is_padded = has_padding and any(dimension.has_padding for dimension in window)
-        return self.made(("convolution", window, groups, is_padded, _texts(operation)), shape, [lhs, rhs])
+    def convolve(self, windows: Windows, lhs: V, rhs: V, groups: int) -> V:
+        shape = ArrayShape(static_array(windows.operation.results[0].shape).element_type, windows.sizes)
+        is_padded = windows.has_padding and any(dimension.has_padding for dimension in windows.window)
+        label = ("convolution", windows.window, groups, is_padded, _texts(windows.operation))
+        return self.made(label, shape, [lhs, rhs])
 
     def combine(self, opcode: str, array: V, initial: V) -> V:
         shape = ArrayShape(self.element_type(array), self.dimensions(array)[:1])
@@ -166,18 +179,10 @@ class Primitives(Domain[V]):
             ("reduce", None), result_types(operation), [*arrays, *initial, self._applied(function)], sizes
         )
 
-    def reduce_window(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[V],
-        initial: Sequence[V],
-        window: tuple[WindowDimension, ...],
-        sizes: tuple[int, ...],
-        has_padding: bool,
-    ) -> list[V]:
-        label = ("reduce-window", None, window, has_padding)
-        return self.in_general(label, result_types(operation), [*arrays, *initial, self._applied(function)], sizes)
+    def reduce_window(self, windows: Windows, function: Function, arrays: Sequence[V], initial: Sequence[V]) -> list[V]:
+        label = ("reduce-window", None, windows.window, windows.has_padding)
+        operands = [*arrays, *initial, self._applied(function)]
+        return self.in_general(label, result_types(windows.operation), operands, windows.sizes)
 
     def in_any_order(self, array: V, order: Hashable) -> V:
         """Returns a result in the order that the engine chooses for `order`, given the result in the written order."""

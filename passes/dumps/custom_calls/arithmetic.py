@@ -16,18 +16,8 @@ from passes.dumps.custom_calls.call_config import refused
 from passes.dumps.legalize_types import accumulator
 
 # The activations of stream_executor's dnn.proto, in the order of their numbers.
-ACTIVATIONS = (
-    "kNone",
-    "kSigmoid",
-    "kRelu",
-    "kRelu6",
-    "kReluX",
-    "kTanh",
-    "kBandPass",
-    "kElu",
-    "kLeakyRelu",
-    "kGeluExact",
-)
+_NAMES = "None Sigmoid Relu Relu6 ReluX Tanh BandPass Elu LeakyRelu GeluExact"
+ACTIVATIONS = tuple(f"k{name}" for name in _NAMES.split())
 # The largest number of each type to which the libraries saturate.
 _LARGEST = {"f8e4m3fn": "448", "f8e5m2": "57344", "f8e4m3fnuz": "240", "f8e5m2fnuz": "57344"}
 # Hendrycks and Gimpel's approximation of GELU, which XLA recognises and cublasLt computes.

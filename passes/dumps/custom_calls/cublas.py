@@ -13,27 +13,13 @@ of three dimensions is a batch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.ops import Ops
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
-from passes.dumps.custom_calls.arithmetic import (
-    approximate_gelu,
-    largest_magnitude,
-    outputs,
-    plain,
-    plus,
-    plus_along,
-    rectified,
-    result_shapes,
-    rounded,
-    scaled,
-    summing_type,
-    times,
-)
+from passes.dumps.custom_calls import arithmetic
 from passes.dumps.custom_calls.call_config import CallConfig, check_operands, refused
 from passes.dumps.sorts import first_elements
 
@@ -44,39 +30,32 @@ _MOST_OPERANDS = 8
 _SCALES_OF_BOTH, _SCALES_WITH_RESULT, _SCALES_OF_ALL = 2, 3, 4
 
 
-@dataclass(frozen=True, slots=True)
-class _Addends:
-    """The operands after A and B, by role."""
-
-    matrix: Instruction | None
-    bias: Instruction | None
-    scales: tuple[Instruction, ...]
-    result_scale: Instruction | None
-
-
 def expand_gemm(ops: Ops, call: Instruction) -> Instruction:
     """Expands a call of a matrix product."""
     check_operands(call, *range(2, _MOST_OPERANDS + 1))
     config = CallConfig.of(call, "gemm_backend_config")
     steps = config.word("epilogue", _EPILOGUES, "DEFAULT").split("_")
-    addends = _addends(call, config, "BIAS" in steps)
+    matrix, bias, scales, result_scale = _addends(call, config, "BIAS" in steps)
     lhs, rhs = call.operands[:2]
-    shape = result_shapes(call, 1)[0]
-    kind = summing_type(shape, lhs, rhs)
+    shape = arithmetic.result_shapes(call, 1)[0]
+    kind = arithmetic.summing_type(shape, lhs, rhs)
     value = _product(ops, config, ops.convert(lhs, kind), ops.convert(rhs, kind))
     if array_shape(value).dimensions != shape.dimensions:
         raise refused(call, f"its result is {shape}, where the product is {array_shape(value)}")
-    value = times(ops, value, _alpha(config, kind))
-    for scale in addends.scales:
-        value = scaled(ops, value, scale)
-    if addends.matrix is not None:
-        value = plus(ops, value, addends.matrix, config.number("beta"))
-    if addends.bias is not None:
-        value = plus_along(ops, value, addends.bias, _minor_dimensions(shape, array_shape(addends.bias)))
-    return _results(ops, config, steps, value, addends.result_scale)
+    value = arithmetic.times(ops, value, _alpha(config, kind))
+    for scale in scales:
+        value = arithmetic.scaled(ops, value, scale)
+    if matrix is not None:
+        value = arithmetic.plus(ops, value, matrix, config.number("beta"))
+    if bias is not None:
+        value = arithmetic.plus_along(ops, value, bias, _minor_dimensions(shape, array_shape(bias)))
+    return _results(ops, config, steps, value, result_scale)
 
 
-def _addends(call: Instruction, config: CallConfig, has_bias: bool) -> _Addends:
+def _addends(
+    call: Instruction, config: CallConfig, has_bias: bool
+) -> tuple[Instruction | None, Instruction | None, Sequence[Instruction], Instruction | None]:
+    """Returns the operands after A and B: C, the bias, the scales of A and B, and that of the result."""
     rest = list(call.operands[2:])
     has_matrix = config.number("beta") != 0
     scale_count = len(rest) - has_matrix - has_bias
@@ -88,10 +67,10 @@ def _addends(call: Instruction, config: CallConfig, has_bias: bool) -> _Addends:
     if scale_count == _SCALES_OF_ALL:
         # The scales of C and D come before the bias; that of C is unused, since C never has 8 bits.
         bias = rest.pop() if has_bias else None
-        return _Addends(matrix, bias, tuple(rest[:2]), rest[3])
-    scales, rest = tuple(rest[:scale_count][:2]), rest[min(scale_count, 2) :]
+        return matrix, bias, rest[:2], rest[3]
+    scales, rest = rest[:scale_count][:2], rest[min(scale_count, 2) :]
     bias = rest.pop(0) if has_bias else None
-    return _Addends(matrix, bias, scales, rest[0] if rest else None)
+    return matrix, bias, scales, rest[0] if rest else None
 
 
 def _alpha(config: CallConfig, kind: ElementType) -> complex:
@@ -147,18 +126,18 @@ def _results(
     """Builds the results: D, and on demand the activation's input and the largest magnitude of D."""
     call = config.call
     wants_input, wants_largest = "AUX" in steps, config.flag("damax_output")
-    shapes = result_shapes(call, 1 + wants_input + wants_largest)
-    extra = [rounded(ops, value, shapes[1].element_type)] if wants_input else []
+    shapes = arithmetic.result_shapes(call, 1 + wants_input + wants_largest)
+    extra = [arithmetic.rounded(ops, value, shapes[1].element_type)] if wants_input else []
     if "RELU" in steps:
-        value = rectified(ops, value)
+        value = arithmetic.rectified(ops, value)
     elif "GELU" in steps:
-        value = approximate_gelu(ops, value)
+        value = arithmetic.approximate_gelu(ops, value)
     if wants_largest:
-        extra.append(ops.convert(largest_magnitude(ops, value), shapes[-1].element_type))
+        extra.append(ops.convert(arithmetic.largest_magnitude(ops, value), shapes[-1].element_type))
     # The library scales only results of 8 bits.
     if result_scale is not None and shapes[0].element_type.bits == array_shape(call.operands[0]).element_type.bits:
-        value = scaled(ops, value, result_scale)
-    return outputs(ops, call, [rounded(ops, value, shapes[0].element_type), *extra])
+        value = arithmetic.scaled(ops, value, result_scale)
+    return arithmetic.outputs(ops, call, [arithmetic.rounded(ops, value, shapes[0].element_type), *extra])
 
 
 _F32 = ELEMENT_TYPES["f32"]
@@ -180,15 +159,15 @@ def expand_scaled_dot(ops: Ops, call: Instruction) -> Instruction:
     rank = array_shape(left).rank
     if rank not in (_PLAIN, _BATCHED) or array_shape(right).rank != rank:
         raise refused(call, "its operands are not two matrices, or two batches of them")
-    [shape] = result_shapes(call, 1)
+    [shape] = arithmetic.result_shapes(call, 1)
     last, batch = (rank - 1,), tuple(range(rank - _PLAIN))
     attributes: dict[str, str | tuple[int, ...]] = {"lhs_contracting_dims": last, "rhs_contracting_dims": last}
     if batch:
         attributes |= {"lhs_batch_dims": batch, "rhs_batch_dims": batch}
     product = ops.array("dot", shape.dimensions, (left, right), attributes, element_type=_F32)
     if len(call.operands) > 2 * _PLAIN:
-        product = scaled(ops, product, call.operands[-1])
-    return outputs(ops, call, [ops.convert(product, shape.element_type)])
+        product = arithmetic.scaled(ops, product, call.operands[-1])
+    return arithmetic.outputs(ops, call, [ops.convert(product, shape.element_type)])
 
 
 def _in_rows(ops: Ops, value: Instruction, scale: Instruction) -> Instruction:
@@ -198,7 +177,7 @@ def _in_rows(ops: Ops, value: Instruction, scale: Instruction) -> Instruction:
     """
     (*batch, rows, columns), found = array_shape(scale).dimensions, array_shape(value).dimensions
     count, block = prod(batch), _BLOCKS[array_shape(scale).element_type.name]
-    tiles = ops.reshape(plain(ops, scale, _F32), (count, rows // 128, columns // 4, 32, 4, 4))
+    tiles = ops.reshape(arithmetic.plain(ops, scale, _F32), (count, rows // 128, columns // 4, 32, 4, 4))
     ordered = ops.reshape(ops.transpose(tiles, (0, 1, 4, 3, 2, 5)), (*batch, rows, columns))
     return first_elements(ops, ordered, (*found[:-1], found[-1] // block))
 
@@ -213,5 +192,5 @@ def _dequantized(ops: Ops, call: Instruction, value: Instruction, scale: Instruc
     dims, blocks = array_shape(value).dimensions, array_shape(scale).dimensions
     if not dims or dims[:-1] != blocks[:-1] or not blocks[-1] or dims[-1] % blocks[-1]:
         raise refused(call, f"scales {array_shape(scale)} are not one for each block of {array_shape(value)}")
-    factors = ops.broadcast(plain(ops, scale, _F32), (*blocks, dims[-1] // blocks[-1]), range(len(blocks)))
-    return ops.like("multiply", plain(ops, value, _F32), ops.reshape(factors, dims))
+    factors = ops.broadcast(arithmetic.plain(ops, scale, _F32), (*blocks, dims[-1] // blocks[-1]), range(len(blocks)))
+    return ops.like("multiply", arithmetic.plain(ops, value, _F32), ops.reshape(factors, dims))

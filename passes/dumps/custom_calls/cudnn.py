@@ -24,19 +24,7 @@ from dialect_utils.ops.window import (
     parse_window,
     positions,
 )
-from passes.dumps.custom_calls.arithmetic import (
-    ACTIVATIONS,
-    activated,
-    largest_magnitude,
-    outputs,
-    plain,
-    plus,
-    plus_along,
-    result_shapes,
-    rounded,
-    summing_type,
-    times,
-)
+from passes.dumps.custom_calls import arithmetic
 from passes.dumps.custom_calls.call_config import CallConfig, check_operands, refused
 
 _F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]
@@ -50,10 +38,15 @@ class Convolution:
     call: Instruction
     lhs: Instruction
     rhs: Instruction
-    labels: DimensionLabels
+    dim_labels: str
     window: tuple[WindowDimension, ...]
     feature_groups: int = 1
     batch_groups: int = 1
+
+    @property
+    def labels(self) -> DimensionLabels:
+        """Returns the role of each dimension."""
+        return parse_labels(self.dim_labels)
 
 
 def expand_fused(ops: Ops, call: Instruction) -> Instruction:
@@ -61,16 +54,16 @@ def expand_fused(ops: Ops, call: Instruction) -> Instruction:
     check_operands(call, 3, 4)
     config = CallConfig.of(call, "cudnn_conv_backend_config")
     found = _read(call)
-    shape = result_shapes(call, 1)[0]
-    value = _emit(ops, found, shape.dimensions, summing_type(shape, found.lhs, found.rhs))
+    shape = arithmetic.result_shapes(call, 1)[0]
+    value = _emit(ops, found, shape.dimensions, arithmetic.summing_type(shape, found.lhs, found.rhs))
     value = _scaled(ops, value, config.number("conv_result_scale"), shape)
     if len(call.operands) > _SIDE_INPUT:
-        value = plus(ops, value, call.operands[_SIDE_INPUT], config.number("side_input_scale"))
-    value = plus_along(ops, value, call.operands[_BIAS], (found.labels.out_feature,))
-    mode = config.word("activation_mode", ACTIVATIONS)
+        value = arithmetic.plus(ops, value, call.operands[_SIDE_INPUT], config.number("side_input_scale"))
+    value = arithmetic.plus_along(ops, value, call.operands[_BIAS], (found.labels.out_feature,))
+    mode = config.word("activation_mode", arithmetic.ACTIVATIONS)
     slope = config.number("leakyrelu_alpha") if mode == "kLeakyRelu" else 0.0
-    value = activated(ops, call, value, mode, slope)
-    return outputs(ops, call, [rounded(ops, value, shape.element_type)])
+    value = arithmetic.activated(ops, call, value, mode, slope)
+    return arithmetic.outputs(ops, call, [arithmetic.rounded(ops, value, shape.element_type)])
 
 
 # One operation of a graph: `8589934598:[f32]scale(8589934606);` names itself, the type and its operands in the graph.
@@ -86,33 +79,33 @@ def expand_graph(ops: Ops, call: Instruction) -> Instruction:
     in xla/backends/gpu/transforms/cudnn_fused_conv_rewriter.cc.
     """
     text, found = CallConfig.of(call, "cudnn_conv_backend_config").text("serialized_graph"), _read(call)
-    dimensions = result_shapes(call, 1)[0].dimensions
+    dimensions = arithmetic.result_shapes(call, 1)[0].dimensions
     values: dict[str, Instruction] = {}
     largest, rest, last = list[Instruction](), list(call.operands[2:]), ""
     for number, name, given in _NODE.findall(text):
         operands = [values[each] for each in given.split(",") if each]
         if name == "amax":
-            largest.append(largest_magnitude(ops, operands[0]))
+            largest.append(arithmetic.largest_magnitude(ops, operands[0]))
             continue
         value = _emit(ops, found, dimensions, _F32) if name == "conv" else _node(ops, call, name, operands, rest)
         values[number], last = value, number
     if not last or rest:
         raise refused(call, f"its graph {text} does not explain its operands")
-    main = rounded(ops, values[last], result_shapes(call, 1)[0].element_type)
-    shapes = result_shapes(call, 1 + len(largest))[1:]
+    main = arithmetic.rounded(ops, values[last], arithmetic.result_shapes(call, 1)[0].element_type)
+    shapes = arithmetic.result_shapes(call, 1 + len(largest))[1:]
     extra = [ops.convert(each, part.element_type) for each, part in zip(largest, shapes, strict=True)]
-    return outputs(ops, call, [main, *extra])
+    return arithmetic.outputs(ops, call, [main, *extra])
 
 
 def _node(ops: Ops, call: Instruction, name: str, operands: list[Instruction], rest: list[Instruction]) -> Instruction:
     """Builds one operation of a graph, whose missing operand is taken from `rest`."""
     if name in ("relu", "elu"):
-        return activated(ops, call, operands[0], {"relu": "kRelu", "elu": "kElu"}[name])
+        return arithmetic.activated(ops, call, operands[0], {"relu": "kRelu", "elu": "kElu"}[name])
     if name not in _BINARY:
         raise refused(call, f"its graph has the operation {name}")
     value = operands[0]
     if len(operands) == 1:
-        other = plain(ops, rest.pop(0), _F32)
+        other = arithmetic.plain(ops, rest.pop(0), _F32)
         operands.append(other if array_shape(other).rank else ops.broadcast(other, array_shape(value).dimensions))
     return ops.like(_BINARY[name], value, operands[1])
 
@@ -122,38 +115,39 @@ def expand_product(
 ) -> Instruction:
     """Builds the convolution that `from_forward` makes of the forward one, which the call describes."""
     check_operands(call, 2)
-    shape = result_shapes(call, 1)[0]
+    shape = arithmetic.result_shapes(call, 1)[0]
     found = from_forward(ops, _read(call), shape)
-    value = _emit(ops, found, shape.dimensions, summing_type(shape, found.lhs, found.rhs))
+    value = _emit(ops, found, shape.dimensions, arithmetic.summing_type(shape, found.lhs, found.rhs))
     if call.attribute("backend_config") is not None:
         scale = CallConfig.of(call, "cudnn_conv_backend_config").number("conv_result_scale")
         value = value if scale == 1 else _scaled(ops, value, scale, shape)
-    return outputs(ops, call, [rounded(ops, value, shape.element_type)])
+    return arithmetic.outputs(ops, call, [arithmetic.rounded(ops, value, shape.element_type)])
 
 
 def _scaled(ops: Ops, value: Instruction, scale: float, shape: ArrayShape) -> Instruction:
-    return times(ops, ops.convert(value, _F64 if shape.element_type == _F64 else _F32), scale)
+    return arithmetic.times(ops, ops.convert(value, _F64 if shape.element_type == _F64 else _F32), scale)
 
 
 def _read(call: Instruction) -> Convolution:
-    text = call.attribute("dim_labels") or ""
+    text = (call.attribute("dim_labels") or "").strip()
     if "?" in text:
         raise refused(call, f"its dim_labels {text} have features in vectors")
     try:
-        labels = parse_labels(text)
-        window = parse_window(call.attribute("window"), len(labels.lhs_spatial))
+        window = parse_window(call.attribute("window"), len(parse_labels(text).lhs_spatial))
     except ValueError as error:
         raise refused(call, f"its {error}") from None
     lhs, rhs = call.operands[:2]
-    return Convolution(call, lhs, rhs, labels, window, int(call.attribute("feature_group_count") or 1))
+    return Convolution(call, lhs, rhs, text, window, int(call.attribute("feature_group_count") or 1))
+
+
+# The letters of labels with batches and features exchanged, and with those of the filter in place of those of arrays.
+_EXCHANGED, _OF_FILTER = str.maketrans("bfio", "fboi"), str.maketrans("bfio", "iobf")
 
 
 def backward_input(ops: Ops, found: Convolution, shape: ArrayShape) -> Convolution:
     """Returns the convolution of the output's dilated gradient with the reversed filter, features exchanged."""
-    old = found.labels
-    lhs = (old.lhs_batch, old.lhs_feature, old.lhs_spatial)
-    out = (old.out_batch, old.out_feature, old.out_spatial)
-    labels = DimensionLabels(*out, old.rhs_output, old.rhs_input, old.rhs_spatial, *lhs)
+    old, (lhs, rhs, out) = found.labels, re.split("_|->", found.dim_labels)
+    labels = f"{out}_{rhs.translate(_EXCHANGED)}->{lhs}"
     gradient = array_shape(found.lhs).dimensions
     window = []
     for dim, there, here in zip(_simple(found), old.out_spatial, old.lhs_spatial, strict=True):
@@ -170,30 +164,19 @@ def _groups_exchanged(ops: Ops, found: Convolution) -> Instruction:
     groups, labels = found.feature_groups, found.labels
     if groups == 1:
         return found.rhs
-    dimensions = array_shape(found.rhs).dimensions
-    split, order, merged = [], [], []
-    for i, size in enumerate(dimensions):
-        split += [groups, size // groups] if i == labels.rhs_output else [size]
-    first = [i + (i > labels.rhs_output) for i in range(len(dimensions))]
-    for i, size in enumerate(dimensions):
-        if i == labels.rhs_input:
-            order += [labels.rhs_output, first[i]]
-            merged.append(size * groups)
-        elif i == labels.rhs_output:
-            order.append(first[i] + 1)
-            merged.append(size // groups)
-        else:
-            order.append(first[i])
-            merged.append(size)
-    return ops.reshape(ops.transpose(ops.reshape(found.rhs, split), order), merged)
+    sizes, output = list(array_shape(found.rhs).dimensions), labels.rhs_output
+    split = [*sizes[:output], groups, sizes[output] // groups, *sizes[output + 1 :]]
+    order = [i + (i >= output) for i in range(len(sizes))]
+    order.insert(labels.rhs_input, output)
+    sizes[labels.rhs_input] *= groups
+    sizes[output] //= groups
+    return ops.reshape(ops.transpose(ops.reshape(found.rhs, split), order), sizes)
 
 
 def backward_filter(ops: Ops, found: Convolution, shape: ArrayShape) -> Convolution:
     """Returns the convolution of the input with the output's gradient, batch and features exchanged."""
-    old = found.labels
-    out = (old.out_batch, old.out_feature, old.out_spatial)
-    filters = (old.rhs_input, old.rhs_output, old.rhs_spatial)
-    labels = DimensionLabels(old.lhs_feature, old.lhs_batch, old.lhs_spatial, *out, *filters)
+    old, (lhs, rhs, out) = found.labels, re.split("_|->", found.dim_labels)
+    labels = f"{lhs.translate(_EXCHANGED)}_{out.translate(_OF_FILTER)}->{rhs.translate(_OF_FILTER)}"
     source, gradient = array_shape(found.lhs).dimensions, array_shape(found.rhs).dimensions
     window = []
     for i, dim in enumerate(_simple(found)):
@@ -227,7 +210,7 @@ def _check(found: Convolution, dimensions: tuple[int, ...]) -> None:
 
 
 def _emit(ops: Ops, found: Convolution, dimensions: tuple[int, ...], kind: ElementType) -> Instruction:
-    attributes: dict[str, AttributeValue] = {"dim_labels": _format_labels(found.labels)}
+    attributes: dict[str, AttributeValue] = {"dim_labels": found.dim_labels}
     if found.window:
         attributes = {"window": format_window(found.window), **attributes}
     for name, count in (("feature_group_count", found.feature_groups), ("batch_group_count", found.batch_groups)):
@@ -236,16 +219,3 @@ def _emit(ops: Ops, found: Convolution, dimensions: tuple[int, ...], kind: Eleme
     _check(found, dimensions)
     operands = ops.convert(found.lhs, kind), ops.convert(found.rhs, kind)
     return ops.array("convolution", dimensions, operands, attributes, element_type=kind)
-
-
-def _format_labels(labels: DimensionLabels) -> str:
-    """Returns labels as text, e.g. `b01f_01io->b01f`."""
-
-    def written(first: tuple[str, int], second: tuple[str, int], spatial: tuple[int, ...]) -> str:
-        letters = {first[1]: first[0], second[1]: second[0], **{dim: str(i) for i, dim in enumerate(spatial)}}
-        return "".join(letters[i] for i in range(len(letters)))
-
-    lhs = written(("b", labels.lhs_batch), ("f", labels.lhs_feature), labels.lhs_spatial)
-    rhs = written(("i", labels.rhs_input), ("o", labels.rhs_output), labels.rhs_spatial)
-    out = written(("b", labels.out_batch), ("f", labels.out_feature), labels.out_spatial)
-    return f"{lhs}_{rhs}->{out}"

@@ -14,7 +14,7 @@ from dialect_utils.hlo.ops import S32, AttributeValue, Ops
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, ElementType, Slice, TupleShape
 from dialect_utils.layout.moves.plan import Plan
-from passes.dumps.custom_calls.arithmetic import outputs, plain, result_shapes
+from passes.dumps.custom_calls.arithmetic import filled, outputs, plain, result_shapes
 from passes.dumps.custom_calls.attention import ATTENTION_EXPANSIONS
 from passes.dumps.custom_calls.call_config import CallConfig, check_operands, refused
 from passes.dumps.custom_calls.cublas import expand_dequantize, expand_gemm, expand_scaled_dot
@@ -132,7 +132,7 @@ def _threefry(ops: Ops, call: Instruction) -> Instruction:
     if shapes != {result_shapes(call, 2)[0].dimensions}:
         raise refused(call, "its operands are not of its result's shape")
     first, second, x, y = call.operands
-    parity = ops.like("xor", ops.like("xor", first, second), _word(ops, first, _THREEFRY_PARITY))
+    parity = ops.like("xor", ops.like("xor", first, second), filled(ops, first, _THREEFRY_PARITY))
     keys = (first, second, parity)
     x, y = ops.like("add", x, first), ops.like("add", y, second)
     for group in range(_THREEFRY_GROUPS):
@@ -140,19 +140,14 @@ def _threefry(ops: Ops, call: Instruction) -> Instruction:
             x = ops.like("add", x, y)
             y = ops.like("xor", _rotated(ops, y, distance), x)
         x = ops.like("add", x, keys[(group + 1) % 3])
-        y = ops.like("add", ops.like("add", y, keys[(group + 2) % 3]), _word(ops, y, group + 1))
+        y = ops.like("add", ops.like("add", y, keys[(group + 2) % 3]), filled(ops, y, group + 1))
     return outputs(ops, call, [x, y])
 
 
 def _rotated(ops: Ops, value: Instruction, distance: int) -> Instruction:
-    left = ops.like("shift-left", value, _word(ops, value, distance))
-    right = ops.like("shift-right-logical", value, _word(ops, value, _WORD_BITS - distance))
+    left = ops.like("shift-left", value, filled(ops, value, distance))
+    right = ops.like("shift-right-logical", value, filled(ops, value, _WORD_BITS - distance))
     return ops.like("or", left, right)
-
-
-def _word(ops: Ops, like: Instruction, number: int) -> Instruction:
-    shape = array_shape(like)
-    return ops.filled(shape.element_type, shape.dimensions, str(number))
 
 
 GPU_EXPANSIONS: dict[str, Callable[[Ops, Instruction], Instruction]] = {

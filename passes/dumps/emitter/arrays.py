@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 
+from dialect_utils.hlo.ops import format_ints
 from dialect_utils.layout import ElementType
 from dialect_utils.ops import by_opcode
 from dialect_utils.ops.domain import DIRECTIONS
@@ -149,7 +150,7 @@ def broadcast(code: Code, a: Val, dims: Sequence[int], along: Sequence[int]) -> 
         return constant(a.kind, a.known, dims)
     if a.dims == tuple(dims):
         return a
-    return code.emit("broadcast", a.kind, dims, [a], f", dimensions={{{_list(along)}}}")
+    return code.emit("broadcast", a.kind, dims, [a], f", dimensions={format_ints(along)}")
 
 
 def stretched(code: Code, a: Val, dims: Sequence[int]) -> Val:
@@ -177,7 +178,7 @@ def transpose(code: Code, a: Val, permutation: Sequence[int]) -> Val:
         return constant(a.kind, a.known, dims)
     if list(permutation) == list(range(len(permutation))):
         return a
-    return code.emit("transpose", a.kind, dims, [a], f", dimensions={{{_list(permutation)}}}")
+    return code.emit("transpose", a.kind, dims, [a], f", dimensions={format_ints(permutation)}")
 
 
 def slice_static(code: Code, a: Val, starts: Sequence[int], sizes: Sequence[int], strides: Sequence[int] = ()) -> Val:
@@ -206,7 +207,7 @@ def slice_dynamic(code: Code, a: Val, starts: Sequence[Val], sizes: Sequence[int
         limits = [size - part for size, part in zip(a.dims, sizes, strict=True)]
         clamped = [min(max(int(value or 0), 0), limit) for value, limit in zip(known, limits, strict=True)]
         return slice_static(code, a, clamped, sizes)
-    return code.emit("dynamic-slice", a.kind, sizes, [a, *starts], f", dynamic_slice_sizes={{{_list(sizes)}}}")
+    return code.emit("dynamic-slice", a.kind, sizes, [a, *starts], f", dynamic_slice_sizes={format_ints(sizes)}")
 
 
 def update(code: Code, a: Val, part: Val, starts: Sequence[Val]) -> Val:
@@ -251,7 +252,7 @@ def reduce(code: Code, opcode: str, a: Val, identity: Number, dimensions: Sequen
     """Builds a reduction by an op of two scalars."""
     kept = [size for i, size in enumerate(a.dims) if i not in dimensions]
     name = code.program.scalar_computation(opcode, a.kind)
-    attributes = f", dimensions={{{_list(dimensions)}}}, to_apply=%{name}"
+    attributes = f", dimensions={format_ints(dimensions)}, to_apply=%{name}"
     return code.emit("reduce", a.kind, kept, [a, constant(a.kind, identity)], attributes)
 
 
@@ -272,7 +273,7 @@ def dot(
         "rhs_batch_dims": batch[1],
         "rhs_contracting_dims": contracting[1],
     }
-    attributes = "".join(f", {name}={{{_list(group)}}}" for name, group in groups.items() if group)
+    attributes = "".join(f", {name}={format_ints(group)}" for name, group in groups.items() if group)
     return code.emit("dot", a.kind, dims, [a, b], attributes)
 
 
@@ -281,10 +282,10 @@ def take_along(code: Code, a: Val, indices: Val, dimension: int) -> Val:
     dims = indices.dims
     parts = [indices if i == dimension else iota(code, S32, dims, i) for i in range(len(dims))]
     starts = concatenate(code, [reshape(code, part, (*dims, 1)) for part in parts], len(dims))
-    every = _list(range(len(dims)))
+    every = format_ints(range(len(dims)))
     attributes = (
-        f", offset_dims={{}}, collapsed_slice_dims={{{every}}}, start_index_map={{{every}}}, "
-        f"index_vector_dim={len(dims)}, slice_sizes={{{_list([1] * len(dims))}}}"
+        f", offset_dims={{}}, collapsed_slice_dims={every}, start_index_map={every}, "
+        f"index_vector_dim={len(dims)}, slice_sizes={format_ints([1] * len(dims))}"
     )
     return code.emit("gather", a.kind, dims, [a, starts], attributes)
 
@@ -299,7 +300,3 @@ def modulo(code: Code, a: Val, n: int) -> Val:
 def zeros(count: int) -> list[Val]:
     """Returns `count` start indices of 0."""
     return [index(0)] * count
-
-
-def _list(values: Sequence[int] | range) -> str:
-    return ",".join(map(str, values))

@@ -29,7 +29,8 @@ def _if(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
         chosen = op.regions[0 if condition.known else 1]
         return frame.run(chosen) if chosen.ops else []
     written = list(dict.fromkeys(buffer for region in op.regions for buffer in frame.written(region)))
-    if not op.results and any(map(_is_large, written)) and any(map(_has_loop, op.regions)):
+    has_loop = any(inner.name in _LOOPS for region in op.regions for inner in region.nested())
+    if has_loop and not op.results and any(prod(buffer.dims) >= _LARGE for buffer in written):
         _run_once(frame, condition, op.regions)
         return []
     branches = [frame.on(frame.code.inner("branch"), is_branch=True) for _ in op.regions]
@@ -54,14 +55,6 @@ def _if(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     for patch in patches:
         patch.apply(frame, condition, made)
     return values
-
-
-def _is_large(buffer: Buffer) -> bool:
-    return prod(buffer.dims) >= _LARGE
-
-
-def _has_loop(region: Block) -> bool:
-    return any(op.name in _LOOPS for op in region.nested())
 
 
 def _run_once(frame: Frame, condition: Val, regions: Sequence[Block]) -> None:

@@ -158,10 +158,6 @@ def _written_by_copy(op: KernelOp) -> Sequence[int]:
     return [first[i] for i in (_TARGET, _SOURCE_SEMAPHORE, _TARGET_SEMAPHORE) if i < len(sizes) and sizes[i]]
 
 
-def _first(op: KernelOp) -> Sequence[int]:
-    return (0,)
-
-
 ROWS: tuple[Lowering, ...] = (
     Lowering(
         "tpu.enqueue_dma",
@@ -175,11 +171,13 @@ ROWS: tuple[Lowering, ...] = (
         "semaphore, source, target",
         "compare, subtract from a counter",
         _wait_copy,
-        _first,
+        lambda op: (0,),
         waits=True,
     ),
-    Lowering("tpu.sem_wait", "semaphore, amount", "compare, subtract from a counter", _wait, _first, waits=True),
-    Lowering("tpu.sem_signal", "semaphore, amount, device", "add to a counter", _signal, _first),
+    Lowering(
+        "tpu.sem_wait", "semaphore, amount", "compare, subtract from a counter", _wait, lambda op: (0,), waits=True
+    ),
+    Lowering("tpu.sem_signal", "semaphore, amount, device", "add to a counter", _signal, lambda op: (0,)),
     Lowering("tpu.sem_read", "semaphore", "the counter", _read),
     Lowering("tpu.sem_barrier", "", "a counter", lambda frame, op: [WholeRef(frame.context.barrier)]),
     Lowering("tpu.barrier", "", "nothing", lambda frame, op: []),

@@ -71,7 +71,10 @@ class _Lowerer:
     def lower(self) -> Program:
         parameters = [self.code.parameter(shape.element_type, shape.dimensions) for shape in self.call.operands]
         dynamic = sum(bound == DYNAMIC for bound in self.kernel.grid)
-        self._check_counts(dynamic)
+        found = len(self.call.operands) + len(self.call.results)
+        wanted = dynamic + self.kernel.scalar_prefetch + len(self.kernel.windowed)
+        if found != wanted:
+            raise self._misfit(f"takes and returns {wanted} arrays, but its call {found}")
         bounds = iter(parameters[:dynamic])
         self.frame.context.grid_bounds = [
             arrays.reshape(self.code, next(bounds), ()) if bound == DYNAMIC else index(bound)
@@ -83,13 +86,6 @@ class _Lowerer:
         self._run_grid(operands)
         self.code.finish([self._result(operand) for operand in operands if operand.is_result])
         return self.program
-
-    def _check_counts(self, dynamic: int) -> None:
-        found = len(self.call.operands) + len(self.call.results)
-        wanted = dynamic + self.kernel.scalar_prefetch + len(self.kernel.windowed)
-        if found != wanted:
-            message = f"kernel {self.kernel.name} takes and returns {wanted} arrays, but its call {found}"
-            raise DiagnosticError(Diagnostic(message))
 
     def _allocate(self, parameters: Sequence[Val], dynamic: int) -> list[_Operand]:
         """Builds the memory of each reference: arrays of operands and results, and unwritten scratch."""
@@ -103,17 +99,15 @@ class _Lowerer:
             for result, operand in self.call.aliases
             if operand >= dynamic + kernel.scalar_prefetch
         }
+        shapes = (*self.call.operands[dynamic + kernel.scalar_prefetch :], *self.call.results)
         operands: list[_Operand] = []
-        for position, (reference, window) in enumerate(zip(kernel.windowed, windows, strict=True)):
-            number = position - len(inputs)
-            shape = (
-                self.call.operands[dynamic + kernel.scalar_prefetch + position]
-                if number < 0
-                else self.call.results[number]
-            )
-            alias = operands[aliased[number]] if number >= 0 and number in aliased else None
-            first = inputs[position] if number < 0 else inputs[aliased[number]] if alias is not None else None
-            operands.append(self._operand(reference, window, shape, first, number >= 0, alias))
+        for position, (reference, window, shape) in enumerate(zip(kernel.windowed, windows, shapes, strict=True)):
+            is_result = position >= len(inputs)
+            # The operand whose contents the memory has at the start.
+            origin = aliased.get(position - len(inputs)) if is_result else position
+            first = None if origin is None else inputs[origin]
+            alias = operands[origin] if is_result and origin is not None else None
+            operands.append(self._operand(reference, window, shape, first, is_result, alias))
         for reference in kernel.references[len(kernel.references) - kernel.scratch :]:
             self._own(reference, None)
         return operands
@@ -229,28 +223,25 @@ class _Lowerer:
 
     def _written(self, operands: Sequence[_Operand]) -> list[Buffer]:
         """Returns the memory that a step writes: by ops, or by writing result blocks back."""
-        blocks = {operand.reference.number: operand.whole for operand in operands if operand.is_cut}
+        cut = [operand for operand in operands if operand.is_cut]
         probe = Frame(self.frame.context, self.code, dict(self.frame.values), {})
-        probe.values.update((number, WholeRef(whole)) for number, whole in blocks.items())
-        results = {operand.whole for operand in operands if operand.is_result and operand.is_cut}
-        inputs = {operand.whole for operand in operands if operand.is_cut and not operand.is_result}
+        probe.values.update((operand.reference.number, WholeRef(operand.whole)) for operand in cut)
+        inputs = {operand.whole for operand in cut if not operand.is_result}
         found = [buffer for buffer in probe.written(self.kernel.main.body) if buffer not in inputs]
-        return list(dict.fromkeys([*found, *(each for each in (o.whole for o in operands) if each in results)]))
+        return list(dict.fromkeys([*found, *(operand.whole for operand in cut if operand.is_result)]))
 
     def _step(self, frame: Frame, operands: Sequence[_Operand], indices: Sequence[Val]) -> None:
         """Lowers one step of the grid: reads blocks, runs the kernel's ops, writes blocks back."""
         arguments = self.kernel.main.body.arguments
         for argument, each in zip(arguments, indices, strict=False):
             frame.values[argument.number] = each
-        cut = {id(operand): self._start(frame, operand, indices) for operand in operands if operand.is_cut}
-        blocks = {id(each): self._cut(frame, each, cut[id(each)]) for each in operands if each.is_cut}
+        starts = [(operand, self._start(frame, operand, indices)) for operand in operands if operand.is_cut]
+        blocks = [(operand, start, self._cut(frame, operand, start)) for operand, start in starts]
         frame.run(self.kernel.main.body, [frame.values[argument.number] for argument in arguments])
-        for operand in operands:
-            if operand.is_cut and operand.is_result:
-                part = arrays.reshape(frame.code, frame.memory[blocks[id(operand)]], operand.window.bounds)
-                frame.memory[operand.whole] = arrays.update(
-                    frame.code, frame.memory[operand.whole], part, cut[id(operand)]
-                )
+        for operand, start, block in blocks:
+            if operand.is_result:
+                part = arrays.reshape(frame.code, frame.memory[block], operand.window.bounds)
+                frame.memory[operand.whole] = arrays.update(frame.code, frame.memory[operand.whole], part, start)
 
     def _start(self, frame: Frame, operand: _Operand, indices: Sequence[Val]) -> list[Val]:
         """Returns the start indices of a step's block."""

@@ -7,22 +7,8 @@ from collections.abc import Sequence
 from dialect_utils.mosaic.kernel import KernelOp
 from passes.dumps.emitter import arrays
 from passes.dumps.emitter.code import Val, index
+from passes.dumps.mosaic import memory
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, integers, segments, starts
-from passes.dumps.mosaic.memory import (
-    RUNNING,
-    Buffer,
-    RecastRef,
-    Ref,
-    WholeRef,
-    can_recast,
-    read_strided,
-    sliced,
-    sliced_running,
-    squeezed,
-    unwritten,
-    write_masked,
-    write_strided,
-)
 
 
 def _load(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -35,7 +21,7 @@ def _load(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     _check_rank(frame, op, ref, indexes)
     strides, sizes = integers(op, "strides") or (), _full_rank(dims, ref)
     if any(stride != 1 for stride in strides):
-        value = read_strided(frame, ref, indexes, sizes, strides)
+        value = memory.read_strided(frame, ref, indexes, sizes, strides)
     else:
         value = ref.read(frame, indexes, sizes)
     return [arrays.reshape(frame.code, value, dims)]
@@ -55,20 +41,20 @@ def _store(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     if any(stride != 1 for stride in strides):
         if mask:
             raise frame.refused(op, "stores by a mask and strides, which is not known here")
-        write_strided(frame, ref, indexes, value, strides)
+        memory.write_strided(frame, ref, indexes, value, strides)
     elif mask:
-        write_masked(frame, ref, indexes, value, arrays.reshape(frame.code, frame.val(mask[0], op), value.dims))
+        memory.write_masked(frame, ref, indexes, value, arrays.reshape(frame.code, frame.val(mask[0], op), value.dims))
     else:
         ref.write(frame, indexes, value)
     return []
 
 
-def _check_rank(frame: Frame, op: KernelOp, ref: Ref, indexes: Sequence[Val]) -> None:
+def _check_rank(frame: Frame, op: KernelOp, ref: memory.Ref, indexes: Sequence[Val]) -> None:
     if len(indexes) != len(ref.dims):
         raise frame.refused(op, f"has {len(indexes)} indices into memory of {len(ref.dims)} dimensions")
 
 
-def _full_rank(dims: Sequence[int], ref: Ref) -> list[int]:
+def _full_rank(dims: Sequence[int], ref: memory.Ref) -> list[int]:
     """Returns the dimensions of a part of a reference; a part of lower rank has leading dimensions of size 1."""
     return [1] * (len(ref.dims) - len(dims)) + list(dims)
 
@@ -79,28 +65,28 @@ def _slice(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     indices = groups[1] if groups else op.operands[1:]
     sizes = op.results[0].type.dimensions
     indexes = starts(frame, indices, op)
-    if RUNNING not in sizes:
-        return [sliced(ref, indexes, sizes)]
-    if RUNNING in ref.dims:
+    if memory.RUNNING not in sizes:
+        return [memory.sliced(ref, indexes, sizes)]
+    if memory.RUNNING in ref.dims:
         raise frame.refused(
             op, f"has a size that only the running kernel knows, in memory of such a size: {op.results[0].type}"
         )
-    return [sliced_running(ref, indexes, starts(frame, groups[2], op), sizes)]
+    return [memory.sliced_running(ref, indexes, starts(frame, groups[2], op), sizes)]
 
 
 def _subview(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     """Returns the view of memref.subview; offsets may be dynamic, sizes and strides have to be static."""
     ref = frame.ref(op.operands[0], op)
     offsets, sizes, strides = (integers(op, f"static_{name}") or () for name in ("offsets", "sizes", "strides"))
-    if RUNNING in (*sizes, *strides) or any(stride != 1 for stride in strides):
+    if memory.RUNNING in (*sizes, *strides) or any(stride != 1 for stride in strides):
         raise frame.refused(op, "has sizes or strides that are not known here")
     dynamic = iter(starts(frame, op.operands[1:], op))
-    indexes = [next(dynamic) if offset == RUNNING else index(offset) for offset in offsets]
-    return [_squeezed(frame, op, sliced(ref, indexes, sizes))]
+    indexes = [next(dynamic) if offset == memory.RUNNING else index(offset) for offset in offsets]
+    return [_squeezed(frame, op, memory.sliced(ref, indexes, sizes))]
 
 
-def _squeezed(frame: Frame, op: KernelOp, ref: Ref) -> Ref:
-    found = squeezed(ref, op.results[0].type.dimensions)
+def _squeezed(frame: Frame, op: KernelOp, ref: memory.Ref) -> memory.Ref:
+    found = memory.squeezed(ref, op.results[0].type.dimensions)
     if found is None:
         raise frame.refused(op, f"leaves {op.results[0].type} of memory of {list(ref.dims)}")
     return found
@@ -112,20 +98,20 @@ def _recast(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     kind, dims = frame.kind(result, op), result.type.dimensions
     if (kind, dims) == (ref.kind, ref.dims):
         return [ref]
-    if RUNNING in (*dims, *ref.dims) or not can_recast(ref.kind, ref.dims, kind, dims):
+    if memory.RUNNING in (*dims, *ref.dims) or not memory.can_recast(ref.kind, ref.dims, kind, dims):
         raise frame.refused(op, f"reads memory of {ref.kind}{list(ref.dims)} as {result.type}, which is not known here")
-    return [RecastRef(ref, kind, dims)]
+    return [memory.RecastRef(ref, kind, dims)]
 
 
 def _allocate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     """Builds unwritten memory; semaphores start at 0."""
     (result,) = op.results
-    if RUNNING in result.type.dimensions:
+    if memory.RUNNING in result.type.dimensions:
         raise frame.refused(op, f"has a size that only the running kernel knows: {result.type}")
-    buffer = Buffer(f"local{result.number}", frame.kind(result, op), result.type.dimensions)
+    buffer = memory.Buffer(f"local{result.number}", frame.kind(result, op), result.type.dimensions)
     how = "zero" if result.type.is_semaphore else frame.context.unwritten
-    frame.memory[buffer] = unwritten(buffer.kind, buffer.dims, how)
-    return [WholeRef(buffer)]
+    frame.memory[buffer] = memory.unwritten(buffer.kind, buffer.dims, how)
+    return [memory.WholeRef(buffer)]
 
 
 _RECASTS = "tpu.memref_bitcast tpu.memref_reshape tpu.reinterpret_cast memref.collapse_shape"

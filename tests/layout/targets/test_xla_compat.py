@@ -8,9 +8,9 @@ from hypothesis import given, settings, strategies as st
 
 from dialect_utils.layout import ArrayShape, Layout, parse_array_shape, parse_element_type
 from dialect_utils.layout.index.index_map import linear_index
+from dialect_utils.layout.index.positions import common_factors
 from dialect_utils.layout.targets.xla_compat import (
     align_layouts,
-    common_factors,
     decompose_bitcast,
     deduce_transpose_dimensions_for_bitcast,
     reshape_is_bitcast,

@@ -17,7 +17,7 @@ from dialect_utils.execution.reference.conversions import compare, convert, wide
 from dialect_utils.execution.reference.domain import Bits
 from dialect_utils.layout import ArrayShape, BitcastConvert, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.ops.domain import Scatter, UndefinedError
 from dialect_utils.verdict.terms.interpretation import Interpretation
 from dialect_utils.verdict.terms.primitives import Term
 
@@ -103,7 +103,8 @@ class Evaluated(Bits, Interpretation[Term, Array]):
             case ("scatter", int(count), _):
                 *arrays, function = operands
                 columns, updates = arrays[count:-count], arrays[-count:]
-                return self.scatter_at(None, function, arrays[:count], columns, updates, ())  # type: ignore[arg-type]
+                scatter = Scatter(None, function, ())  # type: ignore[arg-type]
+                return self.scatter_at(scatter, arrays[:count], columns, updates)
             case ("reduce", None):
                 *arrays, function = operands
                 half = len(arrays) // 2

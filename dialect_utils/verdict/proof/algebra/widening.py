@@ -20,6 +20,7 @@ from dialect_utils.verdict.rules.arrays import (
     ROUNDED,
 )
 from dialect_utils.verdict.rules.formats import is_lossless
+from dialect_utils.verdict.terms.primitives import bottom_up
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
@@ -101,17 +102,9 @@ def narrowed(
 
 def _with(terms: Terms, expression: Term, found: dict[Term, Term]) -> Term:
     """Returns an elementwise expression in normal form after the substitution `found`."""
-    pending = [expression]
-    while pending:
-        part = pending[-1]
-        operands = part.operands if part.kind == "each" else ()
-        missing = [each for each in operands if each not in found]
-        if part in found or not missing:
-            pending.pop()
-            if part not in found:
-                new = [found[each] for each in operands]
-                found[part] = terms.each(part.label, part.array.element_type, new) if new else part
-        pending += missing
+    for part in bottom_up(expression, found, lambda part: part.operands if part.kind == "each" else ()):
+        new = [found[each] for each in part.operands] if part.kind == "each" else []
+        found[part] = terms.each(part.label, part.array.element_type, new) if new else part
     return found[expression]
 
 
