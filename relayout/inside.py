@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _NAME = "<compilation>"
 _CPU = "cpu"
+_ALIASES = "output_to_operand_aliasing"
 # The shares of the proof and of the execution in the time of a module.
 _SHARE = 0.4
 # XLA:CPU's emitters of fusions accept only ops that XLA itself fuses, and the meaning of a bitcast depends on layouts
@@ -73,8 +74,11 @@ def rewrite(handed: Handed, pipeline: Pipeline, require: str | None, seconds: fl
         return Rewritten(result.module, result.notes)
     _check_taken(handed, result.module)
     verdict = None if require is None else _sufficient_verdict(handed.module, result.module, require, seconds)
-    printed, changed = (hlo_text_to_proto(each.text()) for each in (handed.module, result.module))
+    aliases = [_unreadable_aliases(each) for each in (handed.module, result.module)]
     try:
+        if not aliases[1].items() <= aliases[0].items():
+            raise LostFieldError("jaxlib reads no aliases of an all-reduce-start")
+        printed, changed = (hlo_text_to_proto(_without_aliases(each)) for each in (handed.module, result.module))
         data = merge_protos(handed.data, printed, changed)
     except LostFieldError as error:
         raise DiagnosticError(Diagnostic(f"{handed.module.name} cannot be given back: {error}")) from None
@@ -97,6 +101,23 @@ def _sufficient_verdict(before: Module, after: Module, require: str, seconds: fl
             return found
     said = "; ".join(found.lines(("before the passes", "after them")))
     raise DiagnosticError(Diagnostic(f"the passes' result is not known to be {require}: {said}"))
+
+
+def _unreadable_aliases(module: Module) -> dict[str, str]:
+    """Returns the aliases, by the names of operations, that XLA:GPU prints and XLA's parser rejects."""
+    starts = [each for each in module.operations() if each.opcode == "all-reduce-start"]
+    return {each.results[0].name: text for each in starts if (text := each.attribute(_ALIASES)) is not None}
+
+
+def _without_aliases(module: Module) -> str:
+    """Returns the text without the aliases that XLA's parser rejects; a serialized module keeps them."""
+    if not _unreadable_aliases(module):
+        return module.text()
+    copy = module.clone()
+    for each in copy.operations():
+        if each.opcode == "all-reduce-start":
+            each.set_attribute(_ALIASES, None)
+    return copy.text()
 
 
 def _check_taken(handed: Handed, after: Module) -> None:

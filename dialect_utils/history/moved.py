@@ -205,8 +205,3 @@ def _role_of_value(graph: FlatGraph, node: Value) -> tuple[Role, int | None]:
         if made.operation is None or made.operation.opcode == "while":
             return "loop state", int(node.operation.attribute("index") or 0)
     return "instruction", None
-
-
-def array_of(node: Value) -> ArrayShape | None:
-    """Returns the array that a node makes, None for a node without one."""
-    return next(node.shape.arrays(), None)

@@ -24,6 +24,8 @@ _Ids: TypeAlias = dict[_Key, int]
 
 _NAME, _INSTRUCTIONS, _COMPUTATIONS, _COMPUTATION_ID, _SCHEDULE, _INSTRUCTION_ID = 1, 2, 3, 5, 7, 35
 _MODULE_ID, _DEVICE_ASSIGNMENT = 5, 15
+# Of an instruction: the computations that it calls, and the other instructions that come before it.
+_CALLS, _EDGES = 38, (36, 37)
 # One id, which a message leaves out where it is 0, and lists of ids.
 _COMPUTATION, _INSTRUCTION, _CALLED, _SEVERAL = "a computation", "an instruction", "computations", "instructions"
 # A field that each reading of the text numbers on its own.
@@ -53,16 +55,15 @@ def merge_protos(original: bytes, printed: bytes, changed: bytes) -> bytes:
 
     `printed` is the text of `original` read again, `changed` its changed text. Computations and instructions belong
     together by their names; a new one gets a new id. Raises LostFieldError where the text lacks a computation or the
-    schedule of `original`, and MalformedProtoError for other messages.
+    schedule of `original` and a pass may have changed it, and MalformedProtoError for other messages.
     """
     first = _read(original)
     again, last = (_with_ids_of(first, _read(each)) for each in (printed, changed))
-    if {*_named(first, _COMPUTATIONS)} != {*_named(again, _COMPUTATIONS)}:
-        raise LostFieldError("its text does not name all of its computations")
+    hidden = _hidden(first, again, last)
     scheduled, written = _schedule(first), _schedule(again)
     if any(scheduled.get(number) != entry for number, entry in written.items()):
         raise LostFieldError("its text does not say its schedule")
-    merged = [*_merged(first, again, last, {_COMPUTATIONS: {_INSTRUCTIONS: {}}})]
+    merged = [*_with_hidden(_merged(first, again, last, {_COMPUTATIONS: {_INSTRUCTIONS: {}}}), hidden)]
     # Of some computations, such as those of fusions, the schedule is empty, and no text says that they have one.
     kept = {_id(each, _COMPUTATION_ID) for each in _named(merged, _COMPUTATIONS).values()} & scheduled.keys()
     entries = {number: scheduled[number] for number in kept} | _schedule(last)
@@ -70,6 +71,48 @@ def merge_protos(original: bytes, printed: bytes, changed: bytes) -> bytes:
     if entries:
         fields.append(_message(_SCHEDULE, (Field(1, BYTES, entries[number]) for number in sorted(entries))))
     return write_fields(fields)
+
+
+def _hidden(first: _Message, again: _Message, last: _Message) -> dict[int, _Message]:
+    """Returns the computations, by their ids, that the text leaves out: it prints their operation in their caller.
+
+    A pass may change the operands of a caller, and nothing else. Raises LostFieldError where it changes more, and for
+    other computations without a name in the text.
+    """
+    olds, reads, news = (_named(each, _COMPUTATIONS) for each in (first, again, last))
+    hidden = {_id(each, _COMPUTATION_ID): each for name, each in olds.items() if name not in reads}
+    called = set[int]()
+    for name, read in reads.items():
+        old, new = (_named(each.get(name, []), _INSTRUCTIONS) for each in (olds, news))
+        for inner, each in _named(read, _INSTRUCTIONS).items():
+            found = {*_called(old.get(inner, []))} & hidden.keys()
+            called |= found
+            if found and inner in new and _without_edges(each) != _without_edges(new[inner]):
+                raise LostFieldError(f"its text does not say the computation of {inner}, which a pass changes")
+    if called != hidden.keys() or not reads.keys() <= olds.keys():
+        raise LostFieldError("its text does not name all of its computations")
+    return hidden
+
+
+def _without_edges(instruction: _Message) -> dict[int, _Message]:
+    return {number: each for number, each in _by_number(instruction).items() if number not in _EDGES}
+
+
+def _called(instruction: _Message) -> Iterator[int]:
+    for field in instruction:
+        if field.number == _CALLS:
+            yield from (field.integer,) if field.wire_type == VARINT else _packed(field.bytes)
+
+
+def _with_hidden(merged: Iterable[Field], hidden: dict[int, _Message]) -> Iterator[Field]:
+    """Yields the fields of a module with the computations that its text leaves out, each before its first caller."""
+    for field in merged:
+        if field.number == _COMPUTATIONS:
+            for each in _named(_read(field.bytes), _INSTRUCTIONS).values():
+                for number in _called(each):
+                    if number in hidden:
+                        yield _message(_COMPUTATIONS, hidden.pop(number))
+        yield field
 
 
 def module_key(data: bytes) -> bytes:

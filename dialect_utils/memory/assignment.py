@@ -25,6 +25,7 @@ from dialect_utils.memory.allocation import Allocation, is_on_host
 from dialect_utils.memory.schedule import Schedule, runs_called
 from dialect_utils.memory.sharing import ALIASING, Leaves, behind, is_forwarding
 from dialect_utils.ops import DONE, IN_PLACE, START, STARTED, Trait, has, split_asynchronous
+from dialect_utils.ops.collectives import wraps_operands
 
 # xla/service/gpu/gpu_constants.h, kXlaAllocatedBufferAlignBytes, and the bytes of an address.
 _ALIGNMENT, _POINTER_BYTES = 256, 8
@@ -126,7 +127,9 @@ def _tables(module: Module, schedule: Schedule) -> list[Value]:
             joined.update(source.value for source in join.sources[0 if is_result else 1 :])
         # A tuple, and both ends of an asynchronous operation, pass arrays on in tables of their own.
         is_table = operation.opcode == "tuple" or operation.opcode.endswith((START, DONE))
-        if (is_table and operation.opcode != "all-reduce-done") or not is_forwarding(operation):
+        if operation.opcode.startswith("all-reduce-"):
+            is_table = operation.opcode.endswith(START) and not wraps_operands(operation.results[0].shape)
+        if is_table or not is_forwarding(operation):
             made += [each for each in operation.results if isinstance(each.shape, TupleShape)]
     return [each for each in made if each not in joined]
 

@@ -330,7 +330,7 @@ def _cholesky(operation: Operation) -> Cost:
 
 def _all_reduce(operation: Operation) -> Cost:
     # HloCostAnalysis assumes two devices: each element is the sum of two.
-    return Cost(operation.results[0].shape.element_count)
+    return Cost(sum(operand.shape.element_count for operand in operation.operands))
 
 
 def _random(operation: Operation) -> Cost:
@@ -365,6 +365,7 @@ def _scattered(_: int, sizes: Sequence[int]) -> int:
 # The bytes that an operation accesses, from those of its result and of each operand, where it does not access all.
 _BYTES: Mapping[str, Callable[[int, Sequence[int]], int]] = by_opcode(
     {
+        "all-reduce-start": lambda _, sizes: 2 * sum(sizes),  # its shape may have the operands, too
         "cholesky": lambda _, sizes: sizes[0],
         "dynamic-slice": lambda result, sizes: 2 * result + sizes[1],
         "dynamic-update-slice": lambda _, sizes: 2 * sizes[1] + sizes[2],

@@ -10,6 +10,7 @@ from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.memory.schedule import Schedule, runs_called
 from dialect_utils.ops import DONE, IN_PLACE, START, UPDATE, Trait, with_trait
+from dialect_utils.ops.collectives import wraps_operands
 
 # Operations that read and write nothing: a buffer lives until the users of their results are done.
 ALIASING = with_trait(Trait.ALIASES)
@@ -227,8 +228,9 @@ def written_in_place(operation: Operation) -> Iterator[tuple[Value, tuple[int, .
         yield operation.operands[0], (), ()
     elif operation.opcode in ("scatter", "all-reduce-start"):
         count = (len(operation.operands) - 1) // 2 if operation.opcode == "scatter" else len(operation.operands)
+        outer = (1,) if wraps_operands(operation.results[0].shape) else ()
         for index in range(count):
-            yield operation.operands[index], (), (index,) if count > 1 else ()
+            yield operation.operands[index], (), (*outer, index) if count > 1 else outer
     elif operation.opcode == "fusion":
         for path, number in _updated_parameters(operation.called[0]):
             yield operation.operands[number], (), path

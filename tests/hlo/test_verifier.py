@@ -69,6 +69,10 @@ MISTAKES = [
     # Collectives.
     ("i = f32[8] parameter(0)\n  a = f32[8] all-reduce(i), to_apply=add, constrain_layout=true\n  b = f32[8] all-reduce(i), to_apply=add\n  ROOT t = (f32[8], f32[8]) tuple(a, b)", _ADD, "", "a mix of layout constrained"),
     ("i = f32[2,3] parameter(0)\n  s = (f32[2,3], f32[2,3]) all-reduce-start(i), to_apply=add\n  ROOT d = f32[2,3] all-reduce-done(s)", _ADD, "", "all-reduce-start gives f32[2,3]"),
+    ("i = f32[8] parameter(0)\n  s = ((f32[8]), f32[7]) all-reduce-start(i), to_apply=add\n  ROOT d = f32[7] all-reduce-done(s)", _ADD, "", "all-reduce-start gives ((f32[8]), f32[8])"),
+    ("i = f32[8] parameter(0)\n  s = ((f32[7]), f32[8]) all-reduce-start(i), to_apply=add\n  ROOT d = f32[8] all-reduce-done(s)", _ADD, "", "all-reduce-start gives ((f32[8]), f32[8])"),
+    ("i = f32[8] parameter(0)\n  s = ((f32[8]), f32[8], u32[]) all-reduce-start(i), to_apply=add\n  ROOT d = f32[8] all-reduce-done(s)", _ADD, "", "all-reduce-start gives ((f32[8]), f32[8])"),
+    ("i = f32[8] parameter(0)\n  s = ((f32[8]), f32[8]) all-reduce-start(i), to_apply=add\n  ROOT d = ((f32[8]), f32[8]) all-reduce-done(s)", _ADD, "", "all-reduce-done gives f32[8]"),
     ("i = f32[8] parameter(0)\n  ROOT s = f32[8] all-reduce(i), replica_groups={{0,1},{}}, to_apply=add", _ADD, "", "have an empty group"),
     ("i = f32[8] parameter(0)\n  ROOT s = f32[8] all-reduce(i), replica_groups={{0,1},{1,2}}, to_apply=add", _ADD, "", "do not name each device once"),
     ("i = f32[8] parameter(0)\n  ROOT s = f32[8] all-reduce(i), replica_groups={{0,1}}, to_apply=add", _ADD, ", replica_count=4", "should contain 4 replicas"),
@@ -333,6 +337,18 @@ def test_layouts_are_compared_where_they_are_assigned() -> None:
 def test_operations_that_forward_or_keep_layouts_keep_all_of_them(body: str) -> None:
     assert problems(module(body)) == []
     assert len(problems(module(body), is_layout_sensitive=True)) == 1
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("aliases", ["", ", output_to_operand_aliasing={{1}: (0, {})}"])
+def test_an_all_reduce_starts_with_its_results_alone_or_with_its_operands(count: int, aliases: str) -> None:
+    arrays = ["f32[8]", "f32[4]"][:count]
+    given = "\n  ".join(f"p{number} = {each} parameter({number})" for number, each in enumerate(arrays))
+    results = arrays[0] if count == 1 else f"({', '.join(arrays)})"
+    for shape in (results, f"(({', '.join(arrays)}), {results})"):
+        names = ", ".join(f"p{number}" for number in range(count))
+        start = f"s = {shape} all-reduce-start({names}), to_apply=add{aliases if shape != results else ''}"
+        assert problems(module(f"{given}\n  {start}\n  ROOT d = {results} all-reduce-done(s)", _ADD)) == []
 
 
 def test_constraints_of_custom_calls_are_no_layouts_of_operands() -> None:

@@ -79,6 +79,53 @@ def test_the_merged_module_has_the_changed_text_and_the_fields_of_the_first(chan
     assert later_fields(found) == sum(line in kept for line in lines)
 
 
+_STARTED = """HloModule m, is_scheduled=true
+
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}
+
+%wrapped (q: f32[3]) -> f32[3] {
+  %q = f32[3]{0} parameter(0)
+  ROOT %r = f32[3]{0} all-reduce(%q), replica_groups={}, to_apply=%sum
+}
+
+ENTRY %e (p: f32[3]) -> f32[3] {
+  %p = f32[3]{0} parameter(0)
+  %n = f32[3]{0} negate(%p)
+  %b = ((f32[3]{0}), f32[3]{0}) async-start(%n), calls=%wrapped
+  ROOT %d = f32[3]{0} async-done(%b)
+}
+"""
+
+
+def printed(text: str) -> str:
+    """Returns the text in which the operation of a wrapped computation is that of its caller."""
+    start, end = text.index("%wrapped"), text.index("ENTRY")
+    short = text[:start] + text[end:].replace("calls=%wrapped", "replica_groups={}, to_apply=%sum")
+    return short.replace("async-start", "all-reduce-start").replace("async-done", "all-reduce-done")
+
+
+def test_a_computation_that_no_text_names_stays_with_its_caller() -> None:
+    short = printed(_STARTED)
+
+    def merged_with(changed: str) -> str:
+        found = merge_protos(compilers(_STARTED), hlo_text_to_proto(short), hlo_text_to_proto(changed))
+        return hlo_proto_to_text(found)
+
+    usual = hlo_proto_to_text(hlo_text_to_proto(_STARTED))
+    assert merged_with(short) == usual
+    assert merged_with(short.replace("negate(%p)", "abs(%p)")) == usual.replace("negate(%p)", "abs(%p)")
+    direct = short.replace("all-reduce-start(%n)", "all-reduce-start(%p)").replace("%n = f32[3]{0} negate(%p)\n", "")
+    assert "all-reduce-start(%p)" in merged_with(direct).replace("async-start(%p)", "all-reduce-start(%p)")
+    without = short[: short.index("  %b")] + "  ROOT %d = f32[3]{0} copy(%n)\n}\n"
+    assert "wrapped" not in merged_with(without)
+    with pytest.raises(LostFieldError, match="does not say the computation of b, which a pass changes"):
+        merged_with(short.replace("to_apply=%sum", "to_apply=%sum, channel_id=2"))
+
+
 def test_a_text_of_another_module_is_not_merged() -> None:
     other = hlo_text_to_proto(_TEXT.replace("%fused", "%another"))
     with pytest.raises(LostFieldError, match="name all of its computations"):

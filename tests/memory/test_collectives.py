@@ -312,3 +312,17 @@ def test_a_comparison_has_the_kinds() -> None:
     assert comparison.as_json()["collective_kinds"] == {
         "collective-permute": {"count": [1, 1], "bytes_sent": [1024, 2560]}
     }
+
+
+def test_a_start_that_gives_its_operands_accesses_and_sends_no_more() -> None:
+    legacy = _STARTED["all-reduce"]
+    wrapped = legacy.replace("s = f32[8,16]", "s = ((f32[8,16]), f32[8,16])")
+    texts = (
+        f"HloModule m, num_partitions=4\n{_SUM}ENTRY e {{ p = f32[8,16] parameter(0){each} }}"
+        for each in (legacy, wrapped)
+    )
+    first, second = (MemoryReport(parse_module(text, "m")) for text in texts)
+    assert [each.bytes_sent for each in first.collectives] == [each.bytes_sent for each in second.collectives] == [768]
+    assert (
+        (first.cost.flops, first.cost.bytes_accessed) == (second.cost.flops, second.cost.bytes_accessed) == (128, 1024)
+    )

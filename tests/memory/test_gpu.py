@@ -204,6 +204,10 @@ def test_an_all_reduce_is_done_in_place() -> None:
         f"c = {F} all-reduce-done(b)\n{turned('ROOT d', 'c')}"
     )
     assert temporaries(body, TURN + SUM) == 4 * KIB
+    with_operands = body.replace(f"b = {F}", f"b = (({F}), {F})")
+    assert temporaries(with_operands, TURN + SUM) == 4 * KIB
+    aliased = with_operands.replace("to_apply=sum", "to_apply=sum, output_to_operand_aliasing={{1}: (0, {})}")
+    assert temporaries(aliased, TURN + SUM) == 4 * KIB
 
 
 def test_what_a_loop_does_not_change_stays_where_it_is() -> None:

@@ -7,8 +7,10 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -272,13 +274,22 @@ def test_passes_that_change_nothing_have_no_step(tmp_path: Path) -> None:
     assert "the passes change no module that the compiler hands over" in done.stderr
 
 
-def test_a_compiler_writes_into_the_named_directories_only() -> None:
+def test_a_compiler_writes_into_the_named_directories_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[tuple[str, ...]] = []
+
+    def start(program: str, arguments: Sequence[str]) -> SimpleNamespace:
+        started.append((program, *arguments))
+        return SimpleNamespace(pid=len(started), stdin=0, stdout=1, stderr=2)
+
+    monkeypatch.setattr("relayout.supervisor.programs._started", start)
     programs = Programs(memory=8, may_compile=True, dumps=("/kept/without", "/kept/with"))
     for folder in ("", *programs.dumps):
-        assert programs._checked(COMPILER, ["9", "cpu", folder]) == ["8", "cpu", folder]  # noqa: SLF001  # no process starts
+        programs.start(COMPILER, ["9", "cpu", folder])
+        assert started[-1] == (COMPILER, "8", "cpu", folder)
     for folder in ("/kept", "/kept/with/..", "/kept/with/inner", "/kept/other"):
         with pytest.raises(MalformedFrameError, match="may not start"):
-            programs._checked(COMPILER, ["9", "cpu", folder])  # noqa: SLF001  # as above
+            programs.start(COMPILER, ["9", "cpu", folder])
+    assert len(started) == 3
 
 
 # relayout tune --inside

@@ -20,6 +20,7 @@ from dialect_utils.ops import (
     split_asynchronous,
     with_trait,
 )
+from dialect_utils.ops.collectives import wraps_operands
 from dialect_utils.ops.domain import Domain, UndefinedError, section
 from dialect_utils.ops.sharding import try_groups
 from dialect_utils.verdict.terms.labels import Devices, Key, Pair, key_of
@@ -236,9 +237,9 @@ def trees(operation: Operation, given: Sequence[TreeOf[V]], results: Sequence[V]
 
 
 def _is_wrapped(operation: Operation) -> bool:
-    """Is true for a start operation that returns a tuple of operands and results; `all-reduce-start` does not."""
+    """Is true for a start operation that returns a tuple of operands and results; not each `all-reduce-start` does."""
     base, phase = split_asynchronous(operation.opcode)
-    return phase == START and opcode_of(base).started is not None
+    return phase == START and (opcode_of(base).started is not None or wraps_operands(operation.results[0].shape))
 
 
 def by_phase(exchange: V, done: V, update: V) -> Mapping[str, V]:

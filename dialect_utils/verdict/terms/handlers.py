@@ -12,6 +12,7 @@ from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.ir.control_flow import BODY, CONDITION
 from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.ops import by_opcode, opcode_of
+from dialect_utils.ops.collectives import wraps_operands
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.rules import Definition
 from dialect_utils.verdict.terms.exchanges import by_phase, exchange_of, function_of, is_exchange, is_sum, trees
@@ -112,7 +113,9 @@ def _async_done(walker: Walker[V], operation: Operation, operands: Sequence[Tree
 def _done(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
     begun, position = operands[0], opcode_of(operation.opcode).started
     if position is None:
-        return operands[:1]
+        if not wraps_operands(operation.operands[0].shape):
+            return operands[:1]
+        position = 1
     return [begun[position]] if isinstance(begun, tuple) else walker.opaque(operation)
 
 

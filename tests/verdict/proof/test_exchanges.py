@@ -70,12 +70,13 @@ STARTED = """  b = (f32[8], f32[8]) all-reduce-start(x, y), replica_groups={{0,1
   p = f32[8] get-tuple-element(d), index=0
   q = f32[8] get-tuple-element(d), index=1
 """
+WITH_OPERANDS = STARTED.replace("b = (f32[8], f32[8])", "b = ((f32[8], f32[8]), (f32[8], f32[8]))")
 
 
 @pytest.mark.parametrize(
     "body",
-    [both(), both("replica_groups=[2,2]<=[4]"), both("replica_groups={{2,3},{0,1}}"), STARTED],
-    ids=["a tuple", "an iota", "groups in another order", "asynchronous"],
+    [both(), both("replica_groups=[2,2]<=[4]"), both("replica_groups={{2,3},{0,1}}"), STARTED, WITH_OPERANDS],
+    ids=["a tuple", "an iota", "groups in another order", "asynchronous", "asynchronous with operands"],
 )
 def test_several_arrays_are_reduced_as_each_is(body: str, four_devices: Worker) -> None:
     second = program(body, PAIR)
@@ -200,6 +201,7 @@ def test_permutes_of_several_arrays() -> None:
 OF_GROUPS = "replica_groups={{0,1},{2,3}}, dimensions={0}"
 STARTS = {
     "all-gather": ("(f32[8], f32[16])", "f32[16]", OF_GROUPS),
+    "all-reduce": ("((f32[8]), f32[8])", "f32[8]", OF_GROUPS.replace(", dimensions={0}", "") + ", to_apply=add.f32"),
     "all-to-all": ("((f32[8]), f32[8])", "f32[8]", OF_GROUPS),
     "reduce-scatter": ("((f32[8]), f32[4])", "f32[4]", OF_GROUPS + ", to_apply=add.f32"),
     "collective-permute": ("(f32[8], f32[8], u32[], u32[])", "f32[8]", "source_target_pairs={{0,1}}"),
