@@ -13,7 +13,7 @@ from dialect_utils.io.proto_edits import module_key
 from dialect_utils.ir import Module
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
-from dialect_utils.tools.conversion import check_known, in_dialect_of
+from passes.dumps.executable import as_program
 from passes.framework.pipeline import Pipeline, verify
 from relayout.inside import Handed, rewrite
 from relayout.tuning.trials import counted_figures
@@ -92,8 +92,7 @@ class Compilation:
 
     def __init__(self, module: Module, target: str, stage: str, folder: str = "") -> None:
         verify(module)
-        check_known(module)
-        self._text = in_dialect_of("stablehlo", module).text()
+        self._text = as_program(module).text()
         platform = CPU if target == CPU else parse_target(target).platform
         self._again = partial(compile_inside, self._text, target, stage)
         self._compiler = InsideCompiler(target, stage, folder)

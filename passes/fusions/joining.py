@@ -159,7 +159,7 @@ def _body(
             fuse(each, chains[0], keeps=False)
     # It comes behind the computations that it calls.
     text = body.text().strip()
-    module.remove_computation(body)
+    module.remove_function(body)
     return module.add_computation(text)
 
 
