@@ -223,13 +223,12 @@ def read_pipelines(file: Path) -> Mapping[str, NamedPipeline]:
     # Imported here: most passes are named themselves.
     from dialect_utils.text.toml import read_toml
 
-    return {name: _named_pipeline(file, name, table) for name, table in read_toml(str(file), _EXAMPLE).values.items()}
-
-
-def _named_pipeline(file: Path, name: str, table: object) -> NamedPipeline:
-    if not isinstance(table, dict) or not isinstance(table.get("passes"), str):
-        raise DiagnosticError(Diagnostic(f"{file}: pipeline {name} has no text `passes`", hint=_EXAMPLE))
-    return NamedPipeline(name, str(table.get("summary", "")), table["passes"])
+    found = {}
+    for name, table in read_toml(str(file), _EXAMPLE).values.items():
+        if not isinstance(table, dict) or not isinstance(table.get("passes"), str):
+            raise DiagnosticError(Diagnostic(f"{file}: pipeline {name} has no text `passes`", hint=_EXAMPLE))
+        found[name] = NamedPipeline(name, str(table.get("summary", "")), table["passes"])
+    return found
 
 
 def _read(
