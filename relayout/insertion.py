@@ -9,7 +9,7 @@ from typing import Any
 
 from dialect_utils.execution.compilers import CPU, Compiled, InsideCompiler, compile_inside
 from dialect_utils.hlo import HloModule, parse_module
-from dialect_utils.io.proto_edits import module_key
+from dialect_utils.io.protos import module_key
 from dialect_utils.ir import Module
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes

@@ -22,8 +22,7 @@ from dialect_utils.execution.compilers import CPU, Figures
 from dialect_utils.execution.hooks import Platform, hooked, lack_of
 from dialect_utils.execution.messages import PRINTED_FILE, Message, read_message, write_message
 from dialect_utils.hlo import parse_module
-from dialect_utils.io.proto_edits import module_key
-from dialect_utils.io.protos import find_proto
+from dialect_utils.io.protos import find_proto, module_key
 from dialect_utils.layout.targets.gpu import described_gpu
 from dialect_utils.layout.targets.known import TARGETS, parse_target
 from dialect_utils.layout.targets.target import Target

@@ -8,10 +8,18 @@ assignments, profiles, and fields of later versions of XLA. Source of the number
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from hashlib import sha256
 from typing import TypeAlias
 
-from dialect_utils.io.protos import BYTES, VARINT, Field, read_fields, read_varint, write_fields, write_varint
+from dialect_utils.io.protos import (
+    BYTES,
+    MODULE_ID,
+    VARINT,
+    Field,
+    read_fields,
+    read_varint,
+    write_fields,
+    write_varint,
+)
 
 # The fields of messages that hold ids, or messages with ids.
 _Schema: TypeAlias = "Mapping[int, str | _Schema]"
@@ -23,7 +31,7 @@ _Key: TypeAlias = tuple[str, ...]
 _Ids: TypeAlias = dict[_Key, int]
 
 _NAME, _INSTRUCTIONS, _COMPUTATIONS, _COMPUTATION_ID, _SCHEDULE, _INSTRUCTION_ID = 1, 2, 3, 5, 7, 35
-_MODULE_ID, _DEVICE_ASSIGNMENT = 5, 15
+_DEVICE_ASSIGNMENT = 15
 # Of an instruction: the computations that it calls, and the other instructions that come before it.
 _CALLS, _EDGES = 38, (36, 37)
 # One id, which a message leaves out where it is 0, and lists of ids.
@@ -37,7 +45,7 @@ _MODULE: _Schema = {
         # Operands, control predecessors, called computations.
         _INSTRUCTIONS: {7: {15: _DROPPED}, _INSTRUCTION_ID: _INSTRUCTION, 36: _SEVERAL, 37: _SEVERAL, 38: _CALLED},
     },
-    _MODULE_ID: _DROPPED,
+    MODULE_ID: _DROPPED,
     17: _DROPPED,  # the table of stack frames; above: the number of one
     6: _COMPUTATION,  # the entry
     _SCHEDULE: {1: {1: _COMPUTATION, 2: {1: _SEVERAL}}},  # a map from computations to sequences
@@ -113,11 +121,6 @@ def _with_hidden(merged: Iterable[Field], hidden: dict[int, _Message]) -> Iterat
                     if number in hidden:
                         yield _message(_COMPUTATIONS, hidden.pop(number))
         yield field
-
-
-def module_key(data: bytes) -> bytes:
-    """Returns the SHA-256 of an HloModuleProto without its id, which counts the modules of a process."""
-    return sha256(write_fields(field for field in _read(data) if field.number != _MODULE_ID)).digest()
 
 
 def has_device_assignment(data: bytes) -> bool:

@@ -86,7 +86,7 @@ def _replace(
     operands = [*dict.fromkeys(each for part in parts for each in part.operands if each not in parts)]
     scalars = [each for each in operands if each.opcode == "constant" and each.shape.element_count == 1]
     operands = [each for each in operands if each not in scalars]
-    _move_behind(user, parts, results)
+    _move_after(user, parts, results)
     parts = [*scalars, *parts]
     body, computation = _body(parts, results, operands, user), user.computation
     shape = results[0].shape if len(results) == 1 else TupleShape(tuple(each.shape for each in results))
@@ -111,8 +111,8 @@ def _replace(
     return made
 
 
-def _move_behind(user: Instruction, parts: Sequence[Instruction], results: Sequence[Instruction]) -> None:
-    """Moves operations that depend on a result, and come before the last operation of a fusion, behind it."""
+def _move_after(user: Instruction, parts: Sequence[Instruction], results: Sequence[Instruction]) -> None:
+    """Moves operations that depend on a result, and come before the last operation of a fusion, after it."""
     items = user.computation.order.items
     dependent, moved, anchor = {*results}, list[Instruction](), user
     for item in items[items.index(parts[0]) : items.index(user)]:
@@ -157,7 +157,7 @@ def _body(
     for each in nested:
         while chains := [chain for chain in readers(each) if chain[-1].opcode == "fusion"]:
             fuse(each, chains[0], keeps=False)
-    # It comes behind the computations that it calls.
+    # It comes after the computations that it calls.
     text = body.text().strip()
     module.remove_function(body)
     return module.add_computation(text)

@@ -126,6 +126,7 @@ class Tune(Command):
     def _search(self, unit: Unit, console: Console) -> int:
         [read] = unit.inputs
         # Imported here, as below: --help and wrong commands work without numpy and jaxlib.
+        from relayout.inner import Inner
         from relayout.tuning.page import tuning_json, tuning_page
         from relayout.tuning.search import Search
         from relayout.tuning.solver import check_installed
@@ -138,6 +139,7 @@ class Tune(Command):
         check_installed()
         with figure_compiler(self.named_target, self.objective, self.jobs) as compiler:
             search = Search(module, self._measured(compiler, known), self.objective, self.budget, self.inside)
+            search.enter = partial(Inner, target=compiler.target, objective=self.objective)
             search.told = partial(self._show_progress, search, unit.target)
             search.waits = announce
             tuning = search.run()

@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import Protocol, Self
 
+from dialect_utils.execution.compilers import Figures
 from dialect_utils.layout import parse_layout
 from dialect_utils.stablehlo.module import StableHloModule
 from relayout.tuning.candidates import Candidates, proved_equal
@@ -45,11 +47,26 @@ class Tuning:
         return self.trials[0]
 
 
+class Inner(Protocol):
+    """A module inside of the compiler, which passes change."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def after(self, passes: str) -> Sequence[str]:
+        """Returns passes to add to passes, the most promising ones first."""
+
+    def figures(self, passes: str) -> Figures:
+        """Returns the compiler's figures with passes inside; `error` says why there are none."""
+
+
 @dataclass(slots=True)
 class Search:
     """A search for the best change of a program, which is proved equal to it.
 
-    `inside` is the number of programs that are compiled with passes inside of the compiler, after the others.
+    `inside` is the number of programs that are compiled with passes inside of the compiler, after the others; `enter`
+    returns the module inside.
     `told` is called with every trial, and whether it is the best so far; `waits` with what takes time next.
     """
 
@@ -58,6 +75,7 @@ class Search:
     objective: Objective = "peak"
     budget: int = DEFAULT_BUDGET
     inside: int = 0
+    enter: Callable[[StableHloModule], Inner] | None = None
     told: Callable[[Trial, bool], None] = lambda trial, is_best: None
     waits: Callable[[str], None] = lambda text: None
     trials: list[Trial] = field(default_factory=list)
@@ -75,8 +93,8 @@ class Search:
         self._try([start, start.with_modes(AUTO)])
         while batch := self._batch():
             self._try(batch)
-        if self.inside:
-            self._go_inside()
+        if self.inside and self.enter is not None:
+            self._go_inside(self.enter)
         best = self.best if self._is_offered(self.best) else self.trials[0]
         found = [
             (self._candidates.modelled(known_layouts(each)), figure(each.figures, self.objective))
@@ -123,14 +141,11 @@ class Search:
             self._best = trial
         self.told(trial, is_best and self._is_offered(trial))
 
-    def _go_inside(self) -> None:
+    def _go_inside(self, enter: Callable[[StableHloModule], Inner]) -> None:
         """Adds passes inside of the compiler to the best program, one after the other, while they make it better."""
-        # Imported here: a search without passes inside needs none of them.
-        from relayout.tuning.inner import Inner
-
         self.waits("compiling the best program, to change the module inside of the compiler")
         program, tried, base = self.program(self.best), set[str](), self.best
-        with Inner(program, self.measured.target, self.objective) as inner:
+        with enter(program) as inner:
             steps = inner.after("")
             for _ in range(self.inside):
                 step = next((each for each in steps if each not in tried), None)

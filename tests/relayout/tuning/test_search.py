@@ -13,7 +13,7 @@ from dialect_utils.execution.compilers import Figures
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
-from relayout.tuning import candidates as programs, inner, search as room
+from relayout.tuning import candidates as programs, search as room
 from relayout.tuning.changes import as_stablehlo, change_of
 from relayout.tuning.page import tuning_json, tuning_page
 from relayout.tuning.search import Search, Tuning
@@ -163,7 +163,7 @@ class Inside:
     peaks: ClassVar = {"b": 990, "a": 900, "a,b": 800, "a,b,c": 800}
     seen: ClassVar[list[str]] = []
 
-    def __init__(self, module: Module, target: str, objective: str) -> None:
+    def __init__(self, module: Module) -> None:
         self.seen.clear()
 
     def __enter__(self) -> Inside:
@@ -180,11 +180,8 @@ class Inside:
         return Figures(peak=self.peaks[passes]) if passes in self.peaks else Figures(error="no proof")
 
 
-def test_passes_inside_are_added_to_the_best_program_while_they_make_it_better(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(inner, "Inner", Inside)
-    tuning = tuned(Compiler({AUTO: 950}), budget=3, inside=9)
+def test_passes_inside_are_added_to_the_best_program_while_they_make_it_better() -> None:
+    tuning = tuned(Compiler({AUTO: 950}), budget=3, inside=9, enter=Inside)
     assert Inside.seen == ["x", "a", "a,b", "a,b,c"]
     assert tuning.best.change.described(tuning.start.change) == "AUTO, inside: a,b"
     assert tuning.proof.startswith("equal (proof)")
@@ -192,5 +189,5 @@ def test_passes_inside_are_added_to_the_best_program_while_they_make_it_better(
     page = tuning_page(tuning, 200)
     assert re.search(r"AUTO, inside: x +rejected: no proof", page)
     assert "relayout opt OUT --inside tpu-v5e -p 'a,b'" in page
-    tuned(Compiler({AUTO: 950}), budget=3, inside=2)
+    tuned(Compiler({AUTO: 950}), budget=3, inside=2, enter=Inside)
     assert Inside.seen == ["x", "a"]

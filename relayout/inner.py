@@ -44,7 +44,7 @@ class Inner:
     def __enter__(self) -> Inner:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         self._compilation.__exit__()
 
     def after(self, passes: str) -> list[str]:
