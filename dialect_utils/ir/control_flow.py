@@ -42,7 +42,7 @@ def outside_values(function: Function) -> Iterator[Value]:
 
 
 def reached(starts: Iterable[_T], step: Callable[[_T], Iterable[_T]], ends: Container[_T] = ()) -> list[_T]:
-    """Returns items and all that lie on the ways from them, each way as far as its first item that is in `ends`."""
+    """Returns items and all on the ways from them, each way as far as its first item that is in `ends`."""
     found = dict.fromkeys(starts)
     waiting = deque(found)
     while waiting:
