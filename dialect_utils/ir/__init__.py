@@ -128,12 +128,6 @@ class Operation(Protocol):
     def called_as(self, role: str) -> Function:
         """Returns the function called in a role; raises ValueError if the operation has no such role."""
 
-    def control_flow(self) -> Sequence[Join]:
-        """Returns which parameters and results receive the values that are passed to and yielded by called functions.
-
-        Empty for an operation that calls no function or applies it per element.
-        """
-
     @property
     def function(self) -> Function:
         """Returns the function that contains the operation."""

@@ -87,8 +87,9 @@ def role_position(operation: Operation, role: str) -> int:
 
 
 def joins_of(operation: Operation) -> list[Join]:
-    """Returns the joins of a call, loop or conditional, and no join for another operation or a malformed one.
+    """Returns which parameters and results receive the values that called functions are passed and yield.
 
+    An operation that calls no function, or a malformed one, has no join.
     An embedded computation, such as a reduction's, takes part in no join.
     """
     base, phase = split_asynchronous(operation.opcode)
