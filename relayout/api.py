@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
     from dialect_utils.verdict import DotPrecision, Method, Verdict
     from passes.dumps.executable import Runnable
-    from relayout.causes.result import Why
+    from relayout.causes.run import Why
     from relayout.jax.modules import JaxModule
     from relayout.tuning.search import Tuning
     from relayout.tuning.trials import Objective

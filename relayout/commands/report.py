@@ -225,6 +225,7 @@ class Report(Command):
         if self.trial:
             return self._try(new, heading, console)
         # Imported here: it reads modules.
+        from relayout.reporting.first_screen import report_json
         from relayout.validation.measured import measured
 
         report = measured(_verified(new), self.target, console.diagnose)
@@ -244,7 +245,7 @@ class Report(Command):
 
             arrays = texts_of_arrays(report.module, new.stem, report.named_target) if unit.label else ()
             entry = {"entry": [*map(json.loads, arrays)]} if unit.label else {}
-            print_json({"file": new.path, **report.as_json(), **entry, **failed})
+            print_json({"file": new.path, **report_json(report), **entry, **failed})
         else:
             from relayout.reporting.terminal import terminal_page
 
