@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
     from dialect_utils.verdict import DotPrecision, Method, Verdict
     from passes.dumps.executable import Runnable
-    from relayout.causes.result import Why
+    from relayout.causes.run import Why
     from relayout.jax.modules import JaxModule
     from relayout.tuning.search import Tuning
     from relayout.tuning.trials import Objective
@@ -197,7 +197,7 @@ def check(
     other: ModuleLike | None = None,
     *,
     passes: PipelineLike | None = None,
-    engines: tuple[Method, ...] | None = None,
+    engines: Sequence[Method] | None = None,
     seeds: int = 1,
     compare: str = "auto",
     inputs: Sequence[Array] | None = None,
@@ -233,16 +233,18 @@ def check(
             verify(stage)
     else:
         stages = [first, *(run.result.module for run in as_pipeline(passes).run(first).runs)]
-    options = Options(engines, seeds, compare, None if inputs is None else tuple(inputs), precision=precision)
+    options = Options(
+        _as_tuple(engines), seeds, compare, None if inputs is None else tuple(inputs), precision=precision
+    )
     return compare_forms(stages, options, worker, assume_equal=assume_elided_equal)
 
 
 def validate(
     program: ModuleLike,
     *,
-    target: str = "cpu",
+    target: str | None = None,
     only: str | None = None,
-    engines: tuple[Method, ...] | None = None,
+    engines: Sequence[Method] | None = None,
     precision: DotPrecision = "default",
     assume_elided_equal: bool = False,
     reduces: bool = True,
@@ -255,20 +257,34 @@ def validate(
     has a smaller pair of modules. Raises DiagnosticError for a directory without steps, for an unknown target, and
     where the compiler refuses the module.
 
-    >>> found = relayout.validate("examples/negate.hlo")
+    >>> found = relayout.validate("examples/negate.hlo", target="cpu")
     >>> found.verdict, found.first_difference
     ('equal', None)
     """
     from dialect_utils.verdict import Options
     from relayout.validation.judging import Judged, validate_directory, validate_module
 
-    judged = Judged(Options(engines, power=0, precision=precision), only, reduces, assume_elided_equal)
-    if isinstance(program, str | os.PathLike) and os.path.isdir(program):
-        return validate_directory(os.fspath(program), judged)
-    return validate_module(as_module(program), target, judged)
+    judged = Judged(Options(_as_tuple(engines), power=0, precision=precision), only, reduces, assume_elided_equal)
+    if (folder := _compilation(program, target, "validate")) is not None:
+        return validate_directory(folder, judged)
+    return validate_module(as_module(program), target or "", judged)
 
 
-def why(program: ModuleLike, value: str | None = None, *, target: str = "cpu", top: int = 10) -> tuple[Why, ...]:
+def _as_tuple(names: Sequence[Method] | None) -> tuple[Method, ...] | None:
+    return tuple(names) if isinstance(names, list) else cast("tuple[Method, ...] | None", names)
+
+
+def _compilation(program: ModuleLike, target: str | None, name: str) -> str | None:
+    """Returns the directory of a compilation, None for a module with a target; raises TypeError for others."""
+    folder = os.fspath(program) if isinstance(program, str | os.PathLike) and os.path.isdir(program) else None
+    if folder is None and target is None:
+        raise TypeError(f"a module is compiled for a target: relayout.{name}(program, target='cpu')")
+    if folder is not None and target is not None:
+        raise TypeError(f"a directory holds what a compiler wrote, so the target {target} has no effect: leave it out")
+    return folder
+
+
+def why(program: ModuleLike, value: str | None = None, *, target: str | None = None, top: int = 10) -> tuple[Why, ...]:
     """Names the pass that introduced each copy and each padded array of a compilation, and changes that remove copies.
 
     `program` is a dump directory with the modules of all passes, or a module, which is compiled for a target: `cpu`, or
@@ -277,15 +293,15 @@ def why(program: ModuleLike, value: str | None = None, *, target: str = "cpu", t
     for each program of the directory. Raises DiagnosticError for a directory without steps, for an unknown value or
     target, and where the compiler refuses the module.
 
-    >>> [found] = relayout.why("examples/attention.hlo")
+    >>> [found] = relayout.why("examples/attention.hlo", target="cpu")
     >>> len(found.causes) == min(10, found.arrays)
     True
     """
     from relayout.causes.run import explain_directory, explain_module
 
-    if isinstance(program, str | os.PathLike) and os.path.isdir(program):
-        return explain_directory(os.fspath(program), value, top)
-    return explain_module(as_module(program), target, value, top)
+    if (folder := _compilation(program, target, "why")) is not None:
+        return explain_directory(folder, value, top)
+    return explain_module(as_module(program), target or "", value, top)
 
 
 def run(
@@ -300,8 +316,9 @@ def run(
 ) -> list[Array]:
     """Executes a module on this machine and returns its results as numpy arrays, tuples flattened.
 
-    `inputs` are arrays in the order of the parameters, or `named` holds them by the names of the arguments, as a tree
-    of dicts, lists and tuples; without both they are random ones of `seed`. For several devices the first dimension of
+    `inputs` are arrays in the order of the parameters, one by one or in a list or tuple, or `named` holds them by the
+    names of the arguments, as a tree of dicts, lists and tuples; without both they are random ones of `seed`. For
+    several devices the first dimension of
     inputs and results counts them; with `sharded` inputs may be whole arrays, which the devices share.
 
     make-portable rewrites an optimized dump before execution. `callbacks` gives `module:function` or `undefined` for
@@ -362,9 +379,18 @@ def _chosen_inputs(
 
     if named is not None:
         return inputs_of_tree(named, arguments_of(found.program))
+    if len(inputs) == 1 and _is_list_of_inputs(inputs[0], parameters):
+        [inputs] = inputs
     if inputs or not parameters:
         return [as_array(value, shape) for value, shape in zip_longest(inputs, parameters[: len(inputs)])]
     return random_inputs(parameters, seed, small=small_integer_positions(found.module))
+
+
+def _is_list_of_inputs(value: Any, parameters: Sequence[ArrayShape]) -> bool:
+    """Is true for a list or tuple of all inputs, and false for one input as nested lists."""
+    if not isinstance(value, list | tuple) or len(value) != len(parameters):
+        return False
+    return len(value) > 1 or getattr(value[0], "shape", None) == parameters[0].dimensions
 
 
 def parse_shape(text: str) -> _ParsedArray | TupleShape | TokenShape | OpaqueShape | BufferShape:
@@ -409,19 +435,19 @@ def explain(shape: ShapeLike, target: str | Target | None = None) -> Explanation
 
 
 def report(module: ModuleLike, target: str | None = None) -> MemoryReport:
-    """Reports the memory of a dump as the command does: totals, rows of buffers, relayouts, bitcasts, op names, advice.
+    """Reports memory as the command does: totals, rows of buffers, relayouts, bitcasts, op names, advice.
 
-    With a target, arrays without a layout get the target's default. Raises DiagnosticError, also for a module that
-    does not verify.
+    With a target, a program is compiled for it; a compiled program is measured by it, and its arrays without a layout
+    get the target's default. Raises DiagnosticError, also for a module that does not verify.
 
     >>> relayout.report("examples/attention_tpu.hlo").totals()["argument_bytes"]
     123904
     """
-    from dialect_utils.memory import MemoryReport
+    from relayout.validation.measured import measured
 
     module = as_module(module)
     verify(module)
-    return MemoryReport(module, target)
+    return measured(module, target, _ignored)
 
 
 # Its former name.
@@ -431,7 +457,7 @@ memory_report = report
 def tune(
     program: ModuleLike,
     *,
-    target: str = "tpu-v5e",
+    target: str,
     objective: Objective = "peak",
     budget: int | None = None,
     jobs: int = 1,
@@ -440,15 +466,16 @@ def tune(
 
     `tuning.program` is the best program found, and `tuning.trials` has the figures of each. `budget` programs are
     compiled at most, `jobs` at once. Raises DiagnosticError without the compiler of the target and without HiGHS, for
-    an unknown target, and for a program that is not StableHLO.
+    an unknown target, and for a compiled program.
     """
     # Imported here, as above: the search loads its solver.
+    from passes.dumps.executable import as_program
     from relayout.tuning.changes import as_stablehlo
     from relayout.tuning.search import DEFAULT_BUDGET, Search
     from relayout.tuning.solver import check_installed
     from relayout.tuning.trials import Measured, figure_compiler
 
-    module = as_stablehlo(as_module(program))
+    module = as_stablehlo(as_program(as_module(program)))
     verify(module)
     check_installed()
     with figure_compiler(target, objective, jobs) as compiler:

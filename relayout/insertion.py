@@ -13,7 +13,7 @@ from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.ir import Module
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
-from dialect_utils.tools.conversion import check_known, in_dialect_of
+from passes.dumps.executable import as_program
 from passes.framework.pipeline import Pipeline, verify
 from relayout.inside import Handed, rewrite
 from relayout.tuning.trials import counted_figures
@@ -99,8 +99,7 @@ def insert(
     has one. Raises DiagnosticError where a pass's result is not given back, and where the compiler rejects a module.
     """
     verify(module)
-    check_known(module)
-    text = in_dialect_of("stablehlo", module).text()
+    text = as_program(module).text()
     platform = CPU if target == CPU else parse_target(target).platform
     compiled, handed = compile_inside(text, target, stage, folder=folders[0])
     programs = [each for each in (Handed.read(platform, data) for data in dict.fromkeys(handed)) if not each.is_part]

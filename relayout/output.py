@@ -121,6 +121,16 @@ def check_uncompressed(output: str) -> None:
         raise usage_error(f"-o {output}: what is written is not compressed", "leave the ending out")
 
 
+def is_directory(output: str) -> bool:
+    """Is true for an OUT that is a directory: its name ends in `/`, or it is there already."""
+    return output.endswith(os.sep) or Path(output).is_dir()
+
+
+def output_file(output: str, name: str) -> str:
+    """Returns the one file of an OUT: itself, or a file of this name in a directory."""
+    return os.path.join(output, name) if is_directory(output) else output
+
+
 def output_files(
     inputs: Sequence[Input], output: str, name_of: Callable[[str], str], check: Callable[[], None]
 ) -> dict[str, str]:
@@ -129,7 +139,7 @@ def output_files(
     `name_of` returns the name in a directory for the relative path of an input; `check` raises for a wrong name of one
     file. Raises UsageError where two inputs have the same output file.
     """
-    if not (output.endswith(os.sep) or len(inputs) > 1 or Path(output).is_dir()):
+    if not (len(inputs) > 1 or is_directory(output)):
         check()
         return {each.path: output for each in inputs}
     if any(each.path == STANDARD_INPUT for each in inputs):

@@ -335,5 +335,5 @@ def without_input(module: Module, number: int) -> Module:
     copy.entry.drop_parameter(copy.entry.parameters[number])
     if isinstance(copy, HloModule) and layout is not None:
         parameters, result = layout
-        copy.set_entry_computation_layout((*parameters[:number], *parameters[number + 1 :]), result)
+        copy.set_entry_layout((*parameters[:number], *parameters[number + 1 :]), [result])
     return copy

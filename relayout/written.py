@@ -65,11 +65,15 @@ class Outputs:
             for name, value in written(command).items()
         }
         found = cls(named, command.force, (*FOLDERS, *(["output"] if command.has_several else [])))
+        read: list[str] = []
         for each in declared(type(command)):
             first = each.options[0]
             value = values[each.name]
             if value and each.name not in named and (first.is_positional or _READ.search(first.metavar)):
+                read += texts_in([value])
                 found._add(texts_in([value]), is_whole=not (first.is_positional or first.metavar in _DUMPS))
+        if read.count(STANDARD_INPUT) > 1:
+            raise usage_error(f"{STANDARD_INPUT} is named twice, and standard input is read once", "name a file")
         # Options of passes name files, too.
         words = (word for text in values.get("passes") or () for word in re.split(r"[{}\"'\s,]+", str(text)))
         found._add([*words, *(command.oracle or "").split()], is_whole=True)

@@ -196,6 +196,11 @@ def _is_inner_tuple(node: Value) -> bool:
     return operation is not None and operation.opcode == "tuple" and node not in node.function.results
 
 
+def array_of(node: Value) -> ArrayShape | None:
+    """Returns the array that a node makes: of a copy-start, which makes several, the first one; None without one."""
+    return next(iter(node.shape.arrays()), None)
+
+
 def opcode_of(node: Value) -> str:
     """Returns the opcode of a node."""
     return "parameter" if node.operation is None else node.operation.opcode

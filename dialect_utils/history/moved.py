@@ -54,13 +54,13 @@ def find_moved(graph: FlatGraph, usage: MemoryUsage) -> list[Moved]:
         is_made_there = node.operation is None or node.operation.opcode not in FORWARDING
         if buffer.padding_bytes and shape.rank and is_made_there and node not in found:
             times = trips.get(_function(graph, node), 1)
-            found[node] = Moved(node, "padded array", None, shape, 0, buffer.padding_bytes, times)
+            around = _fusion(graph, node)
+            found[node] = Moved(node, "padded array", None, shape, 0, buffer.padding_bytes, times, around)
     return sorted(found.values(), key=lambda each: rank(each.kind, each.cost, is_alone=each.is_alone))
 
 
 def _moved(move: Relayout, usage: MemoryUsage) -> Moved:
-    outer = move.operation.results[0]
-    fusion = "" if move.node is outer else outer.name
+    fusion = "" if move.node is move.operation.results[0] else move.row.name
     padding = usage.allocation.held(move.result) - usage.allocation.payload(move.result)
     row, size = move.row, move.row.bytes_read + move.row.bytes_written
     return Moved(move.node, row.kind, move.source, move.result, size, padding, row.trips, fusion, move.is_alone)
@@ -93,7 +93,7 @@ class Side:
     """One side of a move: an instruction or an end of the program, and the layout in which it has the array.
 
     `number` is that of an argument or result of the entry, or of an element of a loop's state. `callee` is the target
-    of a custom call.
+    of a custom call, and `fusion` the fusion around the instruction, whose name reports have.
     """
 
     role: Role
@@ -103,11 +103,13 @@ class Side:
     node: Value | None
     number: int | None = None
     callee: str = ""
+    fusion: str = ""
 
     def __str__(self) -> str:
         """Returns e.g. `argument 0 (x.1)`, `result 0`, `dot.3 (dot)` and `call.2 (custom-call to __cublas$gemm)`."""
         if self.role == "instruction":
-            return f"{self.name} ({self.opcode}{f' to {self.callee}' if self.callee else ''})"
+            kind = f"{self.opcode}{f' to {self.callee}' if self.callee else ''}"
+            return f"{self.fusion} ({self.name}, {kind})" if self.fusion else f"{self.name} ({kind})"
         name = f" ({self.name})" if self.name else ""
         return f"{self.role} {self.number}{name}"
 
@@ -118,7 +120,7 @@ def producer(found: Introduced) -> Side:
     node = through_same_bytes(graph, graph.operands(found.node)[0])
     role, number = _role_of_value(graph, node)
     made = graph.operands(node)[0] if role == "instruction" and opcode_of(node) == "get-tuple-element" else node
-    return Side(role, made.name, opcode_of(made), str(node.shape), node, number, _callee(made))
+    return Side(role, made.name, opcode_of(made), str(node.shape), node, number, _callee(made), _fusion(graph, made))
 
 
 def consumers(found: Introduced, final: ArrayShape | None = None) -> list[Side]:
@@ -135,7 +137,8 @@ def consumers(found: Introduced, final: ArrayShape | None = None) -> list[Side]:
     sides = [Side("result", "", "", shape, None, number) for number in _results(graph, node, is_settled)]
     for user, number in reading(graph, node, is_settled):
         role: Role = "instruction" if number is None else "loop state"
-        sides.append(Side(role, user.name, opcode_of(user), shape, user, number, _callee(user)))
+        around = _fusion(graph, user)
+        sides.append(Side(role, user.name, opcode_of(user), shape, user, number, _callee(user), around))
     return sorted(dict.fromkeys(sides), key=_firmness)
 
 
@@ -143,6 +146,15 @@ def _results(graph: FlatGraph, node: Value, is_settled: bool) -> list[int]:
     if is_settled:
         return result_numbers(graph, node)
     return [number for number, each in enumerate(graph.results) if node in graph.moves_to(each)]
+
+
+def _fusion(graph: FlatGraph, node: Value) -> str:
+    """Returns the name of the outermost fusion around a node, empty for other nodes."""
+    name = ""
+    while graph.is_fused(node) and (caller := graph.caller(node.function)) is not None:
+        node = caller.results[0]
+        name = node.name
+    return name
 
 
 def _callee(node: Value) -> str:
@@ -205,8 +217,3 @@ def _role_of_value(graph: FlatGraph, node: Value) -> tuple[Role, int | None]:
         if made.operation is None or made.operation.opcode == "while":
             return "loop state", int(node.operation.attribute("index") or 0)
     return "instruction", None
-
-
-def array_of(node: Value) -> ArrayShape | None:
-    """Returns the array that a node makes, None for a node without one."""
-    return next(node.shape.arrays(), None)

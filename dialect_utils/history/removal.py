@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from dialect_utils.history.flat import FlatGraph, opcode_of
-from dialect_utils.history.moved import array_of, keeps_bytes, reading, through_same_bytes
+from dialect_utils.history.flat import FlatGraph, array_of, opcode_of
+from dialect_utils.history.moved import keeps_bytes, reading, through_same_bytes
 from dialect_utils.history.tracing import Introduced
 from dialect_utils.ir import Operation, Value
 from dialect_utils.ir.elementwise import is_elementwise

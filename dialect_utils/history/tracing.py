@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from dialect_utils.history.flat import (
     FlatGraph,
+    array_of,
     firmness,
     first_known,
     is_same_move,
@@ -24,7 +25,7 @@ from dialect_utils.history.flat import (
 )
 from dialect_utils.hlo.text.attributes import op_name_in
 from dialect_utils.ir import Module, Value
-from dialect_utils.layout import ArrayShape, Layout, Shape
+from dialect_utils.layout import Layout, Shape
 from dialect_utils.memory.collectives import collective_kind
 from dialect_utils.ops import Trait, has
 from dialect_utils.text import DiagnosticError
@@ -220,7 +221,7 @@ class Counterparts:
 
     def _likeness(self, old: Value, new: Value, readers: set[Value | None]) -> int:
         """Returns the similarity score of two moves of one array, 0 for moves that cannot be the same instruction."""
-        one, other = _array(old.shape), _array(new.shape)
+        one, other = array_of(old), array_of(new)
         if opcode_of(old) != opcode_of(new) or one is None or other is None or _size(one) != _size(other):
             return 0
         # The dimensions of the result define a transpose and a reshape.
@@ -298,13 +299,8 @@ def _kind(node: Value) -> Hashable:
     return opcode_of(node), tuple(_size(each) for each in node.shape.arrays())
 
 
-def _array(shape: Shape) -> ArrayShape | None:
-    """Returns the array that an operation makes: of a copy-start, which returns several, the first one."""
-    return next(iter(shape.arrays()), None)
-
-
 def _size(shape: Shape) -> int:
-    array = _array(shape)
+    array = next(iter(shape.arrays()), None)
     return array.element_count if array is not None and array.is_static else -1
 
 

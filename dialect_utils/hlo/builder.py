@@ -111,22 +111,6 @@ class HloBuilder(Builder):
     def _writes_layout(self, value: Shape) -> bool:
         return _writes_layout(value, self._computation.module.writes_layouts)
 
-    def apply(self, step: Step, value: Value, *, name: str, like: Value, padding: Value | None = None) -> Instruction:
-        """Makes the op of one data-movement step; raises ValueError where it does not fit the value."""
-        operand = as_instruction(value)
-        old = operand.shape
-        if not isinstance(old, ArrayShape):
-            raise ValueError(f"{step} needs an array, not {old}")
-        shape = _stepped(step, *old.type_and_dimensions, self._writes_layout(old))
-        operands = [operand]
-        if step.adds_elements:
-            if padding is None:
-                raise ValueError("pad needs a padding value")
-            if not old.rank:
-                raise ValueError("the padding of a scalar has no text in HLO")
-            operands.append(as_instruction(padding))
-        return self._make(name, shape, step.opcode, operands, like, attributes=format_step(step))
-
     def apply_plan(
         self, plan: Plan, value: Value, names: Sequence[str], *, like: Value, paddings: Sequence[Padding]
     ) -> Sequence[Instruction]:
@@ -201,8 +185,9 @@ class HloBuilder(Builder):
         if instruction.opcode == "tuple":
             parts: Sequence[Instruction] = instruction.operands
         else:
+            opcode, at = "get-tuple-element", [{"index": str(index)} for index, _ in enumerate(shape.elements)]
             parts = [
-                self._make(f"{name}.{index}", element, "get-tuple-element", [instruction], instruction, "", _at(index))
+                self._make(f"{name}.{index}", element, opcode, [instruction], instruction, "", at[index])
                 for index, element in enumerate(shape.elements)
             ]
         return [leaf for index, part in enumerate(parts) for leaf in self.flatten(part, name=f"{name}.{index}")]
@@ -284,7 +269,3 @@ def _writes_layout(value: Shape, module_writes_layouts: bool) -> bool:
     if isinstance(value, ArrayShape) and value.dimensions:
         return value.layout is not None
     return module_writes_layouts
-
-
-def _at(index: int) -> dict[str, str]:
-    return {"index": str(index)}

@@ -300,16 +300,13 @@ class Instruction(Operation, Value):
         for user in users:
             if replacement not in user.operands:
                 uses.add(user, (replacement,))
-            user._use_instead(self, replacement)  # noqa: SLF001  # another instruction
+            assign(user, "operands", tuple([replacement if each is self else each for each in user.operands]))
         if users:
             self.computation.mark_edited(*users)
         uses.drop_all(self, users)
         self.computation.redirect_control(self, replacement, kept)
         if self.is_root:
             self.computation.set_root(replacement)
-
-    def _use_instead(self, old: Instruction, new: Instruction) -> None:
-        assign(self, "operands", tuple([new if operand is old else operand for operand in self.operands]))
 
     def rename(self, name: str) -> None:
         """Changes the name in all uses; raises ValueError where another instruction of the computation has it."""

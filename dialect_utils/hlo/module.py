@@ -213,7 +213,10 @@ class HloModule(Guarded, Module):
         """Writes entry_computation_layout; raises ValueError where the number of shapes does not fit."""
         if len(results) != 1:
             raise ValueError(f"an HLO computation returns one value, not {len(results)}")
-        self.set_entry_computation_layout(parameters, results[0])
+        count = len(self.entry.parameters)
+        if len(parameters) != count:
+            raise ValueError(f"the entry has {count} parameters, not {len(parameters)}")
+        self.header.set_entry_layout(parameters, results[0])
 
     @property
     def entry_shardings(self) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
@@ -255,13 +258,6 @@ class HloModule(Guarded, Module):
         Raises DiagnosticError where the text is wrong.
         """
         return self.header.entry_layout
-
-    def set_entry_computation_layout(self, parameters: Sequence[Shape], result: Shape) -> None:
-        """Writes the entry layout; raises ValueError for another number of parameters."""
-        count = len(self.entry.parameters)
-        if len(parameters) != count:
-            raise ValueError(f"the entry has {count} parameters, not {len(parameters)}")
-        self.header.set_entry_layout(parameters, result)
 
     @property
     def is_scheduled(self) -> bool:
@@ -327,8 +323,9 @@ class HloModule(Guarded, Module):
             if self._by_name.get(computation.name) is computation:
                 del self._by_name[computation.name]
 
-    def remove_computation(self, computation: Computation) -> None:
+    def remove_function(self, function: Function) -> None:
         """Removes a computation; raises ValueError where it is called or the entry."""
+        computation = as_computation(function)
         if computation.callers:
             raise ValueError(f"%{computation.name} is still called by %{computation.callers[0].name}")
         if computation is self.try_entry():
@@ -337,13 +334,10 @@ class HloModule(Guarded, Module):
             for callee in item.called:
                 callee.remove_caller(item)
                 if callee.owner is item and not callee.callers:
-                    self.remove_computation(callee)
+                    self.remove_function(callee)
         del self._computations[computation]
         del self._by_name[computation.name]
         self.mark_edited()
-
-    def remove_function(self, function: Function) -> None:
-        self.remove_computation(as_computation(function))
 
     def rename_computation(self, computation: Computation, name: str) -> None:
         """Changes the name of a computation in its callers; raises ValueError where another one has the name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.builder import HloBuilder
@@ -65,7 +65,8 @@ class Ops:
         self.computation = replaced.computation
         self._builder = HloBuilder(self.computation, before=replaced)
         self._kept = {name: text for name in _KEPT if (text := replaced.attribute(name)) is not None}
-        self._writes_layouts = any(leaf.layout is not None for leaf in _leaves((replaced, *replaced.operands)))
+        leaves = (leaf for value in (replaced, *replaced.operands) for leaf in value.shape.arrays())
+        self._writes_layouts = any(leaf.layout is not None for leaf in leaves)
         self._made: dict[Instruction, None] = {}
 
     @property
@@ -270,10 +271,6 @@ class Ops:
             waiting = [item for item in waiting if item not in dead]
 
 
-def _leaves(values: Iterable[Instruction]) -> Iterator[ArrayShape]:
-    return (leaf for value in values for leaf in value.shape.arrays())
-
-
 def rebuild(
     replaced: Instruction,
     *,
@@ -335,5 +332,5 @@ def erase_unused(module: HloModule, candidates: Iterable[Computation]) -> None:
         if computation.callers or computation.is_entry or module.find(computation.name) is not computation:
             continue
         called = [callee for item in computation.instructions for callee in item.called]
-        module.remove_computation(computation)
+        module.remove_function(computation)
         waiting += called

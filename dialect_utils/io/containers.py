@@ -108,15 +108,11 @@ _UTF_8 = "convert it to UTF-8"
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format that holds no module: the begin of its files, its name, and a hint."""
+    """A format that holds no module: the pattern of the begin of its files, its name, and a hint."""
 
     begin: bytes
     name: str
     hint: str
-
-    def is_of(self, data: bytes) -> bool:
-        """Is true where the data begin like files of this format."""
-        return re.match(self.begin, data, re.DOTALL) is not None
 
 
 _FORMATS = (
@@ -147,4 +143,4 @@ _FORMATS = (
 def other_format(data: bytes) -> Format | None:
     """Returns the format of a file of another program that users often pass as a module, or None."""
     start = data[:_LOOKED_AT].removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")
-    return next((each for each in _FORMATS if each.is_of(start)), None)
+    return next((each for each in _FORMATS if re.match(each.begin, start, re.DOTALL)), None)

@@ -309,6 +309,16 @@ class Join:
         return (*self.targets, *(source.value for source in self.sources))
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Operations of one function in their order, the values that they need from outside, and the values they give."""
+
+    function: Function
+    operations: tuple[Operation, ...]
+    inputs: tuple[Value, ...]
+    results: tuple[Value, ...]
+
+
 class NewScalar(NamedTuple):
     """A padding value with these bits, built as a scalar constant before its pad."""
 
@@ -332,8 +342,15 @@ class Builder(Protocol):
     def apply(self, step: Step, value: Value, *, name: str, like: Value, padding: Value | None = None) -> Value:
         """Makes the op of one data-movement step; the result has no written layout, which means the descending one.
 
-        Raises ValueError for a Pad without `padding`, a scalar of the same type.
+        Raises ValueError for a Pad without `padding`, a scalar of the same type, and where the step does not fit.
         """
+        # Few modules make single steps.
+        from dialect_utils.layout.moves.plan import Plan
+
+        if not isinstance(value.shape, ArrayShape):
+            raise ValueError(f"{step} needs an array of fixed dimensions, found {value.shape}")
+        plan = Plan(*value.shape.type_and_dimensions, (step,))
+        return self.apply_plan(plan, value, [name], like=like, paddings=[padding])[0]
 
     def apply_plan(
         self, plan: Plan, value: Value, names: Sequence[str], *, like: Value, paddings: Sequence[Padding]

@@ -136,12 +136,19 @@ _FORWARD, _BACKWARD = "jvp(", "transpose("
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """One thing to try: its subject, an action, and the bytes of memory or traffic that it would save."""
+    """One thing to try: its subject, an action, and the bytes of memory or traffic that it would save.
+
+    `names` are the buffers and operations that the advice is about.
+    """
 
     kind: AdviceKind
     subject: str
     text: str
     bytes_saved: int
+    names: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.text} (saves up to {format_bytes(self.bytes_saved)})"
 
 
 def find_advice(
@@ -267,7 +274,7 @@ def _entry_copies(module: Module, relayouts: Sequence[Relayout], *, is_gpu: bool
             text = f"hand it over as Format(Layout(major_to_minor={order}), sharding): {name} would not move it"
         else:
             continue
-        yield Advice("entry copy", f"argument {parameters[value]}", text, relayout.row.bytes_written)
+        yield Advice("entry copy", f"argument {parameters[value]}", text, relayout.row.bytes_written, (name,))
 
 
 def _is_only_read(value: Value) -> bool:
@@ -295,7 +302,8 @@ def _workspaces(usage: MemoryUsage) -> Iterator[Advice]:
         made = scratch[0].value.operation
         assert made is not None
         text = f"scratch memory of {made.callee}: a product by Triton takes none (--xla_gpu_enable_triton_gemm=true)"
-        yield Advice("library workspace", scratch[0].value.name, text, sum(each.bytes_held for each in scratch))
+        names = tuple(each.value.name for each in scratch)
+        yield Advice("library workspace", names[0], text, sum(each.bytes_held for each in scratch), names)
 
 
 def _padded(usage: MemoryUsage, origin: Callable[[Operation], Origin]) -> Iterator[Advice]:
@@ -308,7 +316,8 @@ def _padded(usage: MemoryUsage, origin: Callable[[Operation], Origin]) -> Iterat
     for text, buffers in groups.items():
         more = f" and {len(buffers) - 1} more" if len(buffers) > 1 else ""
         padding = sum(buffer.padding_bytes for buffer in buffers)
-        yield Advice("padded dimension", f"{buffers[0].value.name}{more}", text, padding)
+        names = tuple(each.value.name for each in buffers)
+        yield Advice("padded dimension", f"{names[0]}{more}", text, padding, names)
 
 
 def _waiting(usage: MemoryUsage, origin: Callable[[Operation], Origin]) -> Iterator[Advice]:
@@ -328,7 +337,8 @@ def _waiting(usage: MemoryUsage, origin: Callable[[Operation], Origin]) -> Itera
     more = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
     line = f", made at {place.source_file}:{place.source_line}" if place.source_file else ""
     text = f"waits for the backward pass{line}: jax.checkpoint around that part computes it again, for more time"
-    yield Advice("waiting arrays", f"{most.value.name}{more}", text, sum(buffer.bytes_held for buffer, _ in waiting))
+    names = tuple(buffer.value.name for buffer, _ in waiting)
+    yield Advice("waiting arrays", f"{most.value.name}{more}", text, sum(each.bytes_held for each, _ in waiting), names)
 
 
 def _is_read_backward(value: Value, origin: Callable[[Operation], Origin]) -> bool:
@@ -342,9 +352,11 @@ def _cancelling(relayouts: Sequence[Relayout]) -> Iterator[Advice]:
         first = by_result.get(second.operation.operands[0])
         if first is None or not _is_same(first.source, second.result):
             continue
-        names = f"{first.operation.results[0].name}, {second.operation.results[0].name}"
+        names = first.row.name, second.row.name
         text = f"{first.source} becomes {first.result} and is the same again"
-        yield Advice("cancelling relayouts", names, text, first.row.total_bytes + second.row.total_bytes)
+        yield Advice(
+            "cancelling relayouts", ", ".join(names), text, first.row.total_bytes + second.row.total_bytes, names
+        )
 
 
 def _is_same(one: ArrayShape, other: ArrayShape) -> bool:
@@ -364,7 +376,7 @@ def _narrow_reads(usage: MemoryUsage) -> Iterator[Advice]:
         users = value.users
         if users and all(_narrows(user, value) for user in users):
             text = f"{buffer.shape} is only read as bf16"
-            yield Advice("narrow reads", value.name, text, buffer.bytes_held // 2)
+            yield Advice("narrow reads", value.name, text, buffer.bytes_held // 2, (value.name,))
 
 
 def _narrows(user: Operation, value: Value) -> bool:

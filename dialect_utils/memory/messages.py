@@ -103,6 +103,11 @@ class MessageAllocation:
     source_line: int = 0
 
     @property
+    def name(self) -> str:
+        """Returns the instruction that the label names, empty without a label."""
+        return self.label.split(" = ")[0].lstrip("%")
+
+    @property
     def padding(self) -> int:
         """Returns the bytes of padding: as the message states them, else from the shape; 0 where neither tells them."""
         if self.payload is not None:

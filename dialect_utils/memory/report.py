@@ -27,11 +27,13 @@ from dialect_utils.memory.rows import (
     RelayoutRow,
     fit,
     headline,
+    moved_text,
+    moved_totals,
 )
 from dialect_utils.memory.schedule import runs_called
 from dialect_utils.memory.trips import trip_counts
 from dialect_utils.memory.usage import MemoryUsage, measure_memory
-from dialect_utils.text import format_bytes
+from dialect_utils.text import format_bytes, format_count
 from dialect_utils.text.html import html_table, html_text
 
 _WIDTH, _HEIGHT, _TITLE, _MARGIN = 600, 120, 22, 8
@@ -93,7 +95,7 @@ class MemoryReport:
         self.named_target = target
         self.usage: MemoryUsage = measure_memory(module, target)
         self._allocation = self.usage.allocation
-        self._origin: Callable[[Operation], Origin] = find_origins(module)
+        self.origin: Callable[[Operation], Origin] = find_origins(module)
 
     def __repr__(self) -> str:
         return f"<MemoryReport {self.module.name}: peak {format_bytes(self.usage.main_memory_peak_bytes)}>"
@@ -150,7 +152,7 @@ class MemoryReport:
     @cached_property
     def moves(self) -> tuple[Relayout, ...]:
         """Returns the moves of data, those to another layout or buffer first, and of these the most bytes first."""
-        found = find_relayouts(self.usage.schedule, self._allocation, self._origin)
+        found = find_relayouts(self.usage.schedule, self._allocation, self.origin)
         return tuple(each for each in found if each.is_alone)
 
     @cached_property
@@ -161,7 +163,7 @@ class MemoryReport:
     @cached_property
     def collectives(self) -> tuple[CollectiveRow, ...]:
         """Returns a row for every collective operation, those that send the most bytes first."""
-        return tuple(row for _, row in find_collectives(self.module, self._allocation, self._origin))
+        return tuple(row for _, row in find_collectives(self.module, self._allocation, self.origin))
 
     @cached_property
     def collective_kinds(self) -> dict[str, tuple[int, int]]:
@@ -175,18 +177,19 @@ class MemoryReport:
     @cached_property
     def advice(self) -> tuple[Advice, ...]:
         """Returns the advice, the largest saving first."""
-        return find_advice(self.module, self.usage, self.moves, self._allocation, self._origin)
+        return find_advice(self.module, self.usage, self.moves, self._allocation, self.origin)
 
     @cached_property
     def costs(self) -> tuple[CostRow, ...]:
-        """Returns a row for every operation that computes or accesses memory; none for StableHLO."""
+        """Returns a row for every operation, the one that accesses the most memory first; none for StableHLO."""
         if self.module.dialect != "hlo":
             return ()
         model = CostModel(self._allocation.held)
-        return tuple(
-            CostRow(each.results[0].name, each.opcode, *model.of_operation(each), trips, *self._origin(each))
+        rows = (
+            CostRow(each.results[0].name, each.opcode, *model.of_operation(each), trips, *self.origin(each))
             for each, trips in self._executed()
         )
+        return tuple(sorted(rows, key=lambda row: -row.total_bytes))
 
     def _executed(self) -> Iterator[tuple[Operation, int | None]]:
         """Yields the operations that compute or access memory, each with its trips."""
@@ -212,6 +215,25 @@ class MemoryReport:
     def _held_in_main_memory(self, shape: ArrayShape) -> int:
         is_elsewhere = shape.layout is not None and shape.layout.memory_space
         return 0 if is_elsewhere else self._allocation.held(shape)
+
+    @cached_property
+    def moved(self) -> dict[str, tuple[int, int]]:
+        """Returns the number and the bytes of relayouts, of copies, and of moves between memories, in all trips."""
+        return moved_totals((row.kind, row.total_bytes) for row in self.relayouts)
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """Returns the totals of tables in words, by the names of the tables."""
+        kinds = ", ".join(
+            f"{count} {kind} {format_bytes(size)}" for kind, (count, size) in self.collective_kinds.items()
+        )
+        total = format_bytes(sum(row.total_bytes for row in self.collectives))
+        cost = f"{format_bytes(self.cost.bytes_accessed)}, {format_count(self.cost.flops)} flops"
+        return {
+            "relayouts": moved_text(self.moved),
+            "collectives": f"collectives: {len(self.collectives)}, {total} sent by a device: {kinds}",
+            "costs": f"most memory accessed, of {cost} in all iterations of loops",
+        }
 
     @cached_property
     def bitcasts(self) -> tuple[BitcastRow, ...]:
@@ -282,12 +304,13 @@ class MemoryReport:
             "collective_kinds": {
                 kind: {"count": count, "bytes_sent": size} for kind, (count, size) in self.collective_kinds.items()
             },
+            "moved": {kind: {"count": count, "bytes": size} for kind, (count, size) in self.moved.items()},
             **{name: [asdict(row) for row in getattr(self, name)] for name in _TABLES},
         }
 
     def _buffer_row(self, buffer: Buffer, is_at_peak: bool) -> BufferRow:
         operation = buffer.value.operation
-        origin = self._origin(operation) if operation is not None else Origin()
+        origin = self.origin(operation) if operation is not None else Origin()
         return BufferRow(
             buffer.value.name,
             operation.opcode if operation is not None else "parameter",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal, Protocol
+from typing import Generic, Literal, Protocol, TypeVar
 
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.targets.known import parse_target, targets_like
@@ -71,6 +70,11 @@ class RelayoutRow:
         """Is true for a move to another layout, false for one to another buffer or memory space."""
         return self.kind not in (COPY, PREFETCH)
 
+    @property
+    def is_prefetch(self) -> bool:
+        """Is true for a move to another memory space, which may overlap with computation."""
+        return self.kind == PREFETCH
+
 
 @dataclass(frozen=True, slots=True)
 class BitcastRow:
@@ -108,6 +112,11 @@ class CostRow:
     source_file: str
     source_line: int
 
+    @property
+    def total_bytes(self) -> int:
+        """Returns the bytes accessed in all trips; an unknown number of trips counts once."""
+        return self.bytes_accessed * (self.trips or 1)
+
 
 @dataclass(frozen=True, slots=True)
 class CollectiveRow:
@@ -136,69 +145,128 @@ class CollectiveRow:
         return ", ".join(f"{count} of {operand}" if count > 1 else operand for operand, count in counts.items())
 
 
-# The name of the main memory of a device, by XLA's name of its compiler.
+@dataclass(frozen=True, slots=True)
+class Waste:
+    """Equal moves or paddings of one line, with the bytes of all; `array` has the name and the layouts of the first."""
+
+    kind: str
+    name: str
+    count: int
+    bytes: int
+    array: str
+    line: str
+    why: str
+    change: str
+
+    @property
+    def title(self) -> str:
+        """Returns the bytes, the kind and the array, and the number of further ones."""
+        more = f" and {self.count - 1} more" if self.count > 1 else ""
+        kind = "of padding" if self.kind == "padding" else f"read and written by a {self.kind}"
+        return f"{format_bytes(self.bytes)} {kind}: {self.array}{more}"
+
+    @property
+    def facts(self) -> Sequence[tuple[str, str]]:
+        """Returns the answers, each with its name."""
+        return ("line", self.line or "the dump names none"), ("why", self.why), ("change", self.change)
+
+
 # The least share of the peak that is worth a row.
 LEAST_SHARE = 0.01
 # From this share of the peak on, padding is the first thing to say.
 _MUCH_PADDING = 0.1
 
 
-@dataclass(frozen=True)
-class Group:
-    """Buffers of one shape, role and origin in the user's program, as one row."""
-
-    rows: tuple[BufferRow, ...]
+class Located(Protocol):
+    """A value with a location in the user's program."""
 
     @property
-    def first(self) -> BufferRow:
-        """Returns one of the buffers; the others differ in their names and lifetimes only."""
-        return self.rows[0]
+    def op_name(self) -> str:
+        """Returns the name of the operation in the program, such as `jit(f)/add`."""
 
-    @cached_property
-    def bytes_held(self) -> int:
-        """Returns the bytes of all buffers of the group."""
-        return sum(row.bytes_held for row in self.rows)
+    @property
+    def source_file(self) -> str:
+        """Returns the file, empty where the dump states none."""
 
-    @cached_property
-    def padding_bytes(self) -> int:
-        """Returns the bytes of padding of all buffers of the group."""
-        return sum(row.padding_bytes for row in self.rows)
+    @property
+    def source_line(self) -> int:
+        """Returns the number of the line."""
+
+
+class Named(Located, Protocol):
+    """A named value with a location in the user's program."""
 
     @property
     def name(self) -> str:
-        """Returns the name of the first buffer and the number of the others: `fusion.22 and 71 more`."""
+        """Returns the name of the instruction."""
+
+
+_Row = TypeVar("_Row", bound=Named)
+
+
+@dataclass(frozen=True)
+class Group(Generic[_Row]):
+    """Rows of one kind and one line of the user's program, as one row, with the bytes of all."""
+
+    rows: tuple[_Row, ...]
+    size: int
+
+    @property
+    def first(self) -> _Row:
+        """Returns one of the rows; the others differ in their names only."""
+        return self.rows[0]
+
+    @property
+    def name(self) -> str:
+        """Returns the name of the first row and the number of the others: `fusion.22 and 71 more`."""
         more = len(self.rows) - 1
         return f"{self.first.name} and {more} more" if more else self.first.name
 
 
-def grouped(rows: Iterable[BufferRow]) -> list[Group]:
-    """Returns the groups of some rows, in the order of their first rows."""
-    found: dict[tuple[str, str, str], list[BufferRow]] = {}
+def grouped(rows: Iterable[_Row], size: Callable[[_Row], int], kind: Callable[[_Row], Hashable]) -> list[Group[_Row]]:
+    """Returns the groups of rows of one kind and one line, the most bytes first."""
+    found: dict[Hashable, list[_Row]] = {}
     for row in rows:
         # One line of a program gives its operations several names, such as those of its gradient.
-        found.setdefault((row.shape, row.role, place(row) or row.op_name), []).append(row)
-    return [Group(tuple(group)) for group in found.values()]
+        found.setdefault((kind(row), place(row) or row.op_name), []).append(row)
+    groups = (Group(tuple(each), sum(map(size, each))) for each in found.values())
+    return sorted(groups, key=lambda group: -group.size)
 
 
-class _Located(Protocol):
-    """A value with a location in the user's program."""
-
-    @property
-    def op_name(self) -> str: ...
-    @property
-    def source_file(self) -> str: ...
-    @property
-    def source_line(self) -> int: ...
+def of_shape(row: BufferRow) -> Hashable:
+    """Returns the kind of a buffer in a group."""
+    return row.shape, row.role
 
 
-def place(row: _Located) -> str:
+def place(row: Located) -> str:
     """Returns `FILE:LINE` in the user's program, empty where the dump does not state it."""
     return f"{row.source_file}:{row.source_line}" if row.source_file else ""
 
 
-def origin_text(row: _Located) -> str:
-    """Returns the op name and `FILE:LINE`, as far as the dump states them."""
-    return f"{row.op_name} {place(row)}".strip()
+def short_place(row: Located) -> str:
+    """Returns `FOLDER/FILE:LINE`, the end of `place`, for columns of tables."""
+    return "/".join(place(row).split("/")[-2:])
+
+
+def origin_text(row: Located) -> str:
+    """Returns `FILE:LINE` and the op name, as far as the dump states them."""
+    return f"{place(row)} {row.op_name}".strip()
+
+
+def moved_totals(moves: Iterable[tuple[str, int]]) -> dict[str, tuple[int, int]]:
+    """Returns the number of moves and their bytes, of (kind, bytes): relayouts, copies and moves between memories."""
+    found = {"relayouts": (0, 0), "copies": (0, 0), "between memories": (0, 0)}
+    for kind, size in moves:
+        name = "copies" if kind == COPY else "between memories" if kind == PREFETCH else "relayouts"
+        found[name] = found[name][0] + 1, found[name][1] + size
+    return found
+
+
+def moved_text(totals: Mapping[str, tuple[int, int]]) -> str:
+    """Returns the totals of moves in words, without kinds that do not occur: `copies: 1, 2 KiB read and written`."""
+    return "; ".join(
+        f"{name}: {count}, {format_bytes(size)} read and written" for name, (count, size) in totals.items() if count
+    )
 
 
 def fit(usage: MemoryUsage, named: str | None) -> str:
@@ -208,36 +276,38 @@ def fit(usage: MemoryUsage, named: str | None) -> str:
     unknown.
     """
     peak = usage.main_memory_peak_bytes
-    needed = f"{format_bytes(peak)} at the peak" + (", a bound: the module has no schedule" if usage.is_bound else "")
+    bound = ", a bound: the module has no schedule" if usage.is_bound else ""
+    needed = f"{format_bytes(peak)} at the peak"
     if named is not None:
         target = parse_target(named)
         room, memory = format_bytes(target.memory_bytes), f"{target.space_name(0)} of {target.name}"
         if peak <= target.memory_bytes:
-            return f"fits into the {memory}, {room}: {needed}"
-        return f"does not fit into the {memory}, {room}: {format_bytes(peak - target.memory_bytes)} too much, {needed}"
+            return f"fits into the {memory}, {room}: {needed} ({peak / target.memory_bytes:.1%} of it){bound}"
+        excess = format_bytes(peak - target.memory_bytes)
+        return f"does not fit into the {memory}, {room}: {excess} too much, {needed}{bound}"
     known = targets_like(usage.target, is_gpu=usage.is_gpu)
     if not known:
         return ""
-    fitting = [each.name for each in known if peak <= each.memory_bytes]
-    others = [each.name for each in known if peak > each.memory_bytes]
+    rooms = [(peak <= each.memory_bytes, f"{each.name} ({format_bytes(each.memory_bytes)})") for each in known]
+    fitting, others = ([name for fits, name in rooms if fits == wanted] for wanted in (True, False))
     sides = (("fits into the", fitting), ("does not fit into the", others))
     memory = known[0].space_name(0)
     said = ", but ".join(f"{verb} {memory} of {', '.join(names)}" for verb, names in sides if names)
-    return f"{said}: {needed}"
+    return f"{said}: {needed}{bound}"
 
 
 def headline(name: str, usage: MemoryUsage, rows: Iterable[BufferRow]) -> str:
     """Returns one sentence about main memory at the peak of a module: the most padding, or else what holds the most."""
     peak = usage.main_memory_peak_bytes
-    at_peak = grouped(rows)
+    at_peak = [*rows]
     if not at_peak or not peak:
         return f"{name or 'the module'} holds no array in main memory"
-    worst = max(at_peak, key=lambda group: group.padding_bytes)
-    if worst.padding_bytes >= _MUCH_PADDING * peak:
-        share = format_share(worst.padding_bytes, peak)
+    worst, *_ = grouped(at_peak, lambda row: row.padding_bytes, of_shape)
+    if worst.size >= _MUCH_PADDING * peak:
+        share = format_share(worst.size, peak)
         return f"{share} at the peak are padding of {_counted(worst)}: {_described(worst)}"
-    largest = max(at_peak, key=lambda group: group.bytes_held)
-    share = format_share(largest.bytes_held, peak)
+    largest, *_ = grouped(at_peak, lambda row: row.bytes_held, of_shape)
+    share = format_share(largest.size, peak)
     return f"{share} at the peak are {_counted(largest)}: {_described(largest)}; padding takes {_padding(usage)}"
 
 
@@ -246,7 +316,7 @@ def _padding(usage: MemoryUsage) -> str:
     return f"{format_bytes(padding)} ({padding / peak:.1%})" if padding else "nothing"
 
 
-def _counted(group: Group) -> str:
+def _counted(group: Group[BufferRow]) -> str:
     """Returns e.g. `one array`, `72 outputs`."""
     count, role = len(group.rows), group.first.role
     if role == "temporary":
@@ -254,7 +324,7 @@ def _counted(group: Group) -> str:
     return f"one {role}" if count == 1 else f"{count} {role}s"
 
 
-def _described(group: Group) -> str:
+def _described(group: Group[BufferRow]) -> str:
     """Returns the name, the type and dimensions without the layout, and the line of the user's program."""
     shape = parse_array_shape(group.first.shape).with_layout(None)
     origin = place(group.first) or group.first.op_name

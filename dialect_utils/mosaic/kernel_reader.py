@@ -32,14 +32,10 @@ def _described_kernel(body: bytes) -> dict[str, Any]:
     # The TPU compiler's own kernels are plain already and carry no version.
     if _VERSION in module.operation.attributes:
         deserialize_kernel(module)
-    text = str(module.operation.get_asm(enable_debug_info=False))
-    return {"text": text, "functions": _functions(ir.Module.parse(text))}
-
-
-def _functions(module: ir.Module) -> list[dict[str, Any]]:
-    """Describes the functions of a module that was parsed from text, so that its locations refer to the text."""
-    describer = _Describer()
-    return [describer.function(view.operation) for view in module.body.operations]
+    text, describer = str(module.operation.get_asm(enable_debug_info=False)), _Describer()
+    # Parsed again, so that locations refer to the text.
+    operations = ir.Module.parse(text).body.operations
+    return {"text": text, "functions": [describer.function(view.operation) for view in operations]}
 
 
 class _Describer:

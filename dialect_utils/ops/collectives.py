@@ -5,7 +5,7 @@ Longer than others: each operation is declared, checked and defined in one file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ from dialect_utils.ops.declaration import (
     flags,
     note,
     op,
+    ops,
     texts,
 )
 from dialect_utils.ops.devices import check_pairs, subgroup_size
@@ -41,6 +42,7 @@ from dialect_utils.ops.inference import (
     check_tokens,
     first_array,
     is_compatible,
+    is_equally_ordered,
     made,
     one_or_tuple,
     second_array,
@@ -130,17 +132,11 @@ def all_to_all(instance: Instance) -> Shape:
     if isinstance(instance.shape, ArrayShape):
         raise ShapeError("all-to-all of one array needs a dimension to split", "opcode")
     for operand in arrays[1:]:
-        first = arrays[0]
-        has_layouts = first.layout is not None and operand.layout is not None
-        if not is_compatible(first, operand) or (has_layouts and _order(first) != _order(operand)):
-            raise ShapeError(f"all-to-all has operands of different shapes: {first} and {operand}", "operands")
+        if not is_equally_ordered(arrays[0], operand):
+            raise ShapeError(f"all-to-all has operands of different shapes: {arrays[0]} and {operand}", "operands")
     if size != len(arrays):
         raise ShapeError(f"all-to-all among {size} devices has {len(arrays)} operands", "operands")
     return TupleShape(tuple(arrays))
-
-
-def _order(shape: ArrayShape) -> tuple[int, ...]:
-    return shape.effective_layout.minor_to_major
 
 
 def collective_reduce(instance: Instance) -> Shape:
@@ -250,11 +246,6 @@ def infed(instance: Instance) -> Shape:
     if len(parts) != len(("data", "token")):
         raise ShapeError(f"infeed gives data and a token, but the shape is {instance.shape}", "shape")
     return TupleShape((parts[0], TokenShape()))
-
-
-def number(instance: Instance) -> Shape:
-    """Returns the number of a device."""
-    return _NUMBER
 
 
 # Constraints
@@ -367,17 +358,11 @@ _PAIRED = (*texts("source_target_pairs", "devices", needed=True), *texts("slice_
 _RESHARDED = partial(of_each_array, name="dimensions")
 
 
-def split_dimension(operation: Operation) -> str:
-    """Returns the dimension that an all-to-all joins where it names none: the one that it splits."""
-    return ",".join(map(str, operation.ints("dimensions") or ()))
-
-
-def group_size(operation: Operation) -> str:
-    """Returns the number of parts of an all-to-all that names none: one for each device of a group."""
-    return str(len((device_lists(operation, "replica_groups") or [[]])[0]))
-
-
-_DEFAULTS = (("concat_dimension", split_dimension), ("split_count", group_size))
+# An all-to-all that names neither joins the dimension that it splits, and makes a part for each device of a group.
+_DEFAULTS: tuple[tuple[str, Callable[[Operation], str]], ...] = (
+    ("concat_dimension", lambda operation: ",".join(map(str, operation.ints("dimensions") or ()))),
+    ("split_count", lambda operation: str(len((device_lists(operation, "replica_groups") or [[]])[0]))),
+)
 _PARTS = tuple(Attribute(name, "number", default=default) for name, default in _DEFAULTS)
 
 OPERATIONS: tuple[Opcode, ...] = (
@@ -492,19 +477,11 @@ OPERATIONS: tuple[Opcode, ...] = (
         define=define_alone,
         factors=_RESHARDED,
     ),
-    op(
-        "partition-id",
+    *ops(
+        "partition-id replica-id",
         0,
         Trait.AMONG_DEVICES | Trait.PURE,
-        result=number,
-        define=define_device,
-        factors="the result is a scalar",
-    ),
-    op(
-        "replica-id",
-        0,
-        Trait.AMONG_DEVICES | Trait.PURE,
-        result=number,
+        result=lambda instance: _NUMBER,
         define=define_device,
         factors="the result is a scalar",
     ),

@@ -237,7 +237,8 @@ class Opcode:
     constrained: tuple[Attribute, ...] = field(init=False, repr=False, compare=False)
     dimension_lists: tuple[Attribute, ...] = field(init=False, repr=False, compare=False)
     _by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
-    _computation_count: int | None = field(init=False, repr=False, compare=False)
+    # The number of computations that it names; None where that differs.
+    computation_count: int | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         attributes = self.attributes
@@ -247,18 +248,13 @@ class Opcode:
         object.__setattr__(self, "_by_name", {attribute.name: attribute for attribute in attributes})
         named = [attribute for attribute in attributes if attribute.names_computations]
         is_fixed = all(attribute.kind == "computation" for attribute in named)
-        object.__setattr__(self, "_computation_count", len(named) if is_fixed else None)
+        object.__setattr__(self, "computation_count", len(named) if is_fixed else None)
 
     @property
     def operand_count(self) -> int | None:
         """Returns the number of operands where it is always the same, else None."""
         least, most = self.operands
         return least if least == most else None
-
-    @property
-    def computation_count(self) -> int | None:
-        """Returns the number of computations that it names, or None where that differs."""
-        return self._computation_count
 
     def attribute(self, name: str) -> Attribute | None:
         """Returns one of its own attributes by HLO's name, or None."""

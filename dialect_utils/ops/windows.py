@@ -294,7 +294,7 @@ def define_reduce_window(domain: Domain[V], operation: Operation, operands: Sequ
     window = reduction_window(operation, len(given))
     sizes = result_array(operation).dimensions
     is_stablehlo = operation.attribute("window_dimensions") is not None
-    kept = [i for i, dimension in enumerate(window) if given[i] != 1 or not _is_one_element(dimension)]
+    kept = [i for i, each in enumerate(window) if (given[i], each.size, each.low, each.high) != (1, 1, 0, 0)]
     if len(kept) == len(window):
         written = Windows(operation, window, sizes, is_stablehlo)
         return domain.reduce_window(written, only_function(operation), arrays, initial)
@@ -302,11 +302,6 @@ def define_reduce_window(domain: Domain[V], operation: Operation, operands: Sequ
     windows = Windows(operation, tuple(window[i] for i in kept), tuple(sizes[i] for i in kept), is_stablehlo)
     found = domain.reduce_window(windows, only_function(operation), flat, initial)
     return [reshaped(domain, each, sizes) for each in found]
-
-
-def _is_one_element(dimension: WindowDimension) -> bool:
-    """Is true for a window that reads the one element of a dimension of size 1, once."""
-    return dimension.size == 1 and dimension.low == dimension.high == 0
 
 
 def define_select_and_scatter(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dialect_utils.ir import Builder, NewScalar, Operation, Padding, Value, array_shape
+from dialect_utils.ir import Builder, NewScalar, Operation, Padding, Value
 from dialect_utils.ir.assignments import assign
 from dialect_utils.layout import ArrayShape, ElementType, Pad, Shape, Slice, Step, Transpose, TupleShape
 from dialect_utils.stablehlo.annotations import annotate_operation
@@ -35,41 +35,27 @@ class StableHloBuilder(Builder):
         self._module = module
         self._point = point
 
-    def apply(
-        self,
-        step: Step,
-        value: Value,
-        *,
-        name: str,
-        like: Value,
-        padding: Value | None = None,
-    ) -> StableHloValue:
-        """Makes the operation of one data-movement step.
-
-        Raises ValueError for a step of other dimensions, for dynamic dimensions, and for a pad without padding.
-        """
-        shape = value.shape
-        if not isinstance(shape, ArrayShape) or not shape.is_static:
-            raise ValueError(f"{step} needs an array of fixed dimensions, found {shape}")
-        result = ArrayShape(*step.result(*shape.type_and_dimensions))
-        operands = [value]
-        if step.adds_elements:
-            if padding is None:
-                raise ValueError(f"{step} needs a padding value")
-            operands.append(padding)
-        opcode = f"stablehlo.{step.opcode.replace('-', '_')}"
-        return self._create(opcode, operands, result, _attributes(step), name=name, like=like)
-
     def apply_plan(
         self, plan: Plan, value: Value, names: Sequence[str], *, like: Value, paddings: Sequence[Padding]
     ) -> Sequence[StableHloValue]:
-        made: list[StableHloValue] = []
+        """Makes the operations of a plan.
+
+        Raises ValueError for a plan of other dimensions, for dynamic dimensions, and for a pad without padding.
+        """
+        shape, made = value.shape, list[StableHloValue]()
         for step, name, padding in zip(plan.steps, names, paddings, strict=True):
-            before = made[-1] if made else value
+            if not isinstance(shape, ArrayShape) or not shape.is_static:
+                raise ValueError(f"{step} needs an array of fixed dimensions, found {shape}")
+            operands: list[Value] = [*made[-1:]] or [value]
             if isinstance(padding, NewScalar):
-                kind = array_shape(before).element_type
-                padding = self.constant(kind, padding.bits, name=padding.name, like=like)
-            made.append(self.apply(step, before, name=name, like=like, padding=padding))
+                operands.append(self.constant(shape.element_type, padding.bits, name=padding.name, like=like))
+            elif padding is not None:
+                operands.append(padding)
+            elif step.adds_elements:
+                raise ValueError(f"{step} needs a padding value")
+            shape = ArrayShape(*step.result(*shape.type_and_dimensions))
+            opcode = f"stablehlo.{step.opcode.replace('-', '_')}"
+            made.append(self._create(opcode, operands, shape, _attributes(step), name=name, like=like))
         return made
 
     def constant(self, element_type: ElementType, bits: int, *, name: str, like: Value) -> StableHloValue:
@@ -193,15 +179,15 @@ class StableHloBuilder(Builder):
             opcode,
             results=[type_of_shape(shape, self._context)],
             operands=[as_value(operand).mlir for operand in operands],
-            attributes={key: self._attribute(value) for key, value in attributes.items()},
+            attributes={
+                key: each if isinstance(each, ir.Attribute) else ir.DenseI64ArrayAttr.get(list(each), self._context)
+                for key, each in attributes.items()
+            },
             loc=ir.Location.unknown(self._context),
             ip=self._point,
         )
         annotate_operation(made.operation, [shape])
         return self._adopt(made.operation, name, as_value(like))[0]
-
-    def _attribute(self, value: ir.Attribute | Sequence[int]) -> ir.Attribute:
-        return value if isinstance(value, ir.Attribute) else ir.DenseI64ArrayAttr.get(list(value), self._context)
 
     def _adopt(
         self, made: ir.Operation, name: str, like: StableHloValue | StableHloOperation

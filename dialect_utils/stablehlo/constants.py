@@ -39,20 +39,16 @@ def literal(element_type: ElementType, bits: int) -> str:
     return str(bits - (1 << element_type.bits) if is_negative else bits)
 
 
-def constant_text(operation: ir.Operation) -> str:
-    """Returns the elements and the type of a constant as MLIR prints them."""
-    return _printed_value(operation, None)
-
-
 def splat_literal(operation: ir.Operation) -> str | None:
     """Returns the literal that all elements of a constant have, or None where they differ."""
-    found = _SPLAT.match(_printed_value(operation, _ELIDE))
+    found = _SPLAT.match(constant_text(operation, _ELIDE))
     parts = re.findall(r"\([^)]*\)|[^,\s]+", found[1]) if found else []
     literals = {part.replace(" ", "") for part in parts}
     return literals.pop() if len(literals) == 1 else None
 
 
-def _printed_value(operation: ir.Operation, limit: int | None) -> str:
+def constant_text(operation: ir.Operation, limit: int | None = None) -> str:
+    """Returns the elements, at most as many as `limit`, and the type of a constant as MLIR prints them."""
     text = str(operation.get_asm(print_generic_op_form=True, use_local_scope=True, large_elements_limit=limit))
     found = _VALUE.search(text)
     return found[1] if found else ""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
-from dialect_utils.ir import Operation, Value
+from dialect_utils.ir import Part
 from dialect_utils.ir.control_flow import remove_uncalled
+from dialect_utils.stablehlo.annotations import text_of
 from dialect_utils.stablehlo.bindings import ir
 from dialect_utils.stablehlo.function import FUNCTION, as_value
 from dialect_utils.stablehlo.interface import ENTRY_NAME
@@ -16,31 +16,16 @@ from dialect_utils.stablehlo.origins import copy_operations
 from dialect_utils.stablehlo.parse import parse_module
 
 
-class Operations(Protocol):
-    """Operations in their order, the values that they need from outside, and the values to return."""
-
-    @property
-    def operations(self) -> Sequence[Operation]:
-        """Returns the operations."""
-
-    @property
-    def inputs(self) -> Sequence[Value]:
-        """Returns the values that become arguments."""
-
-    @property
-    def results(self) -> Sequence[Value]:
-        """Returns the values that main returns."""
-
-
-def extract_operations(module: StableHloModule, part: Operations) -> StableHloModule:
+def extract_operations(module: StableHloModule, part: Part) -> StableHloModule:
     """Returns a module whose main has the inputs as arguments and copies of the operations; layouts stay.
 
     Functions that main calls stay, others are removed. Raises DiagnosticError where MLIR rejects the result.
     """
     root = module.root.clone().operation
     main = _main(module, part)
-    for function in [each.operation for each in root.regions[0].blocks[0].operations if _is_main(each.operation)]:
-        function.erase()
+    for each in [view.operation for view in root.regions[0].blocks[0].operations]:
+        if each.name == FUNCTION and text_of(each, "sym_name") == ENTRY_NAME:
+            each.erase()
     root.regions[0].blocks[0].append(main)
     text = str(root.get_asm(enable_debug_info=module.has_locations))
     made = parse_module(text, "<extracted>")
@@ -51,11 +36,7 @@ def extract_operations(module: StableHloModule, part: Operations) -> StableHloMo
     return made
 
 
-def _is_main(operation: ir.Operation) -> bool:
-    return operation.name == FUNCTION and ir.StringAttr(operation.attributes["sym_name"]).value == ENTRY_NAME
-
-
-def _main(module: StableHloModule, part: Operations) -> ir.Operation:
+def _main(module: StableHloModule, part: Part) -> ir.Operation:
     """Returns a function with copies of the operations."""
     inputs, results = ([as_value(value).mlir for value in values] for values in (part.inputs, part.results))
     types = [value.type for value in inputs], [value.type for value in results]

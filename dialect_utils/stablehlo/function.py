@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from dialect_utils.stablehlo.operation import StableHloOperation
 
 FUNCTION, _RETURN = "func.func", "func.return"
-
-
-def is_terminator(operation: ir.Operation) -> bool:
-    """Is true for the operation that yields the results of a function or region."""
-    return operation.name.endswith((".return", ".yield"))
+# The operations that yield the results of a function or region end with these.
+_TERMINATORS = (".return", ".yield")
 
 
 class StableHloValue(Guarded, Value):
@@ -94,7 +91,7 @@ class StableHloValue(Guarded, Value):
         """Returns the operations that use the value, in nested regions too, oldest use first."""
         module = self.owner.module
         owners = [use.owner.operation for use in self.mlir.uses]
-        found = (module.operation(owner) for owner in reversed(owners) if not is_terminator(owner))
+        found = (module.operation(owner) for owner in reversed(owners) if not owner.name.endswith(_TERMINATORS))
         return tuple(dict.fromkeys(found))
 
     def replace_uses(self, new: Value, *, keep: Sequence[Operation] = ()) -> None:

@@ -255,7 +255,8 @@ class Interface:
         if not isinstance(natural, ArrayShape) or len(orders) != len(types):
             return None
         mine = _elements(tiles[index]) if len(tiles) == len(types) else []
-        layout = Layout(_integers(orders[index]), tuple(Tile(_integers(tile)) for tile in mine))
+        order, *tiled = (integer_list(each) or () for each in (orders[index], *mine))
+        layout = Layout(order, tuple(map(Tile, tiled)))
         return natural.with_layout(None if layout.is_default else layout)
 
     def _annotate_all(self, kind: str, shapes: Sequence[Shape]) -> None:
@@ -291,7 +292,3 @@ def _annotated_shape(entry: ir.Attribute, natural: Shape) -> Shape | None:
 
 def _elements(attribute: ir.Attribute | None) -> list[ir.Attribute]:
     return [attribute[i] for i in range(len(attribute))] if isinstance(attribute, ir.ArrayAttr) else []
-
-
-def _integers(attribute: ir.Attribute) -> tuple[int, ...]:
-    return integer_list(attribute) or ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -249,15 +250,13 @@ class StableHloOperation(Guarded, Operation):
     def attributes(self) -> Mapping[str, str]:
         """Returns all attributes as MLIR prints them, by StableHLO's names, and the numbers of blocks that follow."""
         found = ((name, self.attribute(name)) for name in self.attribute_names)
-        texts = {name: self._whole_text() if text is None else text for name, text in found}
+        # The print of the operation shows attributes without a Python form.
+        whole = functools.partial(self.mlir.get_asm, print_generic_op_form=True, use_local_scope=True)
+        texts = {name: str(whole()) if text is None else text for name, text in found}
         if len(self.mlir.successors):
             blocks = list(self.mlir.block.region.blocks)
             texts["successors"] = str([blocks.index(each) for each in self.mlir.successors])
         return MappingProxyType(texts)
-
-    def _whole_text(self) -> str:
-        """Returns the print of the operation, which shows attributes without a Python form."""
-        return str(self.mlir.get_asm(print_generic_op_form=True, use_local_scope=True))
 
     @property
     def frontend_attributes(self) -> Mapping[str, str]:

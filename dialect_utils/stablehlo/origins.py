@@ -233,8 +233,5 @@ def _moved(diagnostic: Diagnostic, source: Source, near: Location | None) -> Loc
     if inner is None or near is None or inner.source is source:
         return inner if inner is not None and inner.source is source else near
     start = source.text.find(f'"{inner.source.text}"', near.span.start)
-    return near if start < 0 else Location(source, _within(inner.span, start + 1))
-
-
-def _within(span: Span, start: int) -> Span:
-    return Span(start + span.start, start + max(span.end, span.start + 1))
+    span = Span(inner.span.start, max(inner.span.end, inner.span.start + 1))
+    return near if start < 0 else Location(source, span.shifted(start + 1))

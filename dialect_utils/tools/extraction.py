@@ -6,7 +6,6 @@ A part is chosen around an operation of one function, with the values that enter
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from dialect_utils.hlo import Computation, HloModule, Instruction, parse_module
@@ -14,7 +13,7 @@ from dialect_utils.hlo.graph import CONTROL
 from dialect_utils.hlo.module import callees_first
 from dialect_utils.hlo.text.attributes import names_in
 from dialect_utils.hlo.text.printing import format_operands, with_sigil
-from dialect_utils.ir import Function, Module, Operation, Value
+from dialect_utils.ir import Function, Module, Operation, Part, Value
 from dialect_utils.layout import TupleShape
 from dialect_utils.ops import DONE, UPDATE, split_asynchronous
 from dialect_utils.text import Diagnostic, DiagnosticError, all_nearest
@@ -25,16 +24,6 @@ if TYPE_CHECKING:
 
 # The most locations of a name, and the most names similar to an unknown name, that an error lists.
 _LISTED = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Operations of one function in their order, the values that they need from outside, and the values they give."""
-
-    function: Function
-    operations: tuple[Operation, ...]
-    inputs: tuple[Value, ...]
-    results: tuple[Value, ...]
 
 
 def find_function(module: Module, name: str) -> Function:
@@ -280,7 +269,7 @@ def _extract_instructions(module: HloModule, part: Part) -> HloModule:
     texts = [head, *(each.text().strip() for each in called), _entry_text(computation, items, inputs, results)]
     made = parse_module("\n\n".join(texts), "<extracted>")
     if module.entry_computation_layout is not None:
-        made.set_entry_computation_layout([each.shape for each in made.entry.parameters], made.entry.root.shape)
+        made.set_entry_layout([each.shape for each in made.entry.parameters], [made.entry.root.shape])
     return made
 
 

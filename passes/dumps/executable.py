@@ -50,6 +50,22 @@ def is_optimized_dump(module: Module) -> bool:
     return "custom-call" in opcodes and any(map(_is_kernel, operations))
 
 
+def as_program(module: Module) -> Module:
+    """Returns the StableHLO of a program, which compilers take; raises DiagnosticError for a compiled one."""
+    # A local import, because most modules are not compiled again.
+    from dialect_utils.tools.conversion import check_known, in_dialect_of
+
+    check_known(module)
+    try:
+        if module.dialect != "hlo" or module.attributes.get("is_scheduled") != "true":
+            return in_dialect_of("stablehlo", module)
+    except DiagnosticError:
+        if not is_optimized_dump(module):
+            raise
+    message = f"{module.name} is compiled already, and a target is what a program is compiled for"
+    raise DiagnosticError(Diagnostic(message, hint="relayout report FILE reads what a compiler wrote"))
+
+
 def _is_kernel(operation: Operation) -> bool:
     """Is true for a call that a compiler of TPUs or GPUs writes between passes, too: no engine has it."""
     # Local imports, because most modules have no kernel.

@@ -271,7 +271,7 @@ def drop_entry_tokens(module: HloModule) -> None:
     if layout is not None:
         parameters, result = layout
         assert isinstance(result, TupleShape)  # the root is a tuple
-        module.set_entry_computation_layout(_without_tokens(parameters), TupleShape(_without_tokens(result.elements)))
+        module.set_entry_layout(_without_tokens(parameters), [TupleShape(_without_tokens(result.elements))])
 
 
 def _without_tokens(shapes: tuple[Shape, ...]) -> tuple[Shape, ...]:

@@ -83,7 +83,7 @@ def replace_transfers(module: HloModule, report: Report) -> None:
         if module.entry.root is not root:
             result = TupleShape((*_without_tokens(result), *(value.shape for _, _, value in sent)))
         added = module.entry.parameters[count:]
-        module.set_entry_computation_layout((*parameters, *(each.shape for each in added)), result)
+        module.set_entry_layout((*parameters, *(each.shape for each in added)), [result])
 
 
 def transfers(module: HloModule) -> list[Instruction]:

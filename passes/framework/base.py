@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-# What a compiler needs of a module that it hands over in the middle of its work, and what a pass may declare to keep.
+# The facts of a module in the middle of a compilation that the compiler needs, and that a pass may declare to keep.
 Fact = Literal["schedule", "memory-spaces", "aliases", "control-dependencies", "attributes"]
 COMPILER_FACTS: tuple[Fact, ...] = get_args(Fact)
 P = ParamSpec("P")

@@ -123,20 +123,12 @@ def _finder(opcode: str) -> Callable[[Operation], Iterable[Edge]]:
     return (lambda operation: ()) if opcode.endswith(_FIXED_ENDINGS) else _joined_edges
 
 
-def _has_arrays(operation: Operation) -> bool:
-    results = operation.results
-    if len(results) != 1 or not operation.operands:
-        return False
-    for value in (*results, *operation.operands):
-        shape = value.shape
-        if not isinstance(shape, ArrayShape) or shape.dynamic:
-            return False
-    return True
-
-
 def _array_edges(operation: Operation) -> Iterator[Edge]:
     """Yields the edges of an op whose operands and result are static arrays."""
-    if not _has_arrays(operation):
+    if len(operation.results) != 1 or not operation.operands:
+        return
+    shapes = [value.shape for value in (*operation.results, *operation.operands)]
+    if not all(isinstance(shape, ArrayShape) and shape.is_static for shape in shapes):
         return
     result = Node(operation.results[0], 0)
     operand = Node(operation.operands[0], 0)

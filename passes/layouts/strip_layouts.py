@@ -40,8 +40,14 @@ def strip_layouts(module: Module, report: Report, *, keep: Keep = "nothing") -> 
     if needed:
         raise DiagnosticError(needed)
 
+    def stripped_array(array: ArrayShape) -> ArrayShape:
+        if array.layout is None or keep == "nothing":
+            return array.without_layout
+        space = array.layout.memory_space if keep == "memory-space" else 0
+        return array.with_layout(Layout(array.layout.minor_to_major, memory_space=space))
+
     def stripped(shape: Shape) -> Shape:
-        return shape.map_arrays(lambda array: _stripped_array(array, keep))
+        return shape.map_arrays(stripped_array)
 
     parameters, results = module.entry_layout
     for value in module.values():
@@ -75,11 +81,3 @@ def _prescribes_layouts(operation: Operation) -> bool:
     if operation.callee in CALLS_OF_BYTES or operation.attribute("operand_layout_constraints") is not None:
         return True
     return operation.ints("operand_layouts") is not None
-
-
-def _stripped_array(shape: ArrayShape, keep: Keep) -> ArrayShape:
-    layout = shape.layout
-    if layout is None or keep == "nothing":
-        return shape.without_layout
-    memory_space = layout.memory_space if keep == "memory-space" else 0
-    return shape.with_layout(Layout(layout.minor_to_major, memory_space=memory_space))

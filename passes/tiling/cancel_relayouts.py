@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from dialect_utils.ir import Function, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import (
     Chain,
@@ -18,7 +16,7 @@ from dialect_utils.ir.chains import (
     step_of,
 )
 from dialect_utils.layout.moves.normal_form import normal_form
-from dialect_utils.layout.moves.plan import PaddingValue, Plan
+from dialect_utils.layout.moves.plan import Plan
 from passes.framework.base import COMPILER_FACTS, Report, keeping, module_pass
 
 # A chain is shortened within windows of this many ops, which overlap.
@@ -96,19 +94,14 @@ def _shorten(module: Module, value: Value) -> None:
     best: tuple[int, Chain, Plan] | None = None
     for start in range(len(whole.operations) - 1, -1, -1):
         chain = Chain(whole.operations[start].operands[0], whole.operations[start:])
-        form = normal_form(chain.plan(_padding_in(chain)))
+        # A slice may drop padding, which then has any value.
+        has_slice = any(step_of(operation).drops_elements for operation in chain.operations[:-1])
+        form = normal_form(chain.plan(padding_unless_unread if has_slice else padding_of))
         gain = _dying(chain) - len(form.steps)
         if gain > (best[0] if best else 0) and _keeps_memory_space(chain, form):
             best = gain, chain, form
     if best is not None:
         _replace(module, best[1], best[2])
-
-
-def _padding_in(chain: Chain) -> Callable[[Operation], PaddingValue]:
-    """Returns the function that identifies padding values; after a slice it treats unread padding as undefined."""
-    if not any(step_of(operation).drops_elements for operation in chain.operations[:-1]):
-        return padding_of
-    return padding_unless_unread
 
 
 def _dying(chain: Chain) -> int:

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from dialect_utils.history.flat import FlatGraph, opcode_of
-from dialect_utils.history.moved import Moved, Side, consumers, describe, find_moved, producer
-from dialect_utils.history.removal import Removal, removal
-from dialect_utils.history.tracing import History, Introduced
+from dialect_utils.history.moved import Moved, describe, find_moved
+from dialect_utils.history.tracing import History
 from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module, Value
-from dialect_utils.layout.targets.known import laid_out
 from dialect_utils.memory import MemoryUsage, measure_memory
-from dialect_utils.memory.advice import known_remedy
-from dialect_utils.memory.allocation import Allocation, guess_compiler, padded_dimensions
-from dialect_utils.memory.relayouts import Origin
-from dialect_utils.text import Diagnostic, DiagnosticError, all_nearest, format_bytes
+from dialect_utils.memory.allocation import guess_compiler
+from dialect_utils.text import Diagnostic, DiagnosticError, all_nearest
 from relayout.causes.collectives import explain_collectives
-from relayout.causes.result import SHOWN, Cause, Change, End, Why, causes_section, pass_between
+from relayout.reporting.causes import SHOWN, Why as Why, causes_section
+from relayout.reporting.explainer import Explainer
 from relayout.validation.compilation import dump_module
 from relayout.validation.steps import find_programs
 
 # The most names that are listed as similar to an unknown name.
 _LISTED = 3
-_NOT_MOVED = ("padded array", "instruction")
-_SAME_LAYOUT = ("copy", "memory space")
 
 
 def section_about(program: str, modules: Sequence[Input]) -> str:
@@ -100,84 +94,3 @@ def _values(graph: FlatGraph) -> list[Value]:
 def _started(graph: FlatGraph, node: Value) -> Value:
     """Returns the copy-start of a copy-done, other nodes unchanged."""
     return graph.operands(node)[0] if opcode_of(node) == "copy-done" else node
-
-
-@dataclass(frozen=True, slots=True)
-class Explainer:
-    """The facts about one program: its modules, the final one, buffer sizes, the begin of arrays, and its compiler."""
-
-    modules: Sequence[Input]
-    final: FlatGraph
-    allocation: Allocation
-    introduced: dict[Value, Introduced]
-    compiler: str | None
-
-    def cause(self, moved: Moved) -> Cause:
-        """Returns the cause of one array."""
-        found = self.introduced[moved.node]
-        is_moved = moved.kind not in _NOT_MOVED
-        sides = [producer(found), *consumers(found, moved.result)] if is_moved else []
-        # Layouts of a transpose mean something in the final program only.
-        at = found if opcode_of(found.node) == "copy" else Introduced(found.number, self.final, moved.node)
-        change = removal(at, self.compiler) if is_moved else None
-        place, of = self._place(moved, found, [*sides[1:], *sides[:1]])
-        return Cause(
-            name=moved.node.name,
-            kind=moved.kind,
-            opcode=opcode_of(moved.node),
-            fusion=moved.fusion,
-            source="" if moved.source is None else str(moved.source),
-            result=str(moved.result),
-            bytes_moved=moved.bytes_moved,
-            trips=moved.trips,
-            padding_bytes=moved.padding_bytes,
-            padding="; ".join(map(str, padded_dimensions(moved.result))),
-            introduced_by=pass_between(self.modules, found.before and found.before[0], found.number),
-            introduced_as=found.node.name,
-            in_place_of="" if found.replaced is None else f"{found.replaced.name} ({opcode_of(found.replaced)})",
-            made_by=End.of(sides[0]) if sides else None,
-            read_by=tuple(map(End.of, sides[1:])),
-            changes_layout=is_moved and moved.kind not in _SAME_LAYOUT,
-            **place._asdict(),
-            source_of=of,
-            change=None if change is None else self._change(change),
-            advice=self._remedy(moved) if change is None else self._advice(change),
-        )
-
-    def _remedy(self, moved: Moved) -> str:
-        """Returns another way to write the operation that asks for a padded array, empty where none is known."""
-        padded = padded_dimensions(moved.result)
-        if moved.kind != "padded array" or not padded:
-            return ""
-        return known_remedy(moved.node, padded[0], self.final.origin) or ""
-
-    def _change(self, change: Removal) -> Change:
-        now = then = self.allocation.held(change.shape)
-        target = self.allocation.target
-        if target is not None and change.shape.layout is not None and change.major_to_minor:
-            order = change.major_to_minor[::-1]
-            then = self.allocation.held(laid_out(change.shape, order, target))
-        return Change(change.action, change.number, change.major_to_minor, now, then)
-
-    def _advice(self, change: Removal) -> str:
-        found = self._change(change)
-        if found.bytes_then <= found.bytes_now:
-            return str(change)
-        sizes = f"{format_bytes(found.bytes_then)} in place of {format_bytes(found.bytes_now)}"
-        return f"{change}; it then takes {sizes}"
-
-    def _place(self, moved: Moved, found: Introduced, sides: Sequence[Side]) -> tuple[Origin, str]:
-        """Returns the line of Python of an array, and the instruction that has it where the array has none."""
-        graph, earlier = found.graph, found.graph if found.before is None else found.before[1]
-        nodes = [(moved.node, "", self.final), (found.node, "", graph), (found.replaced, "", earlier)]
-        nodes += [(each.node, each.name, graph) for each in sides]
-        best = Origin(), ""
-        for node, name, its_graph in nodes:
-            if node is None or node.operation is None:
-                continue
-            place = its_graph.origin(node.operation)
-            if place.source_file:
-                return place, name
-            if place.op_name and not best[0].op_name:
-                best = place, name
-        return best

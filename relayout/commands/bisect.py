@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input
-from passes.framework.pipeline import SUFFIX, verify
+from passes.framework.pipeline import verify
 from relayout import __version__
 from relayout.batch.unit import Unit, Work
 from relayout.bisection.gathering import Bisection, Rows
@@ -21,7 +19,7 @@ from relayout.command import BatchOptions, CiOptions, Command, InputOptions, Lim
 from relayout.comparison import inputs_for
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import argument, count, excludes, flag, group, option, usage_error
-from relayout.output import write_output
+from relayout.output import check_uncompressed, output_files, output_name, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 
 if TYPE_CHECKING:
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
 _UNKNOWN = 3
 _EXIT_CODES = {"nowhere": DONE, "unknown": _UNKNOWN}
 _TRIALS = 60
+_text_name = partial(output_name, emit="text")
 # A reduction tries many modules.
 _LEAST_SECONDS = 120.0
 
@@ -77,7 +76,9 @@ exit codes:
         inputs = self.selection.find(files_or_input(self.files), console)
         if self.inputs is not None and len(inputs) > 1:
             raise usage_error(f"--inputs are those of one FILE, not of {len(inputs)}")
-        return [Unit((each,), seconds=self._seconds(each)) for each in inputs]
+        output = self.output
+        files = {} if output is None else output_files(inputs, output, _text_name, lambda: check_uncompressed(output))
+        return [Unit((each,), files.get(each.path), self._seconds(each)) for each in inputs]
 
     @property
     def disabled(self) -> tuple[str, ...]:
@@ -123,7 +124,7 @@ class _Runner:
         def run() -> int:
             modules.append(read.with_constants().module())
             verify(modules[0])
-            codes.append(self._run(read, modules[0]))
+            codes.append(self._run(unit, modules[0]))
             return codes[0]
 
         status = self.console.attempt(run, lambda reason: print(self.command.lost(unit, reason), end="", flush=True))
@@ -131,7 +132,8 @@ class _Runner:
             return codes[0]
         return _UNKNOWN if modules else status
 
-    def _run(self, read: Input, module: Module) -> int:
+    def _run(self, unit: Unit, module: Module) -> int:
+        [read] = unit.inputs
         # Imported here: one loads jaxlib, the other parses mail headers.
         from importlib.metadata import version
 
@@ -148,18 +150,15 @@ class _Runner:
             file=read.path,
             operation=operation_of(small, found.output),
             operations=sum(1 for _ in small.operations()),
-            reduced=self._write(read, small, found),
+            reduced=self._write(unit.target, small, found),
             versions={"jaxlib": version("jaxlib"), "relayout": __version__},
         )
         print_json(found.as_json())
         return _EXIT_CODES.get(found.place, FAILED)
 
-    def _write(self, read: Input, small: Module, found: Bisection) -> str | None:
+    def _write(self, target: str | None, small: Module, found: Bisection) -> str | None:
         """Writes the smaller module where -o names a file or a directory; returns its name."""
-        if found.cause is None or not self.command.output:
+        if found.cause is None or target is None:
             return None
-        path = self.command.output
-        if self.command.has_several:
-            path = os.path.join(path, f"{PurePath(read.name).stem}.{SUFFIX[small.dialect]}")
-        write_output(path, encode(small.text()))
-        return path
+        write_output(target, encode(small.text()))
+        return target

@@ -22,7 +22,7 @@ from relayout.batch.unit import Unit
 from relayout.command import Command, InputOptions
 from relayout.console import DONE, Console, is_coloured, print_json
 from relayout.options import argument, choice, excludes, flag, group, needs, option, parsed, usage_error
-from relayout.output import STANDARD_OUTPUT, write_output
+from relayout.output import STANDARD_OUTPUT, is_directory, write_output
 from relayout.shapes import named_arguments, print_each, read_typed_shape
 
 if TYPE_CHECKING:
@@ -129,6 +129,8 @@ class Explain(Command):
         """Raises UsageError for options that exclude each other."""
         if self.picture is None and self._ending in _IMAGES:
             raise usage_error(f"a drawing is not written as .{self._ending}", "write .svg or .png")
+        if self.output is not None and is_directory(self.output):
+            raise usage_error(f"-o {self.output} is a directory, and a shape names no file in it", "-o tiles.svg")
         if self.target is not None:
             parsed(parse_target, self.target)
         if self.json and (self._format or self.output):

@@ -13,7 +13,7 @@ from passes.framework.pipeline import verify
 from relayout.command import EachModule, LimitOptions
 from relayout.console import DONE, Console, print_json
 from relayout.options import argument, count, flag, group, natural, option, usage_error
-from relayout.output import STANDARD_OUTPUT, check_uncompressed, write_output
+from relayout.output import STANDARD_OUTPUT, check_uncompressed, output_files, output_name, write_output
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class Extract(EachModule):
     up_to: bool = flag("with all operations that VALUE needs")
     before: int | None = option("N", "with the operations up to N steps before VALUE", natural)
     around: int | None = option("N", "with the operations up to N steps before and after VALUE", count)
-    output: str | None = option("OUT", "write the text here", str, "-o", "--output")
+    output: str | None = option("OUT", "write the text here, a file or DIR/", str, "-o", "--output")
     limits: LimitOptions = group(LimitOptions, timeout="for FILE (default 9, more for a large one)")
 
     def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
@@ -41,8 +41,8 @@ class Extract(EachModule):
             raise usage_error(f"{self.files[0]} has {len(inputs)} modules, and VALUE is in one", hint)
         if self.output is None or self.output == STANDARD_OUTPUT:
             return {}
-        check_uncompressed(self.output)
-        return {inputs[0].path: self.output}
+        output = self.output
+        return output_files(inputs, output, lambda name: output_name(name, "text"), lambda: check_uncompressed(output))
 
     def _check(self) -> None:
         if self.value is None and self.computation is None:

@@ -26,7 +26,7 @@ from relayout.command import Command, LimitOptions, function_option
 from relayout.console import DONE, Console, print_json
 from relayout.findings import Crash, Find, Finder, is_kept, reduce_finding
 from relayout.options import argument, choice, count, excludes, group, needs, option, usage_error
-from relayout.output import write_output
+from relayout.output import is_directory, write_output
 from relayout.pipelines import PipelineOptions, needs_passes
 from relayout.reduction import DEFAULT_TRIALS, Reduction
 from relayout.supervisor.host import CANDIDATES, current
@@ -45,7 +45,7 @@ _NAME = "reduced"
 
 def _prefix(output: str) -> str:
     """Returns the begin of the files' names: of `red.hlo` it is `red`, of a directory `DIR/reduced`."""
-    if output.endswith(os.sep) or os.path.isdir(output):
+    if is_directory(output):
         return os.path.join(output, _NAME)
     stem, ending = os.path.splitext(output)
     return stem if ending in [f".{each}" for each in SUFFIX.values()] else output

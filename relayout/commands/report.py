@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import encode
@@ -33,7 +33,7 @@ from relayout.options import (
     repeated,
     usage_error,
 )
-from relayout.output import STANDARD_OUTPUT, check_unique, write_output
+from relayout.output import STANDARD_OUTPUT, check_unique, is_directory, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 from relayout.reporting.export import FORMATS
 from relayout.reporting.gate import CONTRACTS, figures_row, parse_condition
@@ -79,7 +79,7 @@ class Report(Command):
         'exit code 1 where it holds: "peak > 1.02 * old", "copies > old", "all-gather bytes > 0" (may be repeated)',
     )
     target: str | None = option(
-        "TARGET", "compile StableHLO for it: tpu-v5e, gpu-h100, cpu; gives arrays of HLO without a layout this target's"
+        "TARGET", "compile a program for it: tpu-v5e, gpu-h100, cpu; of a compiled one, the chip that it is for"
     )
     trial: bool = flag("compile StableHLO with the advised entry layouts", "--try")
     width: int | None = option("N", "columns of the page (default: the terminal's)", count)
@@ -109,7 +109,7 @@ class Report(Command):
         output = self.written
         if output is None or self.against is not None:
             return {}
-        if not _is_directory(output) and PurePath(output).suffix != _PAGE:
+        if not is_directory(output) and PurePath(output).suffix != _PAGE:
             return {}
         found = {}
         for folder in filter(os.path.isdir, self.files):
@@ -124,7 +124,7 @@ class Report(Command):
         if self.batch.results is not None:
             return ""
         if self.written is not None:
-            return _WRITTEN if _is_directory(self.written) else ""
+            return _WRITTEN if is_directory(self.written) else ""
         is_printed = self.against is None and not self.trial and not self.json
         has_several = sum(bool(each.within) for each in inputs) > 1
         if self.all and not (is_printed and has_several):
@@ -168,7 +168,7 @@ class Report(Command):
         output = self.written
         if output is None:
             return [None] * len(inputs)
-        if not _is_directory(output):
+        if not is_directory(output):
             if len(inputs) > 1:
                 raise usage_error(
                     f"-o {output} is one file for {len(inputs)} modules", "-o DIR/ writes a page for each"
@@ -207,11 +207,11 @@ class Report(Command):
     def _check_output(self, output: str) -> None:
         """Raises UsageError for an output file or directory that cannot hold the reports."""
         found = given(self)
-        if not _is_directory(output) and PurePath(output).suffix not in FORMATS:
+        if not is_directory(output) and PurePath(output).suffix not in FORMATS:
             raise usage_error(f"{output} has no known ending", f"one of {', '.join(FORMATS)}")
-        if len(self.files) > 1 and not _is_directory(output):
+        if len(self.files) > 1 and not is_directory(output):
             raise usage_error("-o writes the report of one FILE", "-o DIR/ writes a page for each")
-        if not _is_directory(output) and PurePath(output).suffix not in _COMPARED:
+        if not is_directory(output) and PurePath(output).suffix not in _COMPARED:
             reject(found, ("against",), f"with -o {output}", f"a comparison is {' or '.join(_COMPARED)}")
         reject(found, ("all",), "with -o: -o DIR/ writes a page for each module")
         if self.json:
@@ -225,7 +225,8 @@ class Report(Command):
         if self.trial:
             return self._try(new, heading, console)
         # Imported here: it reads modules.
-        from relayout.reporting.measured import measured
+        from relayout.reporting.first_screen import report_json
+        from relayout.validation.measured import measured
 
         report = measured(_verified(new), self.target, console.diagnose)
         if old is not None:
@@ -244,7 +245,7 @@ class Report(Command):
 
             arrays = texts_of_arrays(report.module, new.stem, report.named_target) if unit.label else ()
             entry = {"entry": [*map(json.loads, arrays)]} if unit.label else {}
-            print_json({"file": new.path, **report.as_json(), **entry, **failed})
+            print_json({"file": new.path, **report_json(report), **entry, **failed})
         else:
             from relayout.reporting.terminal import terminal_page
 
@@ -304,10 +305,6 @@ class Report(Command):
             if unit.label:
                 _send(new, report, comparison_sentence(comparison))
         return failures
-
-
-def _is_directory(output: str) -> bool:
-    return output.endswith(os.sep) or Path(output).is_dir()
 
 
 def _ended(failures: Sequence[str], new: Input, console: Console) -> int:

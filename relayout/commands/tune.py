@@ -20,7 +20,7 @@ from relayout.batch.unit import Unit
 from relayout.command import Command, InputOptions, LimitOptions
 from relayout.console import DONE, Console, print_json
 from relayout.options import argument, choice, count, excludes, flag, group, option, parsed, usage_error
-from relayout.output import STANDARD_OUTPUT, check_uncompressed, write_output
+from relayout.output import STANDARD_OUTPUT, check_uncompressed, output_file, write_output
 from relayout.supervisor.host import current
 
 if TYPE_CHECKING:
@@ -65,7 +65,9 @@ class Tune(Command):
         default=_OBJECTIVES[0],
     )
     budget: int = option("N", f"programs to compile (default {_BUDGET})", count, default=_BUDGET)
-    output: str | None = option("OUT", "write the best program, whenever a better one is found", str, "-o", "--output")
+    output: str | None = option(
+        "OUT", "write the best program, whenever a better one is found: a file or DIR/", str, "-o", "--output"
+    )
     trials: str | None = option("FILE", "write the figures of all trials, after each compilation")
     go_on: bool = flag("with --trials: compile nothing that is in FILE", "--resume")
     jobs: int = option("N", "programs to compile at once (default 1)", count, default=1)
@@ -82,7 +84,8 @@ class Tune(Command):
         if len(inputs) > 1:
             hint = "--module NAME and --stage NAME choose one"
             raise usage_error(f"{self.files[0]} has {len(inputs)} modules, and a search changes one", hint)
-        return [Unit((inputs[0],), seconds=self.limits.timeout or _SECONDS)]
+        target = None if self.output is None else output_file(self.output, f"{inputs[0].stem}.mlir")
+        return [Unit((inputs[0],), target, self.limits.timeout or _SECONDS)]
 
     def _check(self) -> None:
         parsed(parse_target, self.named_target)
@@ -112,10 +115,10 @@ class Tune(Command):
         return not self.model_only
 
     def work(self, unit: Unit, console: Console) -> int:
-        [read] = unit.inputs
-        return self._model(read) if self.model_only else self._search(read, console)
+        return self._model(unit) if self.model_only else self._search(unit, console)
 
-    def _search(self, read: Input, console: Console) -> int:
+    def _search(self, unit: Unit, console: Console) -> int:
+        [read] = unit.inputs
         # Imported here, as below: --help and wrong commands work without numpy and jaxlib.
         from relayout.tuning.page import tuning_json, tuning_page
         from relayout.tuning.search import Search
@@ -129,14 +132,15 @@ class Tune(Command):
         check_installed()
         with figure_compiler(self.named_target, self.objective, self.jobs) as compiler:
             search = Search(module, self._measured(compiler, known), self.objective, self.budget)
-            search.told = partial(self._show_progress, search)
+            search.told = partial(self._show_progress, search, unit.target)
             search.waits = announce
             tuning = search.run()
         self._print(tuning.program, {"file": read.path, **tuning_json(tuning)}, tuning_page(tuning, self.width))
         return DONE
 
-    def _model(self, read: Input) -> int:
+    def _model(self, unit: Unit) -> int:
         """Ranks changes by the model, and writes the best one."""
+        [read] = unit.inputs
         from relayout.tuning.page import modelled_json, modelled_page
         from relayout.tuning.search import model_changes
         from relayout.tuning.solver import check_installed
@@ -144,7 +148,7 @@ class Tune(Command):
         module, target = _program(read), parse_target(self.named_target).name
         check_installed()
         modelled = model_changes(module, target, self.objective, self.budget)
-        self._write(modelled.program)
+        self._write(modelled.program, unit.target)
         page = modelled_page(modelled, self.width)
         self._print(modelled.program, {"file": read.path, **modelled_json(modelled)}, page)
         return DONE
@@ -158,10 +162,10 @@ class Tune(Command):
         else:
             write_output(None, encode(page))
 
-    def _write(self, program: StableHloModule) -> None:
+    def _write(self, program: StableHloModule, target: str | None) -> None:
         """Writes the best program to a file that is named."""
-        if self.output is not None and self.output != STANDARD_OUTPUT:
-            write_output(self.output, encode(program.text()))
+        if target is not None and target != STANDARD_OUTPUT:
+            write_output(target, encode(program.text()))
 
     def _cached_figures(self) -> Mapping[str, Figures]:
         """Returns the figures that the cache has for the programs of this file; none with --trials."""
@@ -198,18 +202,19 @@ class Tune(Command):
             return None
         return Selected(["tune", self.target, read.wanted], files, grows=True)
 
-    def _show_progress(self, search: Search, trial: Trial, is_best: bool) -> None:
+    def _show_progress(self, search: Search, target: str | None, trial: Trial, is_best: bool) -> None:
         """Prints a trial, and writes the best program, which stays if the command is ended."""
         from relayout.tuning.page import trial_line
 
         print(trial_line(trial, search.trials[0], is_best=is_best), file=sys.stderr, flush=True)
         if is_best:
-            self._write(search.program(trial))
+            self._write(search.program(trial), target)
 
 
 def _program(read: Input) -> StableHloModule:
+    from passes.dumps.executable import as_program
     from relayout.tuning.changes import as_stablehlo
 
-    module = as_stablehlo(read.module())
+    module = as_stablehlo(as_program(read.module()))
     verify(module)
     return module

@@ -29,7 +29,8 @@ from relayout.comparison import (
 )
 from relayout.console import Console, print_json
 from relayout.options import argument, choice, excludes, flag, group, needs, option, parsed, usage_error
-from relayout.output import STANDARD_OUTPUT
+from relayout.output import STANDARD_OUTPUT, output_file
+from relayout.reporting.gathering import INDEX
 from relayout.validation.compilation import CompilationOptions
 from relayout.validation.gathering import LOST, Results, status_of
 from relayout.validation.judging import REDUCTION_SECONDS, Judge
@@ -99,7 +100,7 @@ class Validate(Command):
     )
     at: Stage = option("STAGE", f"with --inside: {' or '.join(STAGES)}", choice(*STAGES), default=STAGES[0])
     output: str | None = option(
-        "OUT", "write a page: a row a step, with the difference of its texts", str, "-o", "--output"
+        "OUT", "write a page, a file or DIR/: a row a step, with the difference of its texts", str, "-o", "--output"
     )
     only: re.Pattern[str] | None = option("REGEX", "judge these passes or pipelines only", _pattern)
     no_reduce: bool = flag("do not search a smaller pair for a step that is different")
@@ -118,8 +119,8 @@ class Validate(Command):
             yield replace(self, compiled=folder)
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        if self.output is not None and not self.output.endswith(_PAGE):
-            raise usage_error(f"-o {self.output} is no page", f"-o page{_PAGE}")
+        if self.page is not None and not self.page.endswith(_PAGE):
+            raise usage_error(f"-o {self.output} is no page", f"-o page{_PAGE}, or -o DIR/")
         if self.tool is not None and self.compiled is not None:
             # Imported here: it loads MLIR.
             from relayout.validation.running import run_pipelines
@@ -210,11 +211,16 @@ class Validate(Command):
                 print_json(reduced.as_json())
         return status_of(result, self.comparison)
 
+    @property
+    def page(self) -> str | None:
+        """Returns the file of the page, `index.html` in a directory, None for no page."""
+        return None if self.output is None else output_file(self.output, INDEX)
+
     def lost(self, unit: Unit, reason: str) -> str:
         return "\n" + json.dumps({LOST: reason}) + "\n"
 
     def conclusion(self) -> Results:
-        named = [each for each in (self.output, self.batch.results) if each not in (None, STANDARD_OUTPUT)]
+        named = [each for each in (self.page, self.batch.results) if each not in (None, STANDARD_OUTPUT)]
         beside = next(iter(named), None)
         folder = self.reduced_dir or (None if beside is None else os.path.dirname(beside))
-        return Results(self.json, self.comparison, self.output, folder)
+        return Results(self.json, self.comparison, self.page, folder)

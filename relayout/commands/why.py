@@ -10,12 +10,12 @@ from typing import Self
 from dialect_utils.io.files import decode, encode, function_of, read_module
 from dialect_utils.text import Diagnostic
 from relayout.batch.unit import Unit
-from relayout.causes.result import SHOWN
 from relayout.command import BatchOptions, Command, LimitOptions
 from relayout.console import DONE, Console, print_json
 from relayout.options import argument, count, excludes, flag, group, needs, option
 from relayout.output import write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
+from relayout.reporting.causes import SHOWN
 from relayout.validation.compilation import NEEDS_TARGET, CompilationOptions
 from relayout.validation.steps import find_programs
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from dialect_utils.memory import MemoryReport
-from dialect_utils.memory.rows import BufferRow, RelayoutRow, origin_text
+from dialect_utils.memory.rows import BufferRow, RelayoutRow, short_place
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
 from dialect_utils.text.html import html_text
-from relayout.reporting.pages import page_table, plain_page
-from relayout.reporting.terminal import clip, format_table
+from relayout.reporting.pages import plain_page
+from relayout.reporting.terminal import Table, clip
 
 _TOTALS = (
     "main_memory_peak_bytes",
@@ -23,6 +23,7 @@ _TOTALS = (
     "padding_bytes",
 )
 _SHOWN = 10
+_SIDES = ("old", "new", "change")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +112,6 @@ def _left(some: Sequence[RelayoutRow], others: Sequence[RelayoutRow]) -> tuple[R
     return tuple(left)
 
 
-def comparison_page(comparison: Comparison, width: int | None = None) -> str:
-    """Returns a comparison as a page for a terminal."""
-    return clip(_lines(comparison), width)
-
-
 def comparison_sentence(comparison: Comparison) -> str:
     """Returns the old and the new peak, and the group of buffers that changed most."""
     old, new = comparison.totals["main_memory_peak_bytes"]
@@ -131,111 +127,56 @@ def comparison_sentence(comparison: Comparison) -> str:
 
 def comparison_html(comparison: Comparison, old: str, new: str) -> str:
     """Returns a comparison as a page; `old` and `new` are the names of the two dumps."""
-    totals = (
-        (_title(name), *map(format_bytes, pair), _marked(pair[1] - pair[0])) for name, pair in comparison.totals.items()
-    )
-    parts = [
-        f'<p class="sentence">{html_text(comparison_sentence(comparison))}</p>',
-        f"<p>{html_text(f'old: {old}')}<br>{html_text(f'new: {new}')}</p>",
-        page_table(("figure", "old", "new", "change"), totals, numbers=("old", "new", "change")),
-        *_html_changes(comparison.changes),
+    head = f'<p class="sentence">{html_text(comparison_sentence(comparison))}</p>'
+    names = f"<p>{html_text(f'old: {old}')}<br>{html_text(f'new: {new}')}</p>"
+    tables = (table.html() for table in _tables(comparison))
+    return plain_page(f"memory of {new} against {old}", "\n".join((head, names, *filter(None, tables))))
+
+
+def comparison_page(comparison: Comparison, width: int | None = None) -> str:
+    """Returns a comparison as a page for a terminal."""
+    tables = (line for table in _tables(comparison) for line in table.lines(_SHOWN))
+    return clip((comparison_sentence(comparison), "", *tables), width)
+
+
+def _tables(comparison: Comparison) -> Iterator[Table]:
+    """Yields the totals, then the collectives, buffers and relayouts that changed."""
+    totals = [(_title(name), *_changed(*pair)) for name, pair in comparison.totals.items()]
+    yield Table("", ("figure", *_SIDES), totals)
+    sent = comparison.collectives.items()
+    kinds = [(kind, *map(_counted, pair), _signed(pair[1][1] - pair[0][1])) for kind, pair in sent]
+    yield Table("sent by a device in collectives", ("kind", *_SIDES), kinds)
+    changes = [
+        (
+            *_changed(each.old_bytes, each.new_bytes),
+            f"{each.old_count} -> {each.new_count}",
+            each.shape,
+            each.op_name,
+        )
+        for each in comparison.changes
     ]
-    if comparison.collectives:
-        parts.append(page_table(("change", "sent in", "old", "new"), _kinds(comparison, _marked), numbers=("change",)))
-    for title, rows in (("added", comparison.added), ("gone", comparison.gone)):
-        parts += _html_relayouts(title, [row for row in rows if row.changes_layout])
-    return plain_page(f"memory of {new} against {old}", "\n".join(parts))
+    title = f"{len(changes)} groups of buffers of one op name and type changed"
+    yield Table(title, (*_SIDES, "buffers", "type", "op name"), changes)
+    for name, moves in (("added", comparison.added), ("gone", comparison.gone)):
+        rows = [
+            (format_bytes(row.total_bytes), short_place(row), row.name, f"{row.source} -> {row.result}", row.op_name)
+            for row in moves
+            if row.changes_layout
+        ]
+        yield Table(f"{len(rows)} relayouts {name}", ("moved", "line", "op", "layouts", "op name"), rows)
 
 
-def _html_changes(changes: Sequence[Change]) -> Iterator[str]:
-    if not changes:
-        return
-    yield f"<h2>{len(changes)} groups of buffers changed</h2>"
-    yield "<p class='hint'>Buffers of one op name and one shape are a group; the layout may differ.</p>"
-    rows = (
-        (
-            _marked(each.new_bytes - each.old_bytes),
-            format_bytes(each.old_bytes),
-            format_bytes(each.new_bytes),
-            f"{each.old_count} -&gt; {each.new_count}",
-            html_text(each.shape),
-            html_text(each.op_name),
-        )
-        for each in changes
-    )
-    yield page_table(("change", "old", "new", "buffers", "type", "op name"), rows, numbers=("change", "old", "new"))
+def _changed(old: int, new: int) -> tuple[str, str, str]:
+    return format_bytes(old), format_bytes(new), _signed(new - old)
 
 
-def _kinds(comparison: Comparison, signed: Callable[[int], str]) -> Iterator[tuple[str, str, str, str]]:
-    """Yields the change of bytes, the kind, and the collectives before and after, of each kind."""
-    for kind, pair in comparison.collectives.items():
-        old, new = (f"{count} with {format_bytes(size)}" if count else "none" for count, size in pair)
-        yield signed(pair[1][1] - pair[0][1]), kind, old, new
-
-
-def _html_relayouts(title: str, rows: Sequence[RelayoutRow]) -> Iterator[str]:
-    if not rows:
-        return
-    yield f"<h2>{len(rows)} relayouts {title}</h2>"
-    cells = (
-        (
-            format_bytes(row.bytes_read + row.bytes_written),
-            html_text(row.name),
-            html_text(row.source),
-            html_text(row.result),
-            html_text(origin_text(row)),
-        )
-        for row in rows
-    )
-    yield page_table(("moved", "op", "before", "after", "from"), cells, numbers=("moved",))
+def _counted(side: tuple[int, int]) -> str:
+    count, size = side
+    return f"{count} with {format_bytes(size)}" if count else "none"
 
 
 def _title(name: str) -> str:
     return name.removesuffix("_bytes").replace("_", " ")
-
-
-def _marked(change: int) -> str:
-    """Returns a change as HTML, in the colour of more or of less."""
-    kind = "less" if change < 0 else "more"
-    return f'<span class="{kind}">{_signed(change)}</span>' if change else "same"
-
-
-def _lines(comparison: Comparison) -> Iterator[str]:
-    yield f"{comparison_sentence(comparison)}\n"
-    rows = [
-        (_title(name), format_bytes(old), format_bytes(new), _signed(new - old))
-        for name, (old, new) in comparison.totals.items()
-    ]
-    yield from format_table(("", "old", "new", "change"), rows)
-    if comparison.collectives:
-        yield "\nsent by a device in collectives"
-        yield from format_table(("sent", "kind", "old", "new"), [*_kinds(comparison, _signed)])
-    if comparison.changes:
-        yield f"\n{len(comparison.changes)} groups of buffers changed"
-        shown = [
-            (
-                _signed(each.new_bytes - each.old_bytes),
-                f"{each.old_count} -> {each.new_count}",
-                each.shape,
-                each.op_name,
-            )
-            for each in comparison.changes[:_SHOWN]
-        ]
-        yield from format_table(("bytes", "buffers", "type", "op name"), shown)
-    for title, moves in (("added", comparison.added), ("gone", comparison.gone)):
-        relayouts = [row for row in moves if row.changes_layout]
-        if relayouts:
-            yield f"\n{len(relayouts)} relayouts {title}"
-            shown = [
-                (
-                    format_bytes(row.bytes_read + row.bytes_written),
-                    row.name,
-                    f"{row.source} -> {row.result}",
-                    row.op_name,
-                )
-                for row in relayouts[:_SHOWN]
-            ]
-            yield from format_table(("moved", "op", "layouts", "op name"), shown)
 
 
 def _signed(count: int) -> str:

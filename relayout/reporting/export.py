@@ -75,6 +75,12 @@ def _html(report: MemoryReport) -> bytes:
     return encode(html_page(report))
 
 
+def _json(report: MemoryReport) -> dict[str, Any]:
+    from relayout.reporting.first_screen import report_json
+
+    return report_json(report)
+
+
 def _parquet(report: MemoryReport) -> bytes:
     """Returns the rows of the buffers, with the report's totals in the file's metadata."""
     try:
@@ -100,7 +106,7 @@ def _storable(value: object) -> object:
 # The formats by the endings of files.
 FORMATS: Mapping[str, Callable[[MemoryReport], bytes]] = {
     ".html": _html,
-    ".json": lambda report: encode(json.dumps(report.as_json(), indent=1) + "\n"),
+    ".json": lambda report: encode(json.dumps(_json(report), indent=1) + "\n"),
     ".parquet": _parquet,
     ".dot": lambda report: encode(format_graphviz(report)),
     ".nodes": lambda report: encode(json.dumps(format_model_explorer(report)) + "\n"),

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from operator import attrgetter
 from typing import Any
-from urllib.parse import quote
 
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.physical import physical_plan
@@ -16,16 +15,14 @@ from dialect_utils.layout.targets.known import memory_space_name
 from dialect_utils.memory.advice import Advice
 from dialect_utils.memory.report import MemoryReport
 from dialect_utils.memory.rows import BitcastRow, BufferRow, CollectiveRow, CostRow, OpNameRow, RelayoutRow
-from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_text
+from relayout.reporting.first_screen import FirstScreen
 from relayout.reporting.pages import filled_page
 
 # The layouts of this many shapes with the largest buffers are explained and drawn.
 _PICTURES = 60
 # Larger arrays than this are not drawn element by element.
 _DRAWN = 256
-# The pieces of advice beside the first sentence; the table has all.
-_ADVICE = 5
 _SCRIPTS = ("base.js", "drawing.js", "tables.js")
 _ROWS = {
     "buffers": BufferRow,
@@ -60,30 +57,16 @@ def html_page(report: MemoryReport, causes: str = "") -> str:
 
     `causes` is a section, as HTML, about the arrays that the program moves or pads.
     """
+    first = FirstScreen(report)
     parts = {
         "title": html_text(f"memory of {report.module.name or 'module'}"),
-        "sentence": "; ".join(filter(None, (html_text(report.fit), html_text(report.headline)))),
-        "advice": _advice(report),
+        "sentence": "".join(f'<p class="sentence">{html_text(each)}</p>' for each in first.sentences),
+        "waste": first.html(),
         "machine": _GPU if report.usage.is_gpu else _TPU,
         "causes": causes,
         "data": _json_in_html(_data(report)),
     }
     return filled_page("page", parts, _SCRIPTS)
-
-
-def _advice(report: MemoryReport) -> str:
-    """Returns the advice with the largest savings as a list; subjects that are buffers are links to them."""
-    names = {buffer.value.name for buffer in report.usage.buffers}
-    items = []
-    for each in report.advice[:_ADVICE]:
-        name, _, rest = each.subject.partition(" ")
-        subject = html_text(each.subject)
-        if name in names:
-            subject = (
-                f'<a href="#{html_text(quote(name))}">{html_text(name)}</a>{html_text(f" {rest}" if rest else "")}'
-            )
-        items.append(f"<li>{subject}: {html_text(each.text)} (saves up to {format_bytes(each.bytes_saved)})</li>")
-    return f'<ul class="advice">{"".join(items)}</ul>' if items else ""
 
 
 def _json_in_html(value: object) -> str:
@@ -107,6 +90,8 @@ def _data(report: MemoryReport) -> dict[str, Any]:
         "module": report.module.name or "module",
         "target": report.usage.target or "",
         "totals": report.totals(),
+        "moved": report.moved,
+        "titles": report.titles,
         "length": report.usage.schedule.length,
         "peak_time": report.usage.peak_time,
         "spaces": {
@@ -121,7 +106,7 @@ def _data(report: MemoryReport) -> dict[str, Any]:
 
 
 def _table(strings: dict[str, int], row: type, rows: Iterable[Any]) -> dict[str, Any]:
-    columns = [field.name for field in fields(row)]
+    columns = [field.name for field in fields(row)] + ["total_bytes"] * hasattr(row, "total_bytes")
     text = [field.name for field in fields(row) if "int" not in str(field.type) and "bool" not in str(field.type)]
     numbers, values = [columns.index(name) for name in text], attrgetter(*columns)
     cells: list[list[Any]] = [[*values(each)] for each in rows]

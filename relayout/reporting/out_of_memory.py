@@ -7,13 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from dialect_utils.memory.messages import MessageAllocation, OutOfMemory
-from dialect_utils.memory.rows import origin_text
+from dialect_utils.memory.rows import LEAST_SHARE, Group, grouped, origin_text
 from dialect_utils.text import format_bytes
-from relayout.reporting.terminal import clip, format_table
+from relayout.reporting.terminal import clip, ranked
 
-_ROWS = 10
-# The least padding, as a share of a memory, that is worth a row of its own.
-_LEAST_SHARE = 0.01
 _MODULES = 'XLA_FLAGS="--xla_dump_to=dump --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*"'
 _PLACES = 'LIBTPU_INIT_ARGS="--xla_jf_dump_to=dump --xla_jf_dump_hlo_text=true"'
 # The compiler's tags and labels name what needs the memory; each has a remedy.
@@ -100,8 +97,7 @@ def _largest(message: OutOfMemory) -> Iterator[str]:
 
 def _named(each: MessageAllocation) -> str:
     """Returns an allocation's array, its instruction, and the place in the program that it comes from."""
-    instruction = each.label.split(" = ")[0].lstrip("%")
-    name = " ".join(filter(None, (instruction, each.shape))) or each.kind
+    name = " ".join(filter(None, (each.name, each.shape))) or each.kind
     tag = f" ({each.tag})" if each.tag else ""
     origin = origin_text(each)
     return f"{name}{tag}" + (f", from {origin}" if origin else "")
@@ -109,30 +105,25 @@ def _named(each: MessageAllocation) -> str:
 
 def _table(message: OutOfMemory) -> Iterator[str]:
     """Yields the allocations with the most bytes; those of one shape and origin are one row."""
-    groups: dict[tuple[str, str, str, int], list[MessageAllocation]] = {}
-    for each in message.allocations:
-        groups.setdefault((each.shape or each.label, each.tag, origin_text(each), each.size), []).append(each)
-    least = (message.needed or 0) * _LEAST_SHARE
-    order = sorted(groups.values(), key=lambda group: -sum(each.size for each in group))
-    # The message may list the least of the allocations only.
-    shown = [group for group in order if sum(each.size for each in group) >= least][:_ROWS] or order[:_ROWS]
-    if len(message.allocations) < 2 or not shown:
+    if len(message.allocations) < 2:
         return
+    groups = grouped(
+        message.allocations, lambda each: each.size, lambda each: (each.shape or each.label, each.tag, each.size)
+    )
     total = sum(each.size for each in message.allocations)
     padding = sum(each.padding for each in message.allocations)
-    count = len(message.allocations)
-    yield f"\nallocations in the message: {count}, {format_bytes(total)}, of which {format_bytes(padding)} are padding"
-    yield from format_table(("size", "padding", "times", "array", "why", "from"), list(map(_row, shown)))
-    if len(order) > len(shown):
-        yield f"  and {len(order) - len(shown)} more"
+    count = f"{len(message.allocations)}, {format_bytes(total)}, of which {format_bytes(padding)} are padding"
+    header = "size, padding, times, array, why, from"
+    # The message may list the least of the allocations only.
+    least = min((message.needed or 0) * LEAST_SHARE, groups[0].size)
+    yield from ranked(f"allocations in the message: {count}", header, groups, _row, least).lines()
 
 
-def _row(group: Sequence[MessageAllocation]) -> tuple[str, ...]:
-    first = group[0]
+def _row(group: Group[MessageAllocation]) -> Sequence[str]:
+    first = group.first
     return (
-        format_bytes(sum(each.size for each in group)),
-        format_bytes(sum(each.padding for each in group)),
-        f"{len(group)}x",
+        format_bytes(sum(each.padding for each in group.rows)),
+        f"{len(group.rows)}x",
         first.shape or first.label,
         "; ".join(map(str, first.padded)) or first.tag,
         origin_text(first),

@@ -1,59 +1,138 @@
-"""A memory report as a page that fits a terminal."""
+"""A memory report as a page that fits a terminal, and the tables of reports."""
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from dialect_utils.layout.targets.known import memory_space_name, parse_target
 from dialect_utils.memory.report import MemoryReport
 from dialect_utils.memory.rows import (
     LEAST_SHARE,
+    BufferRow,
     CollectiveRow,
     CostRow,
     Group,
+    Named,
     RelayoutRow,
     grouped,
-    origin_text,
+    of_shape,
     place,
+    short_place,
 )
 from dialect_utils.text import format_bytes, format_count
+from dialect_utils.text.html import html_text
 
 _ROWS = 10
-_ADVICE = 3
 _LEAST_WIDTH = 60
 _NO_TERMINAL = 200
+# A cell of digits, with a unit or a sign, and the cell of a figure that did not change.
+_FIGURE = re.compile(r"[+-]?[\d.,e]+(?: [KMGTP]?i?B|x)?|same|none|")
+_Row = TypeVar("_Row", bound=Named)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table that is told once, and printed in a terminal or written in a page; `after` is the line below the rows."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    after: str = ""
+
+    def lines(self, most: int | None = None) -> Iterator[str]:
+        """Yields the title and at most so many rows; nothing without rows."""
+        if not self.rows:
+            return
+        yield from (["", self.title] if self.title else [])
+        yield from format_table(self.header, self.rows[:most])
+        more = f"and {len(self.rows) - most} more" if most and len(self.rows) > most else ""
+        yield from (f"  {each}" for each in (more, self.after) if each)
+
+    def html(self) -> str:
+        """Returns the title and all rows for a page; a column of figures is aligned to the right."""
+        from relayout.reporting.pages import page_table
+
+        numbers = [
+            name for name, *cells in zip(self.header, *self.rows, strict=True) if all(map(_FIGURE.fullmatch, cells))
+        ]
+        title = f"<h2>{html_text(self.title)}</h2>" if self.title else ""
+        return (
+            title + page_table(self.header, ([*map(_marked, row)] for row in self.rows), numbers) if self.rows else ""
+        )
+
+
+def _marked(cell: str) -> str:
+    """Returns a cell as HTML, a signed figure in the colour of more or of less."""
+    kind = {"+": "more", "-": "less"}.get(cell[:1]) if _FIGURE.fullmatch(cell) else None
+    return f'<span class="{kind}">{cell}</span>' if kind else html_text(cell)
+
+
+def ranked(
+    title: str,
+    header: str,
+    groups: Sequence[Group[_Row]],
+    cells: Callable[[Group[_Row]], Sequence[str]],
+    least: float = 0,
+) -> Table:
+    """Returns the table of the largest groups, of at least so many bytes, which are the first cell of a row.
+
+    `header` has the names of the columns, with commas between them.
+    """
+    shown = [each for each in groups if each.size >= least][:_ROWS]
+    rest = groups[len(shown) :]
+    size, count = sum(each.size for each in rest), sum(len(each.rows) for each in rest)
+    after = f"and {count} more with {format_bytes(size)}" if rest else ""
+    return Table(title, header.split(", "), [(format_bytes(each.size), *cells(each)) for each in shown], after)
+
+
+def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yields the lines of a table: the first column aligned to the right, the others to the left."""
+    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    for row in (header, *rows):
+        cells = [row[0].rjust(widths[0]), *(cell.ljust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        yield ("  " + "  ".join(cells)).rstrip()
+
+
+def _columns(width: int | None) -> int:
+    return max(_LEAST_WIDTH, width or shutil.get_terminal_size((_NO_TERMINAL, 24)).columns)
+
+
+def clip(lines: Iterable[str], width: int | None) -> str:
+    """Returns lines as one text, cut to a width: the terminal's, or 200 columns without a terminal."""
+    columns = _columns(width)
+    return "\n".join(line if len(line) <= columns else line[: columns - 1] + "…" for line in lines) + "\n"
 
 
 def terminal_page(report: MemoryReport, width: int | None = None) -> str:
-    """Returns the page: one sentence, advice, totals, then the tables, the one with the most bytes first.
+    """Returns the page: the first screen, totals, then the tables, the one with the most bytes first.
 
     Of a program that is not compiled it has the arguments and results only.
     """
     if not report.is_compiled:
         return clip(_entry(report), width)
-    tables = sorted((_held(report), _padding(report), _relayouts(report)), key=lambda table: -table[0])
-    parts = (_answer(report), _totals(report), *(lines for _, lines in tables), _collectives(report), _costs(report))
-    return clip((line for part in parts for line in part), width)
+    # Imported here: other pages have tables only.
+    from relayout.reporting.first_screen import FirstScreen
+
+    first = (part for line in FirstScreen(report).lines() for part in _wrapped(line, _columns(width)))
+    tables = (line for table in report_tables(report) for line in table.lines())
+    return clip((*first, "", *_totals(report), *tables), width)
+
+
+def _wrapped(line: str, columns: int) -> list[str]:
+    """Returns a line of the first screen as several lines, of which nothing is cut."""
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.wrap(line, columns, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _entry(report: MemoryReport) -> Iterator[str]:
     yield f"{report.module.name or 'module'}: not compiled"
     yield f"  arguments    {format_bytes(report.usage.argument_bytes):>10}"
     yield f"  outputs      {format_bytes(report.usage.output_bytes):>10}"
-
-
-def _answer(report: MemoryReport) -> Iterator[str]:
-    yield from filter(None, (report.fit, report.headline))
-    for each in report.advice[:_ADVICE]:
-        yield f"  {each.subject}: {each.text} (saves up to {format_bytes(each.bytes_saved)})"
-    yield ""
-
-
-def clip(lines: Iterable[str], width: int | None) -> str:
-    """Returns lines as one text, cut to a width: the terminal's, or 200 columns without a terminal."""
-    width = max(_LEAST_WIDTH, width or shutil.get_terminal_size((_NO_TERMINAL, 24)).columns)
-    return "\n".join(line if len(line) <= width else line[: width - 1] + "…" for line in lines) + "\n"
 
 
 def _totals(report: MemoryReport) -> Iterator[str]:
@@ -97,146 +176,87 @@ def _cost_total(report: MemoryReport) -> Iterator[str]:
         )
 
 
-def _costs(report: MemoryReport) -> Iterator[str]:
-    """Yields the operations that access the most memory, by all their trips."""
-    total = report.cost.bytes_accessed
-    groups: dict[tuple[str, str], list[CostRow]] = {}
-    for row in report.costs:
-        groups.setdefault((row.opcode, place(row) or row.op_name or row.name), []).append(row)
-    ranked = sorted(groups.values(), key=lambda rows: -sum(map(_accessed, rows)))
-    if total:
-        header = ("accessed", "flops", "times", "op", "from")
-        rows = [(sum(map(_accessed, rows)), len(rows), _cost_cells(rows)) for rows in ranked]
-        yield from _table(total * LEAST_SHARE, "most memory accessed", header, rows)
+def report_tables(report: MemoryReport) -> list[Table]:
+    """Returns the tables: of memory and of moves, the one with the most bytes first, then collectives and costs."""
+    sides = sorted((_held(report), _padding(report), _moves(report)), key=lambda side: -side[0])
+    return [*(table for _, table in sides), _collectives(report), _costs(report)]
 
 
-def _collectives(report: MemoryReport) -> Iterator[str]:
-    """Yields the collective operations, those that send the most bytes first, and the totals of their kinds."""
-    groups: dict[tuple[object, ...], list[CollectiveRow]] = {}
-    for row in report.collectives:
-        key = row.kind, row.operands, row.groups, row.trips, place(row) or row.op_name or row.name
-        groups.setdefault(key, []).append(row)
-    ranked = sorted(
-        ((sum(row.total_bytes for row in rows), rows) for rows in groups.values()), key=lambda each: -each[0]
-    )
-    total = format_bytes(sum(size for size, _ in ranked))
-    kinds = ", ".join(f"{count} {kind} {format_bytes(size)}" for kind, (count, size) in report.collective_kinds.items())
-    header = ("sent", "times", "kind", "op", "operands", "devices", "from")
-    rows = [(size, len(rows), _collective_cells(size, rows)) for size, rows in ranked]
-    yield from _table(0, f"collectives: {len(report.collectives)}, {total} sent by a device: {kinds}", header, rows)
-
-
-def _collective_cells(size: int, rows: Sequence[CollectiveRow]) -> Sequence[str]:
-    first = rows[0]
-    told = first.kind, _name(rows), first.operand_text, first.groups
-    return format_bytes(size), _times(first), *told, origin_text(first)
-
-
-def _name(rows: Sequence[RelayoutRow | CostRow | CollectiveRow]) -> str:
-    return f"{rows[0].name} and {len(rows) - 1} more" if len(rows) > 1 else rows[0].name
-
-
-def _cost_cells(rows: Sequence[CostRow]) -> Sequence[str]:
-    first, name = rows[0], _name(rows)
-    flops = sum(row.flops * (row.trips or 1) for row in rows)
-    return format_bytes(sum(map(_accessed, rows))), format_count(flops), _times(first), name, origin_text(first)
-
-
-def _accessed(row: CostRow) -> int:
-    return row.bytes_accessed * (row.trips or 1)
-
-
-# A table: the bytes that decide its place, and its lines.
-_Table = tuple[int, Iterator[str]]
-
-
-def _held(report: MemoryReport) -> _Table:
-    """Returns the table of what the peak holds."""
+def _held(report: MemoryReport) -> tuple[int, Table]:
+    """Returns the table of what the peak holds, with the bytes of all rows."""
     usage = report.usage
-    groups = grouped(report.rows_of(usage.at_peak))
-    groups.sort(key=lambda group: -group.bytes_held)
+    groups = grouped(report.rows_of(usage.at_peak), lambda row: row.bytes_held, of_shape)
+
+    def cells(group: Group[BufferRow]) -> Sequence[str]:
+        return short_place(group.first), group.first.role, group.name, group.first.shape, group.first.op_name
+
     title = f"held at the peak: {len(usage.at_peak)} buffers, time {usage.peak_time} of {usage.schedule.length}"
-    header = ("held", "role", "value", "shape", "from")
-    rows = [(group.bytes_held, len(group.rows), _held_row(group)) for group in groups]
-    return sum(group.bytes_held for group in groups), _table(
-        report.usage.main_memory_peak_bytes * LEAST_SHARE, title, header, rows
-    )
+    table = ranked(title, "held, line, role, value, shape, op name", groups, cells, _least(report))
+    return sum(group.size for group in groups), table
 
 
-def _held_row(group: Group) -> Sequence[str]:
-    return format_bytes(group.bytes_held), group.first.role, group.name, group.first.shape, origin_text(group.first)
-
-
-def _padding(report: MemoryReport) -> _Table:
-    """Returns the table of the most padding, also of arrays that the peak does not hold."""
+def _padding(report: MemoryReport) -> tuple[int, Table]:
+    """Returns the table of the most padding, also of arrays that the peak does not hold, with the bytes of all rows."""
     # Without scalars, semaphores among them: each takes the smallest allocation of the runtime.
-    arrays = (buffer for buffer in report.usage.buffers if buffer.shape.rank and buffer.padding_bytes)
-    groups = grouped(report.rows_of(arrays))
-    groups.sort(key=lambda group: -group.padding_bytes)
-    header = ("padding", "held", "value", "shape", "why", "from")
-    rows = [(group.padding_bytes, len(group.rows), _padding_row(group)) for group in groups]
-    return sum(group.padding_bytes for group in groups), _table(
-        report.usage.main_memory_peak_bytes * LEAST_SHARE, "most padding", header, rows
+    padded = report.rows_of(each for each in report.usage.buffers if each.shape.rank and each.padding_bytes)
+    groups = grouped(padded, lambda row: row.padding_bytes, of_shape)
+
+    def cells(group: Group[BufferRow]) -> Sequence[str]:
+        first = group.first
+        factor = f"{first.bytes_held / first.bytes_meant if first.bytes_meant else 1.0:.3g}x"
+        return short_place(first), factor, group.name, first.shape, first.padding
+
+    table = ranked("most padding", "padding, line, held, value, shape, why", groups, cells, _least(report))
+    return sum(group.size for group in groups), table
+
+
+def _moves(report: MemoryReport) -> tuple[int, Table]:
+    """Returns the table of the operations that move arrays, with the bytes of all rows; prefetches are no rows."""
+    rows = [row for row in report.relayouts if not row.is_prefetch]
+    groups = grouped(rows, lambda row: row.total_bytes, lambda row: (row.source, row.result))
+
+    def cells(group: Group[RelayoutRow]) -> Sequence[str]:
+        first = group.first
+        return short_place(first), _times(first), group.name, f"{first.source} -> {first.result}", first.op_name
+
+    table = ranked(
+        report.titles["relayouts"], "moved, line, times, op, layouts, op name", groups, cells, _least(report)
+    )
+    return sum(group.size for group in groups), table
+
+
+def _collectives(report: MemoryReport) -> Table:
+    """Returns the table of the collective operations, those that send the most bytes first."""
+    groups = grouped(
+        report.collectives, lambda row: row.total_bytes, lambda row: (row.kind, row.operands, row.groups, row.trips)
+    )
+
+    def cells(group: Group[CollectiveRow]) -> Sequence[str]:
+        row = group.first
+        return short_place(row), _times(row), row.kind, group.name, row.operand_text, row.groups, row.op_name
+
+    return ranked(
+        report.titles["collectives"], "sent, line, times, kind, op, operands, devices, op name", groups, cells
     )
 
 
-def _padding_row(group: Group) -> Sequence[str]:
-    first = group.first
-    factor = f"{first.bytes_held / first.bytes_meant if first.bytes_meant else 1.0:.3g}x"
-    return format_bytes(group.padding_bytes), factor, group.name, first.shape, first.padding, origin_text(first)
-
-
-def _relayouts(report: MemoryReport) -> _Table:
-    """Returns the table of the operations that change layouts, by the bytes that they move."""
-    groups: dict[tuple[str, str, str], list[RelayoutRow]] = {}
-    for row in report.relayouts:
-        if row.changes_layout:
-            groups.setdefault((row.source, row.result, place(row) or row.op_name), []).append(row)
-    moved = sorted(groups.values(), key=lambda rows: -sum(row.total_bytes for row in rows))
-    count, total = sum(map(len, moved)), sum(row.total_bytes for rows in moved for row in rows)
-    others = len(report.relayouts) - count
-    title = f"relayouts: {count}, {format_bytes(total)} read and written; {others} more copies"
-    header = ("moved", "times", "op", "layouts", "from")
-    return total, _table(
-        report.usage.main_memory_peak_bytes * LEAST_SHARE,
-        title,
-        header,
-        [(sum(row.total_bytes for row in rows), len(rows), _move(rows)) for rows in moved],
+def _costs(report: MemoryReport) -> Table:
+    """Returns the table of the operations that access the most memory."""
+    groups = grouped(
+        report.costs, lambda row: row.total_bytes, lambda row: (row.opcode, place(row) or row.op_name or row.name)
     )
 
+    def cells(group: Group[CostRow]) -> Sequence[str]:
+        row, flops = group.first, sum(row.flops * (row.trips or 1) for row in group.rows)
+        return short_place(row), format_count(flops), _times(row), group.name, row.op_name
 
-def _move(rows: Sequence[RelayoutRow]) -> Sequence[str]:
-    first, name = rows[0], _name(rows)
-    return (
-        format_bytes(sum(row.total_bytes for row in rows)),
-        _times(first),
-        name,
-        f"{first.source} -> {first.result}",
-        origin_text(first),
-    )
+    least = report.cost.bytes_accessed * LEAST_SHARE
+    return ranked(report.titles["costs"], "accessed, line, flops, times, op, op name", groups, cells, least)
+
+
+def _least(report: MemoryReport) -> float:
+    return report.usage.main_memory_peak_bytes * LEAST_SHARE
 
 
 def _times(row: RelayoutRow | CostRow | CollectiveRow) -> str:
     return "in a loop" if row.trips is None else f"{row.trips}x"
-
-
-def _table(
-    least: float, title: str, header: Sequence[str], rows: Sequence[tuple[int, int, Sequence[str]]]
-) -> Iterator[str]:
-    """Yields a table of (bytes, number of buffers or operations, cells): rows of at least so many bytes."""
-    shown = [each for each in rows if each[0] >= least][:_ROWS]
-    if not shown:
-        return
-    yield f"\n{title}"
-    yield from format_table(header, [cells for _, _, cells in shown])
-    if hidden := rows[len(shown) :]:
-        size, count = sum(size for size, _, _ in hidden), sum(number for _, number, _ in hidden)
-        yield f"  and {count} more with {format_bytes(size)}"
-
-
-def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yields the lines of a table: the first column aligned to the right, the others to the left."""
-    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
-    for row in (header, *rows):
-        cells = [row[0].rjust(widths[0]), *(cell.ljust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        yield ("  " + "  ".join(cells)).rstrip()

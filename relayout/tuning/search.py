@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
+from dialect_utils.execution.compilers import Figures
 from dialect_utils.layout import parse_layout
 from dialect_utils.stablehlo.module import StableHloModule
+from dialect_utils.text import format_bytes
+from dialect_utils.text.html import html_table, html_text
 from relayout.tuning.candidates import Candidates, proved_equal
 from relayout.tuning.changes import AUTO, Change, change_of, mode_of
 from relayout.tuning.model import Prediction
@@ -43,6 +46,26 @@ class Tuning:
     def start(self) -> Trial:
         """Returns the trial of the unchanged program."""
         return self.trials[0]
+
+    def _repr_html_(self) -> str:
+        """Returns the HTML for notebooks: the best change with its proof, and a table of all trials."""
+        said = f"{self.target}, {self.version}: {self.best.change.described(self.start.change)}"
+        rows = [
+            (
+                "best" if each == self.best else "",
+                each.change.described(self.start.change),
+                *_cells(each.figures),
+            )
+            for each in self.trials
+        ]
+        table = html_table(("", "change", "arguments", "temporaries", "accessed"), rows)
+        return f"<p><b>{html_text(said)}</b></p><p>{html_text(self.proof)}</p>{table}"
+
+
+def _cells(figures: Figures) -> Sequence[str]:
+    if figures.error:
+        return figures.error, "", ""
+    return [format_bytes(size) for size in (figures.argument, figures.temp, figures.accessed)]
 
 
 @dataclass(slots=True)

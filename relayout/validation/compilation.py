@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from glob import escape as glob_escape, glob
 
 from dialect_utils.io.files import function_of, read_module
@@ -14,7 +14,7 @@ from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.executable import is_optimized_dump
+from passes.dumps.executable import as_program, is_optimized_dump
 from passes.framework.pipeline import verify
 from relayout.command import InputOptions, function_option
 from relayout.console import Console
@@ -27,11 +27,9 @@ def dump_module(module: Module, target: str, folder: str) -> None:
     """Compiles a module for a target: the modules of all passes are then in a folder. Raises DiagnosticError."""
     # Imported here: the modules of a directory are compiled already.
     from dialect_utils.execution.compilers import dump_passes
-    from dialect_utils.tools.conversion import check_known, in_dialect_of
 
     verify(module)
-    check_known(module)
-    dump_passes(in_dialect_of("stablehlo", module).text(), target, folder)
+    dump_passes(as_program(module).text(), target, folder)
 
 
 def partition_program(file: str, folder: str) -> str:
@@ -108,11 +106,11 @@ class CompilationOptions:
         """
         found = InputOptions(module=self.module).find([folder], console)
         if [each.path for each in found] == [folder]:
-            # It raises MissingFileError.
-            found[0].data()
+            # It raises MissingFileError; standard input is read once.
+            module = replace(found[0], content=found[0].data()).module()
             command = {"steps": "validate", "passes": "report --why"}[parts]
             hint = f"relayout {command} {folder} --target cpu compiles it"
-            if is_optimized_dump(found[0].module()):
+            if is_optimized_dump(module):
                 hint = "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_pass_re=.*' makes XLA write them (docs/why.md)"
             raise usage_error(f"{folder} is one module, and {parts} are between the modules of a directory", hint)
         return found

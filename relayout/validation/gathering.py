@@ -57,6 +57,7 @@ class Results(Gatherer[StepResult]):
             # Imported here: most runs write no page.
             from relayout.validation.page import html_page
 
+            os.makedirs(os.path.dirname(self.page) or os.curdir, exist_ok=True)
             write_output(self.page, encode(html_page(found)))
 
     def _write(self, stem: str, pair: Reduced, folder: str) -> Reduced:

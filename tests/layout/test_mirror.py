@@ -12,7 +12,6 @@ _BACK = "layouts that are written are read back"
 _CHIPS = "it is tested with the chips of both kinds"
 # Source -> its tests, and the reason for their other name.
 ELSEWHERE = {
-    "type_names.py": ("notation/test_writing.py", _BACK),
     "notation/reading.py": ("notation/test_writing.py", _BACK),
     "picture/drawing.py": ("picture/test_picture.py", _DRAWN),
     "picture/model.py": ("picture/test_picture.py", _DRAWN),

@@ -296,7 +296,7 @@ def test_the_pages_and_json_have_the_collectives() -> None:
     report = _report(_RING)
     page = terminal_page(report, 200)
     assert "collectives: 1, 2.5 KiB sent by a device: 1 collective-permute 2.5 KiB\n" in page
-    assert "2.5 KiB  5x     collective-permute  c   f32[8,16]  2 pairs  ring a.py:7" in page
+    assert "2.5 KiB  a.py:7  5x     collective-permute  c   f32[8,16]  2 pairs  ring" in page
     assert "source_target" not in html_page(report)
     assert '"collective-permute"' in html_page(report)
     found = json.loads(json.dumps(report.as_json()))
@@ -307,7 +307,7 @@ def test_the_pages_and_json_have_the_collectives() -> None:
 def test_a_comparison_has_the_kinds() -> None:
     gather = _RING.replace("constant(5)", "constant(2)")
     comparison = compare_reports(_report(gather), _report(_RING))
-    assert "+1.5 KiB  collective-permute  1 with 1 KiB  1 with 2.5 KiB" in comparison_page(comparison, 200)
+    assert "collective-permute  1 with 1 KiB  1 with 2.5 KiB  +1.5 KiB" in comparison_page(comparison, 200)
     assert "1 with 2.5 KiB" in comparison_html(comparison, "old", "new")
     assert comparison.as_json()["collective_kinds"] == {
         "collective-permute": {"count": [1, 1], "bytes_sent": [1024, 2560]}

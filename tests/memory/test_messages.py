@@ -182,7 +182,7 @@ def test_page_opens_with_what_does_not_fit_and_the_largest_padding() -> None:
     assert lines[0] == "the program does not fit into HBM: it needs 24.1 GiB, and 16 GiB are there, 8.12 GiB too much"
     assert lines[1] == (
         "15.5 GiB of 16 GiB are padding of one array: multiply.7 f32[512,512,128,4]{3,2,1,0:T(8,128)}, "
-        "from model/scale/mul model.py:41"
+        "from model.py:41 model/scale/mul"
     )
     assert any("xla_dump_to" in line for line in lines)
     assert any("xla_jf_dump_to" in line for line in lines)

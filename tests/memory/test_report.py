@@ -48,10 +48,11 @@ ENTRY e {
     [
         (
             None,
-            "fits into the HBM of tpu-v5p, tpu-v6e, tpu7x, but does not fit into the HBM of tpu-v4, tpu-v5e: 16 GiB",
+            "fits into the HBM of tpu-v5p (95.7 GiB), tpu-v6e (31.2 GiB), tpu7x (94.7 GiB), but does not fit into "
+            "the HBM of tpu-v4 (15.2 GiB), tpu-v5e (15.8 GiB): 16 GiB",
         ),
         ("tpu-v5e", "does not fit into the HBM of tpu-v5e, 15.8 GiB: 256 MiB too much, 16 GiB at the peak"),
-        ("tpu-v6e", "fits into the HBM of tpu-v6e, 31.2 GiB: 16 GiB at the peak"),
+        ("tpu-v6e", "fits into the HBM of tpu-v6e, 31.2 GiB: 16 GiB at the peak (51.2% of it)"),
     ],
 )
 def test_whether_main_memory_holds_a_program_is_said_first(target: str | None, said: str) -> None:
@@ -71,7 +72,10 @@ def test_nothing_is_said_about_the_memory_of_an_unknown_machine() -> None:
     assert MemoryReport(bare).fit == ""
     bound = MemoryReport(bare, "tpu-v5e").fit
     assert MemoryReport(bare, "gpu-h100").fit.startswith("fits into the memory of gpu-h100, 79.1 GiB: ")
-    assert bound == "fits into the HBM of tpu-v5e, 15.8 GiB: 1 KiB at the peak, a bound: the module has no schedule"
+    assert (
+        bound
+        == "fits into the HBM of tpu-v5e, 15.8 GiB: 1 KiB at the peak (0.0% of it), a bound: the module has no schedule"
+    )
 
 
 def test_origins_come_from_the_tables_of_the_dump() -> None:

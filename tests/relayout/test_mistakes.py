@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import relayout
@@ -18,6 +19,7 @@ from tests.paths import ROOT
 untyped: Any = relayout
 
 NEGATE = str(ROOT / "examples/negate.hlo")
+TPU = str(ROOT / "examples/attention_tpu.hlo")
 
 
 @pytest.mark.parametrize(
@@ -57,11 +59,19 @@ NEGATE = str(ROOT / "examples/negate.hlo")
         ("explain f32[3,5]:T(8,128)", 1, "tiles are part of a layout: f32[3,5]{1,0:T(8,128)}"),
         ("explain f32[3,5]{1,0:T[8,128]}", 1, "write T(8,128)"),
         ("explain f8[3]", 1, "one of f8e5m2, "),
+        ("report TPU --target cpu", 1, "leave --target out, or name a chip"),
+        ("report --why TPU --target cpu", 1, "jit_attention is compiled already"),
+        ("validate TPU --target cpu", 1, "relayout report FILE reads what a compiler wrote"),
+        ("opt TPU --inside cpu -p strip-layouts", 1, "jit_attention is compiled already"),
+        ("tune TPU --target tpu-v5e", 1, "jit_attention is compiled already"),
+        ("check - -", 2, "- is named twice, and standard input is read once"),
+        ("report - --against -", 2, "- is named twice"),
+        ("explain f32[3,5] -o there/", 2, "-o there/ is a directory, and a shape names no file in it"),
         ("explain np.float32[3]", 1, "a shape begins with its element type: f32[3,5]"),
     ],
 )
 def test_an_answer_proposes_the_edit(command: str, status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [NEGATE if word == "FILE" else word for word in shlex.split(command)]
+    words = [{"FILE": NEGATE, "TPU": TPU}.get(word, word) for word in shlex.split(command)]
     assert main(words) == status
     assert said in capsys.readouterr().err
 
@@ -104,6 +114,11 @@ def test_a_jax_object_where_a_shape_is_expected_is_explained() -> None:
             DiagnosticError,
             "write auto, bits, ulp:N, rel:X or of-largest:X",
         ),
+        (lambda: untyped.validate(NEGATE), TypeError, r"relayout\.validate\(program, target='cpu'\)"),
+        (lambda: untyped.why(NEGATE), TypeError, r"relayout\.why\(program, target='cpu'\)"),
+        (lambda: untyped.why(str(ROOT), target="cpu"), TypeError, "the target cpu has no effect: leave it out"),
+        (lambda: untyped.report(TPU, "cpu"), DiagnosticError, "jit_attention is compiled already"),
+        (lambda: untyped.run(NEGATE, [1.0, 2.0]), DiagnosticError, r"in0 has the dimensions \[2\]"),
         (lambda: untyped.check(NEGATE, NEGATE, inputs={}), TypeError, "a list of arrays in the order"),
         (lambda: untyped.run(NEGATE, engine="tpu"), DiagnosticError, "it is xla or interpreter"),
         (lambda: untyped.run(NEGATE, seed=-1), TypeError, "an integer of 0 or more, not -1"),
@@ -127,6 +142,35 @@ def test_the_ending_of_a_file_decides_the_format_of_a_drawing(tmp_path: Path) ->
     assert main(["explain", "f32[3,5]", "-o", str(tmp_path / "a.png")]) == 0
     assert (tmp_path / "a.svg").read_bytes().startswith(b"<svg")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_lists_and_tuples_of_inputs_and_engines_are_the_same() -> None:
+    x = np.ones((3, 5), np.float32)
+    sizes = [relayout.run(NEGATE, *each)[0].shape for each in ([x], [[x]], [(x,)], [x.tolist()])]
+    assert sizes == [(3, 5)] * 4
+    for inputs in ([x], (x,)):
+        assert relayout.check(NEGATE, NEGATE, inputs=inputs, engines=["xla"]).methods == ("xla",)
+
+
+def test_a_program_that_is_hlo_is_compiled(capsys: pytest.CaptureFixture[str]) -> None:
+    program = ROOT / "examples/attention.hlo"
+    assert main(["report", str(program), "--target", "cpu"]) == 0
+    assert "fusion" in capsys.readouterr().out
+    assert relayout.report(program, "cpu").usage.peak_bytes < relayout.report(program).usage.peak_bytes
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (["extract", NEGATE, "y"], "negate.hlo"),
+        (["validate", NEGATE, "--target", "cpu", "--only", "simplif"], "index.html"),
+        (["tune", str(ROOT / "examples/attention.mlir"), "--target", "tpu-v5e", "--model-only"], "attention.mlir"),
+    ],
+)
+def test_a_directory_is_written_by_every_command(command: list[str], name: str, tmp_path: Path) -> None:
+    assert main([*command, "-o", f"{tmp_path}/new/"]) == 0
+    assert main([*command, "-o", str(tmp_path)]) == 0
+    assert [(tmp_path / each).is_file() for each in (f"new/{name}", name)] == [True, True]
 
 
 def test_a_pair_may_be_one_argument(capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,7 +81,7 @@ COMMANDS: dict[str, list[str]] = {
         for name in ("complex_in_loop", "cholesky_solve", "gather_variants", "cached_decode_step", "conv_net_gradient")
     },
     "report-stablehlo": ["report", "attention.mlir"],
-    "report-target": ["report", "attention.hlo", "--target", "tpu-v5e", "--width", "120"],
+    "report-target": ["report", "attention_tpu.hlo", "--target", "tpu-v5e", "--width", "120"],
     **{
         f"opt-{file}-{number}": ["opt", file, "-p", spec]
         for file, specs in PIPELINES.items()

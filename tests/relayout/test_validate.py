@@ -361,7 +361,7 @@ def test_python_judges_directories_and_functions_of_jax(tmp_path: Path) -> None:
     assert "-  " in found.steps[0].difference
     assert problems(found._repr_html_()) == []
     lowered = jax.jit(lambda x: jnp.sin(x) * 2).lower(jnp.ones(3))
-    compiled = relayout.validate(lowered, only="fusion", engines=("proof",))
+    compiled = relayout.validate(lowered, target="cpu", only="fusion", engines=("proof",))
     assert {each.verdict for each in compiled.steps} == {"equal"}
     with pytest.raises(DiagnosticError, match="no pass matches nothing"):
         relayout.validate(tmp_path / "dump", only="nothing")

@@ -63,7 +63,7 @@ def parse_ints(text: str) -> tuple[int, ...] | None:
 def parse_aliases(text: str) -> tuple[tuple[tuple[int, ...], int, tuple[int, ...]], ...]:
     """Returns (result index path, parameter number, parameter index path) of an input_output_alias text."""
     return tuple(
-        (_index_path(match[1]), int(match[2]), _index_path(match[3]))
+        (tuple(numbers_in(match[1])), int(match[2]), tuple(numbers_in(match[3])))
         for match in _ALIAS.finditer(without_comments(text))
     )
 
@@ -71,10 +71,6 @@ def parse_aliases(text: str) -> tuple[tuple[tuple[int, ...], int, tuple[int, ...
 def parse_donors(text: str) -> tuple[tuple[int, tuple[int, ...]], ...]:
     """Returns (parameter number, parameter index path) of a buffer_donor text."""
     return tuple((integer(match[1]), tuple(numbers_in(match[2]))) for match in _DONOR.finditer(without_comments(text)))
-
-
-def _index_path(text: str) -> tuple[int, ...]:
-    return tuple(map(int, _INT.findall(text)))
 
 
 def parse_frontend_attributes(text: str) -> dict[str, str]:
@@ -145,7 +141,7 @@ def reversed_dimensions(config: str | None) -> tuple[int, ...]:
     jellyfish-reverse-decomposer of libtpu); the dimensions are those of the logical array.
     """
     found = _REVERSED.search(config) if config else None
-    return tuple(map(int, _INT.findall(found[1]))) if found is not None else ()
+    return tuple(numbers_in(found[1])) if found is not None else ()
 
 
 def is_calling(attribute: str) -> bool:

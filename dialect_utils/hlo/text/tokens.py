@@ -165,40 +165,20 @@ class Scanner:
 
     def group(self) -> Span:
         """Moves over a bracketed group and returns its span, brackets included."""
-        end = _end_of_group(self.text, self.token.start)
-        if end is not None:
-            span = Span(self.token.start, end)
-            self.seek(end)
-            return span
-        opened = [self.next()]
-        start = opened[0].start
-        while opened:
-            token = self.next()
-            if token.kind == "end":
-                self.fail(f"this {opened[-1].text!r} is never closed", opened[-1].span)
-            if token.kind != "mark":
-                continue
-            if token.text in CLOSERS:
-                opened.append(token)
-            elif token.text in ")]}":
-                closer = CLOSERS[opened.pop().text]
-                if token.text != closer:
-                    self.fail(f"expected {closer!r}, found {token.text!r}", token.span)
-        return Span(start, token.end)
-
-
-def _end_of_group(text: str, start: int) -> int | None:
-    """Returns the end of a bracketed group, or None for an unbalanced one, which `group` reports."""
-    waiting: list[str] = []
-    for match in _BRACKET.finditer(text, start):
-        found = match[0]
-        if found in CLOSERS:
-            waiting.append(CLOSERS[found])
-        elif found in (")", "]", "}"):
-            if waiting.pop() != found:
-                return None
-            if not waiting:
-                return match.end()
-        elif len(found) == 1 or found == "/*":
-            return None
-    return None
+        start, waiting = self.token.start, list[tuple[str, int]]()
+        for match in _BRACKET.finditer(self.text, start):
+            mark = match[0]
+            if mark in CLOSERS:
+                waiting.append((CLOSERS[mark], match.start()))
+            elif mark in (")", "]", "}"):
+                closer, _ = waiting.pop()
+                if mark != closer:
+                    self.fail(f"expected {closer!r}, found {mark!r}", Span(*match.span()))
+                if not waiting:
+                    self.seek(match.end())
+                    return Span(start, match.end())
+            elif mark in ('"', "/*"):
+                # Raises: nothing ends it.
+                self._read(match.start())
+        position = waiting[-1][1]
+        self.fail(f"this {self.text[position]!r} is never closed", Span(position, position + 1))

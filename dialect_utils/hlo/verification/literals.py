@@ -6,7 +6,6 @@ Source: xla/hlo/parser/hlo_parser.cc, ParseDenseLiteral and CheckParsedValueIsIn
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS, integer_range, parse_integer, parse_scalar
@@ -69,7 +68,9 @@ def _parts(text: str) -> list[str]:
 
 def _array_problem(text: str, shape: ArrayShape) -> str | None:
     tokens = _TOKEN.findall(text)
-    walk = _Walk(shape, is_first_only=_is_first_only(tokens, shape))
+    # XLA reads a lone number where an array's literal is as the first element; the others are 0.
+    is_first_only = len(tokens) == 1 and shape.rank > 0 and shape.element_count > 0
+    walk = _Walk(shape, is_first_only=is_first_only and not shape.element_type.is_complex)
     for token in tokens:
         problem = walk.take(token)
         if problem is not None:
@@ -77,11 +78,6 @@ def _array_problem(text: str, shape: ArrayShape) -> str | None:
     if not walk.is_first_only and (walk.counts or walk.numbers != shape.element_count):
         return f"the literal has {walk.numbers} elements, but {_bare(shape)} has {shape.element_count}"
     return None
-
-
-def _is_first_only(tokens: Sequence[str], shape: ArrayShape) -> bool:
-    """Is true for a lone number where an array's literal is: XLA reads it as the first element, the others are 0."""
-    return len(tokens) == 1 and shape.rank > 0 and shape.element_count > 0 and not shape.element_type.is_complex
 
 
 @dataclass(slots=True)

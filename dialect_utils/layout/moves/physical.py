@@ -152,13 +152,10 @@ class Digits:
             self.digits = self.digits[:kept] + [digit for digit in merged if digit is not None]
         return sizes
 
-    def _by_dimension(self) -> list[_Digit]:
-        position = {id(digit): i for i, digit in enumerate(self.digits)}
-        return sorted(self.digits, key=lambda d: (d.dim, -d.stride, position[id(d)]))
-
     def _realize(self, *, transposed: bool = False) -> None:
         """Emits pad and reshape (and transpose) so that every digit becomes an array dimension."""
-        digits = self._by_dimension()
+        position = {id(digit): i for i, digit in enumerate(self.digits)}
+        digits = sorted(self.digits, key=lambda d: (d.dim, -d.stride, position[id(d)]))
         padded = [1] * len(self.dims)
         for digit in digits:
             if digit.dim >= 0:

@@ -61,17 +61,15 @@ def find_moved_element(source: ArrayShape, destination: ArrayShape) -> tuple[int
     return None
 
 
-def _physical_units(shape: ArrayShape, bits: int) -> tuple[int, ...]:
-    """Returns the dimensions of the physical array in units."""
-    sizes = final_dimensions(shape.dimensions, shape.effective_layout)
-    return (*sizes, max(1, element_slot_bits(shape) // bits))
-
-
 def in_common(
     shape: ArrayShape, other: ArrayShape, index: Sequence[Coordinate], unit: Coordinate, bits: int
 ) -> list[Coordinate]:
     """Returns the position of a unit in digits that both physical arrays share, or as one number if they share none."""
-    position, sizes, others = [*physical_index(shape, index), unit], *(_physical_units(s, bits) for s in (shape, other))
+    position = [*physical_index(shape, index), unit]
+    sizes, others = (
+        (*final_dimensions(each.dimensions, each.effective_layout), max(1, element_slot_bits(each) // bits))
+        for each in (shape, other)
+    )
     common = common_sizes(sizes, others) if prod(sizes) == prod(others) else None
     return regroup(position, sizes, common) if common else [linear_position(position, sizes)]
 

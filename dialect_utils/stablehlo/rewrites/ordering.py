@@ -88,7 +88,7 @@ def _sort_by_ranks(sort: Any, ranks: Any, *, nan_first: bool) -> None:
     floats = [value for value in keys if _is_float(value)]
     dimension = ir.IntegerAttr(sort.attributes["dimension"]).value
     with ir.InsertionPoint(sort):
-        levels = [_negated(_is_nan(value)) if nan_first else _is_nan(value) for value in floats]
+        levels = [_is_nan(value, is_first=nan_first) for value in floats]
         positions = _positions(sort.operands[0].type, dimension)
         if not _is_stable(sort):
             levels += [_times(total_order_rank(value), _scalar(ranks, 1)) for value in floats]
@@ -127,7 +127,8 @@ def _compare_nan(operation: Any, besides: dict[str, tuple[int, int | None]], ran
     comparisons = [each for each in _comparisons(operation) if _leaves_nan_open(each)]
     if not comparisons:
         return False
-    if not _looks_for_nan(operation):
+    # An element that is compared with itself is a test for NaN.
+    if not any(each.operands[0] == each.operands[1] for each, _ in _compared_sides(operation)):
         for comparison in comparisons:
             _compare_nan_as(comparison, besides)
     if operation.name == _REDUCE:
@@ -149,11 +150,6 @@ def _begin_at_either_end(reduce: Any, ranks: Any) -> None:
 def _comparisons(operation: Any) -> list[Any]:
     """Returns the comparisons of a value from one element with a value from the other."""
     return [each for each, of in _compared_sides(operation) if sorted(map(sorted, of)) == _SIDES]
-
-
-def _looks_for_nan(operation: Any) -> bool:
-    """Is true where an element is compared with itself, which is a test for NaN."""
-    return any(each.operands[0] == each.operands[1] for each, _ in _compared_sides(operation))
 
 
 def _compared_sides(operation: Any) -> Iterator[tuple[Any, list[frozenset[int]]]]:
@@ -200,8 +196,10 @@ def _integer() -> Any:
     return ir.IntegerType.get_signless(32)
 
 
-def _is_nan(value: Any) -> Any:
-    return converted(compare("NE", value, value), _integer())
+def _is_nan(value: Any, *, is_first: bool) -> Any:
+    """Returns the ranks of NaN beside 0: 1, or -1 for the first rank."""
+    found = converted(compare("NE", value, value), _integer())
+    return make("stablehlo.negate", [found], found.type) if is_first else found
 
 
 def _positions(like: Any, dimension: int) -> Any:
@@ -213,10 +211,6 @@ def _positions(like: Any, dimension: int) -> Any:
 def _scalar(ranks: Any, number: int) -> Any:
     """Returns one of the two ranks."""
     return make("stablehlo.reshape", [slice_from(ranks, number, 1)], ir.RankedTensorType.get([], _integer()))
-
-
-def _negated(value: Any) -> Any:
-    return make("stablehlo.negate", [value], value.type)
 
 
 def _times(value: Any, scalar: Any) -> Any:

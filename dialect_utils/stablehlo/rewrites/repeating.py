@@ -18,7 +18,7 @@ from typing import Any
 from dialect_utils.ops import Trait, has, hlo_opcode
 from dialect_utils.stablehlo.bindings import context, ir
 from dialect_utils.stablehlo.origins import walk
-from dialect_utils.stablehlo.rewrites.editing import inline_calls, main_function, take_check_calls
+from dialect_utils.stablehlo.rewrites.editing import inline_calls, main_function, set_signature, take_check_calls
 
 _NAME = "repeated"
 _COUNTER = "tensor<i32>"
@@ -32,15 +32,18 @@ def repeat(program: str | bytes, *, count: int) -> tuple[str]:
         inline_calls(module)
         main = main_function(module)
         kinds, results = list(main.type.inputs), list(main.type.results)
-        main.attributes["sym_name"] = ir.StringAttr.get(_NAME)
-        main.attributes["sym_visibility"] = ir.StringAttr.get("private")
-        for name in ("arg_attrs", "res_attrs"):
-            if name in main.attributes:
-                del main.attributes[name]
+        _make_private(main, _NAME)
         functions = "\n".join(str(operation) for operation in module.body.operations)
         text = f"module {{\n{functions}\n{_main(kinds, results, count)}\n}}\n"
         ir.Module.parse(text).operation.verify()
         return (text,)
+
+
+def _make_private(main: Any, name: str) -> None:
+    """Makes main a private function of another name, without attributes of arguments and results."""
+    main.attributes["sym_name"] = ir.StringAttr.get(name)
+    main.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    set_signature(main, "arg_attrs", "res_attrs")
 
 
 def _main(kinds: list[Any], results: list[Any], count: int) -> str:
@@ -176,11 +179,7 @@ class _Variant:
         if sum(each.operation.name == "func.func" for each in module.body.operations) > 1:
             raise ValueError("calls are left")
         main = main_function(module)
-        main.attributes["sym_name"] = ir.StringAttr.get(f"variant{number}")
-        main.attributes["sym_visibility"] = ir.StringAttr.get("private")
-        for name in ("arg_attrs", "res_attrs"):
-            if name in main.attributes:
-                del main.attributes[name]
+        _make_private(main, f"variant{number}")
         module.operation.verify()
         # A function does not keep its module alive in these bindings.
         return cls(str(main), tuple(map(str, main.type.inputs)), tuple(map(str, main.type.results)))

@@ -244,12 +244,11 @@ def _widened(value: Any) -> Any:
     kind = value.type
     if not isinstance(kind, ir.TupleType):
         return value if _wide(kind) == kind else make("stablehlo.convert", [value], _wide(kind))
-    parts = [make(_PART, [value], kind.get_type(i), {"index": _number(i)}) for i in range(kind.num_types)]
+    number = ir.IntegerType.get_signless(32)
+    parts = [
+        make(_PART, [value], kind.get_type(i), {"index": ir.IntegerAttr.get(number, i)}) for i in range(kind.num_types)
+    ]
     return make("stablehlo.tuple", list(map(_widened, parts)), _wide(kind))
-
-
-def _number(value: int) -> Any:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), value)
 
 
 def _narrow_operands(written: _Written) -> None:

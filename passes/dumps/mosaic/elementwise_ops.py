@@ -31,18 +31,9 @@ math.roundeven round-nearest-even; math.ctlz count-leading-zeros; math.ctpop pop
 """
 _SIGNED_COMPARISONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
 _FIRST_UNSIGNED = 6
-# arith.cmpf's predicates: the direction, and the result for NaN (`ord` and `uno` test only for NaN).
-_FLOAT_COMPARISONS: dict[int, tuple[str, bool]] = {
-    1: ("EQ", False),
-    2: ("GT", False),
-    3: ("GE", False),
-    4: ("LT", False),
-    5: ("LE", False),
-    9: ("GT", True),
-    10: ("GE", True),
-    11: ("LT", True),
-    12: ("LE", True),
-}
+# arith.cmpf's predicates that are false for NaN; the opposite of number i, which is true for NaN, is 14 - i. The next
+# line has the others, of which `ord` and `uno` test only for NaN.
+_FLOAT_COMPARISONS = {1: "EQ", 2: "GT", 3: "GE", 4: "LT", 5: "LE"}
 _FALSE, _ONE, _ORDERED, _UEQ, _UNE, _UNORDERED, _TRUE = 0, 6, 7, 8, 13, 14, 15
 # The logarithm of 2, for exp2 and log2.
 _LN2 = 0.6931471805599453
@@ -97,10 +88,9 @@ def _compare_floats(predicate: int, a: Expr, b: Expr) -> Expr:
     if predicate in (_ONE, _UEQ):
         differs = a.compare("LT", b) | a.compare("GT", b)
         return differs if predicate == _ONE else ~differs
-    direction, with_nan = _FLOAT_COMPARISONS[predicate]
-    if not with_nan:
-        return a.compare(direction, b)
-    return ~a.compare({"GT": "LE", "GE": "LT", "LT": "GE", "LE": "GT"}[direction], b)
+    if predicate in _FLOAT_COMPARISONS:
+        return a.compare(_FLOAT_COMPARISONS[predicate], b)
+    return ~a.compare(_FLOAT_COMPARISONS[14 - predicate], b)
 
 
 def _number_select(opcode: str, a: Expr, b: Expr) -> Expr:

@@ -32,7 +32,9 @@ def expand_kernel(ops: Ops, call: Instruction, *, unwritten: Unwritten = "zero")
     kernel = kernel_of(call)
     operands = tuple(array_shape(operand).without_layout for operand in call.operands)
     results = tuple(leaf.without_layout for leaf in call.shape.arrays())
-    found = KernelCall(kernel, operands, results, _aliases(call), devices_of(module).count, unwritten)
+    aliasing = _ALIAS.findall(call.attribute("output_to_operand_aliasing") or "")
+    aliases = tuple((int(result or 0), int(operand)) for result, operand in aliasing)
+    found = KernelCall(kernel, operands, results, aliases, devices_of(module).count, unwritten)
     name = _name(found)
     if module.find(name) is None:
         try:
@@ -60,11 +62,6 @@ def _name(call: KernelCall) -> str:
     described = repr((call.kernel.source.text, call.operands, call.results, call.aliases, call.devices, call.unwritten))
     digest = hashlib.sha256(described.encode()).hexdigest()[:8]
     return f"kernel.{_NOT_IN_NAMES.sub('_', call.kernel.name)}.{digest}"
-
-
-def _aliases(call: Instruction) -> tuple[tuple[int, int], ...]:
-    text = call.attribute("output_to_operand_aliasing") or ""
-    return tuple((int(result or 0), int(operand)) for result, operand in _ALIAS.findall(text))
 
 
 def _at_call(call: Instruction, error: DiagnosticError) -> DiagnosticError:

@@ -48,7 +48,9 @@ function showTotals() {
     ["outputs", data.totals.output_bytes], ["outputs that alias arguments", data.totals.alias_bytes],
     ...(data.totals.host_bytes ? [["on the host", data.totals.host_bytes]] : []),
     ...Object.entries(data.totals.temporary_bytes_by_memory_space).map(([s, b]) => [`temporaries, ${spaceName(s)}`, b]),
-    ["padding at the peak", data.totals.padding_bytes]];
+    ["padding at the peak", data.totals.padding_bytes],
+    ...(data.tables.costs.rows.length ? [["accessed", data.totals.bytes_accessed]] : []),
+    ...Object.entries(data.moved).filter(([, [count]]) => count).map(([name, [count, size]]) => [`${count} ${name}`, size])];
   byId("totals").append(...cards.map(([name, count]) => element("div", { className: "card", title: `${count} bytes` },
     element("b", { textContent: bytes(count) }), element("span", { textContent: name }))));
 }

@@ -4,6 +4,7 @@ const kinds = ["bytes", "code", "text", "number"];
 const [sizes, code, text, number] = kinds.map((kind) => (name, title, width, brief = false) => (
   { name, title, kind, width, brief }));
 const source = { name: "source_line", title: "source line", kind: "source", width: 15, brief: true };
+const inAll = (title) => sizes("total_bytes", title, 9, true);
 const times = { name: "trips", title: "times", kind: "trips", width: 7 };
 const opName = text("op_name", "op name", 14);
 // A view: its title, its columns, further facts of its details, and the words for a table without rows. The columns
@@ -15,14 +16,14 @@ const VIEWS = {
     number("end", "to", 5), opName],
   facts: [text("opcode", "op"), sizes("bytes_meant", "payload"), text("padding", "why padded"), text("function", "function")] },
   relayouts: { title: "Relayouts", empty: "No operation changes a layout or a memory space.", columns: [
-    code("name", "op", 13, true), source, sizes("bytes_read", "read", 8, true), sizes("bytes_written", "written", 8, true),
+    code("name", "op", 13, true), source, inAll("moved"), sizes("bytes_read", "read", 8), sizes("bytes_written", "written", 8),
     times, code("source", "before", 19, true), code("result", "after", 19, true), text("kind", "kind", 10)],
   facts: [text("before", "reads from"), text("after", "read by"), opName] },
   collectives: { title: "Collectives", empty: "No operation sends data to other devices.", columns: [
-    code("name", "op", 13, true), source, sizes("bytes_sent", "sent", 8, true), times, text("kind", "kind", 12, true),
+    code("name", "op", 13, true), source, inAll("sent"), sizes("bytes_sent", "each time", 8), times, text("kind", "kind", 12, true),
     code("operands", "operands", 22, true), text("groups", "devices", 14)], facts: [text("opcode", "opcode"), opName] },
   costs: { title: "Costs", empty: "Costs are known for operations of HLO only.", columns: [code("name", "op", 18, true), source,
-    sizes("bytes_accessed", "accessed", 9, true), number("flops", "flops", 11, true),
+    inAll("accessed"), sizes("bytes_accessed", "each time", 9), number("flops", "flops", 11, true),
     number("transcendentals", "transcendentals", 11), times, text("opcode", "kind", 10), opName], facts: [] },
   op_names: { title: "Op names", empty: "No buffer has an op name.", columns: [text("op_name", "op name", 44, true),
     number("buffers", "buffers", 9, true), sizes("bytes_held", "allocated", 9, true), sizes("bytes_meant", "payload", 9),
@@ -43,7 +44,7 @@ function shown(row, column) {
     case "bytes": return bytes(value);
     case "space": return spaceName(value);
     case "trips": return value === null ? "in a loop" : String(value);
-    case "source": return sourceOf(row);
+    case "source": return sourceOf(row).split("/").slice(-2).join("/");
     default: return String(value ?? "");
   }
 }
@@ -55,7 +56,6 @@ const rowHeight = () => (isNarrow() ? 84 : 26);
 let view = "buffers", opener = null, box = null;
 const states = Object.fromEntries(Object.keys(VIEWS).map((name) => [name, { filter: "", column: null, down: true }]));
 Object.assign(states.buffers, { column: "padding_bytes" });
-Object.assign(states.costs, { column: "bytes_accessed" });
 
 function visibleRows() {
   const state = states[view], columns = VIEWS[view].columns, words = state.filter.toLowerCase().split(/\s+/).filter(Boolean);
@@ -102,7 +102,7 @@ function lineOf(row, index) {
   const line = element("tr", { className: row === selected ? "selected" : "", tabIndex: 0 },
     ...shownColumns().map((column) => {
       const value = shown(row, column), cell = element("td", { textContent: value });
-      cell.title = column.kind === "bytes" ? `${row[column.name]} bytes` : value;
+      cell.title = column.kind === "bytes" ? `${row[column.name]} bytes` : column.kind === "source" ? sourceOf(row) : value;
       cell.className = classesOf(column, isNumeric(column) ? "number" : column.kind);
       cell.dataset.name = column.title;
       return cell;
@@ -116,6 +116,7 @@ function showTable() {
   const columns = shownColumns(), state = states[view], total = tables[view].length;
   const whole = columns.reduce((sum, column) => sum + column.width, 0);
   const count = element("span", { className: "hint", id: "count" }), words = element("p", { className: "hint empty" });
+  const title = element("p", { className: "hint", textContent: data.titles[view] || "" });
   const filter = element("input", { className: "filter", placeholder: "filter: words in any column", value: state.filter,
     type: "search" });
   filter.setAttribute("aria-label", "words in any column");
@@ -154,7 +155,7 @@ function showTable() {
   };
   box.goToRow = (row) => { const index = current.indexOf(row); if (index >= 0) goTo(index); };
   filter.oninput = () => { state.filter = filter.value; current = visibleRows(); box.scrollTop = 0; fill(); };
-  byId("table").replaceChildren(element("div", { className: "above" }, filter, sortChoice(), count), words, box);
+  byId("table").replaceChildren(title, element("div", { className: "above" }, filter, sortChoice(), count), words, box);
   fill();
 }
 

@@ -14,9 +14,9 @@ from dialect_utils.ir import Module
 from dialect_utils.memory.rows import CollectiveRow
 from relayout.causes import collectives
 from relayout.causes.collectives import try_changes
-from relayout.causes.result import Why, causes_section, pass_between
 from relayout.causes.run import explain_directory, explain_modules
 from relayout.cli import main
+from relayout.reporting.causes import Why, causes_section, pass_between
 from tests.paths import ROOT
 
 PRODUCTS = ROOT / "tests" / "corpus" / "why" / "column_products"

@@ -6,8 +6,8 @@ import pytest
 
 from dialect_utils.io.inputs import Input
 from dialect_utils.text import DiagnosticError
-from relayout.causes.result import Why
 from relayout.causes.run import explain_modules
+from relayout.reporting.causes import Why
 
 PLAIN = """HloModule f
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from relayout.causes.result import Cause, Change, End, PassName, Why, causes_section
+from relayout.reporting.causes import Cause, Change, End, PassName, Why, causes_section
 
 ARGUMENT = End("argument", "x", "parameter", "f32[4,8]{1,0}", 0, "argument 0 (x)")
 READER = End("instruction", "d", "dot", "f32[4,8]{0,1}", None, "d (dot)")
@@ -59,7 +59,7 @@ def test_a_relayout_has_its_facts_one_a_line() -> None:
     [
         ({"trips": 5}, "c: relayout, 2 KiB read and written, 5 times"),
         ({"trips": None}, "c: relayout, 2 KiB read and written, an unknown number of times"),
-        ({"fusion": "f.1"}, "c in f.1: relayout, 2 KiB read and written"),
+        ({"fusion": "f.1"}, "f.1 (c): relayout, 2 KiB read and written"),
         ({"bytes_moved": 0, "padding_bytes": 1024}, "c: relayout, 1 KiB of padding"),
         ({"source": ""}, "  array       f32[4,8]{0,1}"),
         ({"padding": "dimension 1: 3 -> 128", "padding_bytes": 1024}, "  padding     1 KiB: dimension 1: 3 -> 128"),

@@ -11,8 +11,8 @@ from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout.causes import trying
-from relayout.causes.result import Change
 from relayout.causes.trying import try_advice
+from relayout.reporting.causes import Change
 from tests.paths import ROOT
 
 PROGRAM = b"""func.func @main(%x: tensor<512x3xf32>, %i: tensor<7xi32>) -> tensor<512x3xf32> {

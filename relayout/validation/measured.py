@@ -1,4 +1,4 @@
-"""The report of a file: of StableHLO, what the compiler of a target makes of it."""
+"""The report of a file: of a program, with a target, what the target's compiler makes of it."""
 
 from __future__ import annotations
 
@@ -13,21 +13,34 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 
 
 def measured(module: Module, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> MemoryReport:
-    """Returns the report of a module: of StableHLO, with a target, what its compiler makes of it.
+    """Returns the report of a compiled program, or with a target of what its compiler makes of a program.
 
-    `told` is called with the notes about it. Raises the errors of `compile_for`.
+    `told` is called with the notes about it. Raises the errors of `compile_for`, and DiagnosticError for a compiled
+    program with the target `cpu`, which has no figures of its own.
     """
-    if module.dialect == "stablehlo":
+    if target is not None and _is_compiled(module):
+        if target == "cpu":
+            message = f"{module.name} is compiled already, and cpu has no memory or layouts to measure it by"
+            raise DiagnosticError(Diagnostic(message, hint="leave --target out, or name a chip"))
+    elif target is not None or module.dialect == "stablehlo":
         module = _compiled(module, target, told)
     told(notes_of_report(module))
     # This machine's processor has no layouts of its own.
     return MemoryReport(module, None if target == "cpu" else target)
 
 
+def _is_compiled(module: Module) -> bool:
+    # Imported here: most reports name no target.
+    from passes.dumps.executable import is_optimized_dump
+
+    return is_optimized_dump(module)
+
+
 def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> Module:
     """Returns the program that the compiler of a target makes, or with a note the module where there is none."""
     # Imported here: most reports are about compiled programs.
     from dialect_utils.execution.compilers import check_target, compile_for
+    from passes.dumps.executable import as_program
 
     hint: str | None = "--target tpu-v5e compiles it"
     if target is not None:
@@ -37,9 +50,11 @@ def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagn
             hint = error.diagnostics[0].hint
         else:
             told(devices_of(module).notes_of_compilation)
-            dump = compile_for(module.text(), target).dump
+            dump = compile_for(as_program(module).text(), target).dump
             told(notes_of_lines(dump))
             return parse_bytes(encode(dump), "compiled.hlo")
-    message = "the module is not compiled: its arguments and results are known, and nothing between them"
-    told([Diagnostic(message, severity="note", hint=hint)])
+    known = (
+        "are known, and nothing between them" if module.dialect == "stablehlo" else "and all between them are its own"
+    )
+    told([Diagnostic(f"the module is not compiled: its arguments and results {known}", severity="note", hint=hint)])
     return module

@@ -53,8 +53,8 @@ class PassName:
 
 def pass_between(modules: Sequence[Input], before: int | None, after: int) -> PassName:
     """Returns the pass between two modules of one compilation; `before` is None for the compiler's input."""
-    if before is None:
-        return PassName("", "", "", False, "", modules[after].name)
+    if before is None or not modules:
+        return PassName("", "", "", False, "", modules[after].name if modules else "")
     dumps = [each.dump for each in modules]
     return PassName(*_named(dumps, before, after), modules[before].name, modules[after].name)
 
@@ -187,8 +187,7 @@ class Cause:
     @property
     def lines(self) -> Iterator[str]:
         """Yields the cause as text: a headline, and a line for each fact."""
-        inside = f" in {self.fusion}" if self.fusion else ""
-        yield f"{self.name}{inside}: {self.kind}{self._size}"
+        yield f"{self.title}: {self.kind}{self._size}"
         yield f"  array       {self.source} -> {self.result}" if self.source else f"  array       {self.result}"
         if self.padding:
             yield f"  padding     {format_bytes(self.padding_bytes)}: {self.padding}"
@@ -208,6 +207,22 @@ class Cause:
             yield f"  from        {' '.join(filter(None, (self.op_name, line, of)))}"
         if self.advice:
             yield f"  remove      {self.advice}"
+
+    @property
+    def title(self) -> str:
+        """Returns the name that reports have, of the fusion around a move, and in parentheses that of the move."""
+        return f"{self.fusion} ({self.name})" if self.fusion else self.name
+
+    @property
+    def reason(self) -> str:
+        """Returns one sentence: why the array is moved or padded."""
+        if self.made_by is None or not self.read_by:
+            return self.padding
+        made, read, array = self.made_by, self.read_by[0], self.result.partition("{")[0]
+        if self.changes_layout:
+            has, wanted = (each.shape.removeprefix(array) for each in (made, read))
+            return f"{made.text} has {has}, and {read.text} asks for {wanted}"
+        return f"{read.text} may not share the buffer of {made.text}"
 
     @property
     def _size(self) -> str:
