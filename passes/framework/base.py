@@ -305,6 +305,9 @@ BUILTIN_PASSES = {
     "permute-dimensions": "passes.shapes.permute_dimensions",
     "merge-dimensions": "passes.shapes.merge_dimensions",
     "narrow-padding": "passes.shapes.narrow_padding",
+    "fuse-into-users": "passes.fusions.fuse_into_users",
+    "fuse-with-user": "passes.fusions.fuse_with_user",
+    "copy-once": "passes.fusions.copy_once",
 }
 _DECLARE = "a function {0} under @module_pass, with - as _, is one"
 # Former names of passes, which are still read but never printed, with the present names.
