@@ -220,7 +220,9 @@ class Cause:
             return self.padding
         made, read, array = self.made_by, self.read_by[0], self.result.partition("{")[0]
         if self.changes_layout:
-            has, wanted = (each.shape.removeprefix(array) for each in (made, read))
+            # Equal dimensions are said once, in the title.
+            is_same = made.shape.startswith(array) and read.shape.startswith(array)
+            has, wanted = (each.shape.removeprefix(array * is_same) for each in (made, read))
             return f"{made.text} has {has}, and {read.text} asks for {wanted}"
         return f"{read.text} may not share the buffer of {made.text}"
 
