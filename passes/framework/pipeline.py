@@ -62,6 +62,23 @@ class PipelineResult:
         """Returns the notes and warnings of all passes in order."""
         return tuple(note for run in self.runs for note in run.result.notes)
 
+    def _repr_html_(self) -> str:
+        """Returns the HTML for notebooks: a table of the passes, and the module."""
+        # Imported here: most results are printed as text.
+        from dialect_utils.text.html import html_details, html_table, html_text
+
+        rows = [
+            (
+                str(run.step),
+                "changed" if run.result.modified else "",
+                f"{run.seconds:.3f} s",
+                str(len(run.result.notes)),
+            )
+            for run in self.runs
+        ]
+        text = html_details("the module", f"<pre>{html_text(self.module.text())}</pre>")
+        return html_table(("pass", "module", "time", "notes"), rows) + text
+
 
 class PassError(DiagnosticError):
     """An unexpected exception of a pass, or a module that does not verify after it.

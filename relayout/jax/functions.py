@@ -164,6 +164,10 @@ class Tuned:
     def __str__(self) -> str:
         return tuning_page(self.tuning)
 
+    def _repr_html_(self) -> str:
+        """Returns the HTML for notebooks: that of the search."""
+        return self.tuning._repr_html_()
+
 
 def tune(
     function: Callable[..., Any],

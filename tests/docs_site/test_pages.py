@@ -137,6 +137,13 @@ def test_examples_of_docstrings_are_code() -> None:
         ("tiles", ["f32[3,5]{1,0:T(2,2)}"]),
         ("rows", ["f32[2097152,3]{1,0:T(8,128)}", "--window", "0:9,0:16"]),
         ("columns", ["f32[2097152,3]{0,1:T(4,128)}", "--window", "0:9,0:4"]),
+        ("dimensions", ["f32[2,3]{1,0}"]),
+        ("minor_to_major", ["f32[2,3]{0,1}"]),
+        ("nested_tiles", ["bf16[4,4]{1,0:T(4,4)(2,1)}"]),
+        ("padding", ["f32[5,3]{1,0:T(4,4)}"]),
+        ("memory_space", ["f32[3,5]{1,0:T(2,2)S(1)}"]),
+        ("bitcast", ["f32[3,2]{0,1}"]),
+        ("copy", ["f32[3,2]{1,0}"]),
     ],
 )
 def test_pictures_are_what_the_tool_draws(name: str, arguments: list[str], tmp_path: Path) -> None:

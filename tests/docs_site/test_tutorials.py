@@ -11,7 +11,23 @@ from tests.pages import Reader, checkout
 from tests.paths import ROOT
 
 # Pages outside docs/tutorials whose examples are executed.
-WORKED = ("checking", "devices", "from_mlir_opt", "from_xprof", "lit", "optimizers", "validating", "why")
+WORKED = (
+    "checking",
+    "devices",
+    "from_mlir_opt",
+    "from_xprof",
+    "layouts",
+    "lit",
+    "mosaic",
+    "optimizers",
+    "package",
+    "proofs",
+    "shapes_and_layouts",
+    "targets",
+    "tools",
+    "validating",
+    "why",
+)
 PAGES = [*sorted((ROOT / "docs/tutorials").glob("*.md")), *(ROOT / f"docs/{name}.md" for name in WORKED)]
 
 

@@ -7,9 +7,14 @@ from typing import Any
 import pytest
 
 import relayout
+from dialect_utils.execution.compilers import Figures
 from dialect_utils.memory.report import memory_levels, timeline_svg
+from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.text import format_bytes
 from dialect_utils.verdict.differences import MovedElement, Place
+from relayout.tuning.changes import change_of
+from relayout.tuning.search import Tuning
+from relayout.tuning.trials import Trial
 from tests.markup import problems
 from tests.paths import ROOT
 
@@ -34,6 +39,16 @@ def dump(op_name: str) -> str:
     return NEGATE.replace("negate(x)", f"negate(x){metadata}")
 
 
+def tuning() -> Tuning:
+    """Returns a search whose second trial is the best, and whose third one failed."""
+    module = relayout.read(ROOT / "examples/attention.mlir")
+    assert isinstance(module, StableHloModule)
+    start = change_of(module)
+    figures = (Figures(argument=2048, temp=4096), Figures(argument=2048, temp=1024), Figures(error="<b>no"))
+    trials = tuple(Trial(start, each) for each in figures)
+    return Tuning("tpu-v5e", "libtpu 0", "peak", trials, trials[1], "equal: <proof>", module, (), None)
+
+
 def representations() -> dict[str, Any]:
     """Returns an object of each kind."""
     shapes = [
@@ -56,6 +71,9 @@ def representations() -> dict[str, Any]:
         "equal": relayout.check(module, passes="expand-tiling", engines=("proof",)),
         "different": relayout.check(module, other),
         "moved": relayout.Verdict("different", ("proof",), counterexample=moved),
+        "explanation": relayout.explain("f32[3,5]{1,0:T(2,2)}"),
+        "result of a pipeline": relayout.Pipeline.parse("expand-tiling").run(relayout.parse(dump("<img src='//a'>&"))),
+        "search": tuning(),
         "report": relayout.memory_report(ROOT / "examples/forces_tpu.hlo"),
         "report of a hostile name": relayout.memory_report(relayout.parse(dump("<img src='//a'>&"))),
     }
@@ -74,6 +92,22 @@ def test_all_are_well_formed_and_load_nothing(shown: dict[str, Any]) -> None:
 def test_names_are_escaped(shown: dict[str, Any]) -> None:
     assert "&lt;script src=&#x27;//a&#x27;&gt;&amp;" in html(shown["hostile names"])
     assert "&lt;img src=&#x27;//a&#x27;&gt;&amp;" in html(shown["report of a hostile name"])
+
+
+def test_an_explanation_has_the_drawing_and_the_numbers(shown: dict[str, Any]) -> None:
+    text = html(shown["explanation"])
+    assert "<svg" in text
+    for expected in ("padding fraction", "0.375", "[2, 3, 2, 2]"):
+        assert expected in text
+
+
+def test_a_pipeline_and_a_search_are_tables(shown: dict[str, Any]) -> None:
+    assert '>expand-tiling</td><td style="text-align: left">changed</td>' in html(shown["result of a pipeline"])
+    assert "x.reshape = f32[2,2,3,2]" in html(shown["result of a pipeline"])
+    text = html(shown["search"])
+    assert text.count("<tr>") == 4
+    for expected in (">best</td>", ">1 KiB</td>", "&lt;b&gt;no", "equal: &lt;proof&gt;"):
+        assert expected in text
 
 
 def test_the_problems_of_markup_are_found() -> None:

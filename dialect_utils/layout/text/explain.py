@@ -190,6 +190,15 @@ class Explanation:
     def __repr__(self) -> str:
         return str(self)
 
+    def _repr_html_(self) -> str:
+        """Returns the HTML for notebooks: the drawing of the shape, and the numbers."""
+        # Imported here: most explanations are text.
+        from dialect_utils.text.html import html_table
+
+        numbers = {name: value for name, value in self.as_json().items() if value not in (None, [])}
+        rows = [(name.replace("_", " "), str(value)) for name, value in numbers.items()]
+        return self.shape._repr_html_() + html_table(("", "value"), rows)
+
 
 def explain_shape(shape: ArrayShape, target: str | Target | None = None) -> Explanation:
     """Returns the meaning of a shape, one without a layout in the default of `target`; raises DiagnosticError."""
