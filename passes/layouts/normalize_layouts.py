@@ -22,7 +22,7 @@ from dialect_utils.layout import ArrayShape, Shape, Step, Transpose
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Stage, inverse_permutation
-from passes.framework.base import Report, module_pass
+from passes.framework.base import COMPILER_FACTS, Report, keeping, module_pass
 from passes.tiling.markers import unmarked_attributes
 
 
@@ -64,6 +64,7 @@ def normalizes(operation: Operation, value: Value, normalized: Value, permutatio
 _ATTACHED = ("sharding", "mhlo.sharding", "sdy.sharding", "control-predecessors")
 
 
+@keeping(*COMPILER_FACTS)
 @module_pass
 def normalize_layouts(module: Module, report: Report) -> None:
     """Makes layouts descending: the order of dimensions moves from minor_to_major into the shapes.
