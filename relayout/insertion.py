@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from hashlib import sha256
+from functools import cached_property, partial
 from typing import Any
 
-from dialect_utils.execution.compilers import CPU, Compiled, compile_inside
+from dialect_utils.execution.compilers import CPU, Compiled, InsideCompiler, compile_inside
 from dialect_utils.hlo import HloModule, parse_module
+from dialect_utils.io.protos import module_key
 from dialect_utils.ir import Module
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
@@ -83,6 +83,49 @@ class Insertion:
         yield f"the operations of both schedules are in {'the same' if self.keeps_order else 'another'} order"
 
 
+class Compilation:
+    """One program for a target, compiled again and again with other passes inside. A context manager.
+
+    `before` is the compilation without passes, and `handed` are the modules that it hands over. Raises DiagnosticError
+    where the compiler rejects the program. A compilation with a `folder` writes the modules of all passes there.
+    """
+
+    def __init__(self, module: Module, target: str, stage: str, folder: str = "") -> None:
+        verify(module)
+        self._text = as_program(module).text()
+        platform = CPU if target == CPU else parse_target(target).platform
+        self._again = partial(compile_inside, self._text, target, stage)
+        self._compiler = InsideCompiler(target, stage, folder)
+        compiled, handed = self._compiler.compile(self._text)
+        found = (Handed.read(platform, data) for data in dict.fromkeys(handed))
+        self.before, self.handed = Side(compiled), [each for each in found if not each.is_part]
+
+    def __enter__(self) -> Compilation:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._compiler.__exit__()
+
+    def insert(self, pipeline: Pipeline, require: str | None, seconds: float, folder: str = "") -> Insertion:
+        """Compiles the program with passes; `require` is as for `rewrite`.
+
+        Both compilations must hand over the same modules: the passes work between the two, and not in the compiler.
+        Raises DiagnosticError where a pass's result is not given back, and where the compiler rejects a module.
+        """
+        done = [rewrite(each, pipeline, require, seconds) for each in self.handed]
+        pairs = zip(self.handed, done, strict=True)
+        answers = {module_key(each.data): result.data for each, result in pairs if result.data}
+        after = self.before
+        if answers or folder:
+            kept = self._compiler.compile
+            again, handed = self._again(answers, folder) if folder else kept(self._text, answers)
+            if not answers.keys() <= {*map(module_key, handed)}:
+                raise DiagnosticError(Diagnostic("the second compilation hands over other modules than the first"))
+            after = Side(again)
+        notes = tuple(note for result in done for note in result.notes)
+        return Insertion(self.before, after, len(answers), len(self.handed), notes)
+
+
 def insert(
     module: Module,
     target: str,
@@ -92,26 +135,6 @@ def insert(
     seconds: float,
     folders: Sequence[str] = ("", ""),
 ) -> Insertion:
-    """Compiles a program without passes and with them.
-
-    Both compilations must hand over the same modules: the passes work between the two, and not in the compiler.
-    `require` is as for `rewrite`. Each compilation writes the modules of all passes into its folder of `folders`, if it
-    has one. Raises DiagnosticError where a pass's result is not given back, and where the compiler rejects a module.
-    """
-    verify(module)
-    text = as_program(module).text()
-    platform = CPU if target == CPU else parse_target(target).platform
-    compiled, handed = compile_inside(text, target, stage, folder=folders[0])
-    programs = [each for each in (Handed.read(platform, data) for data in dict.fromkeys(handed)) if not each.is_part]
-    done = [rewrite(each, pipeline, require, seconds) for each in programs]
-    answers = {
-        sha256(each.data).digest(): result.data for each, result in zip(programs, done, strict=True) if result.data
-    }
-    before = after = Side(compiled)
-    if answers or folders[1]:
-        again, handed = compile_inside(text, target, stage, answers, folders[1])
-        if not answers.keys() <= {sha256(data).digest() for data in handed}:
-            raise DiagnosticError(Diagnostic("the second compilation hands over other modules than the first"))
-        after = Side(again)
-    notes = tuple(note for result in done for note in result.notes)
-    return Insertion(before, after, len(answers), len(programs), notes)
+    """Compiles a program without passes and with them, each with its folder of `folders`, if it has one."""
+    with Compilation(module, target, stage, folders[0]) as compilation:
+        return compilation.insert(pipeline, require, seconds, folders[1])

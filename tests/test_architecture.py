@@ -146,6 +146,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "passes.tiling.byte_readers",
     ),
     "passes.shapes": (*_BASE, "passes.framework"),
+    "passes.fusions": (*_BASE, "dialect_utils.hlo", "passes.framework", "passes.dumps.inline_fusions"),
     "passes.dumps": (
         *_BASE,
         "dialect_utils.hlo",
@@ -283,7 +284,6 @@ ALLOWED_CIRCLES = {
         "proof.masks",
         "proof.sources",
         "proof.algebra",
-        "proof.algebra.comparisons",
         "proof.algebra.joins",
         "proof.algebra.lattice",
         "proof.algebra.matching",
@@ -496,6 +496,7 @@ PLANTED = {
     "passes.layouts": "from passes.dumps.make_portable import make_portable",
     "passes.bitcasts": "from passes.dumps.make_portable import make_portable",
     "passes.shapes": "from passes.dumps.make_portable import make_portable",
+    "passes.fusions": "from passes.dumps.make_portable import make_portable",
     "passes.dumps": "from passes.tiling.expand_tiling import expand_tiling",
     "relayout": "import jax.numpy",
     "relayout.shadowing": "from passes import framework",

@@ -7,11 +7,12 @@ as it is for, and all figures are those of one device.
 from __future__ import annotations
 
 import os
+import re
 import select
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.util import find_spec
@@ -27,7 +28,9 @@ from dialect_utils.layout.targets.target import Target
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 CPU = "cpu"
-_LAST_CHARACTERS = 2000
+_END_SECONDS = 5.0
+_QUOTING = re.compile(r'\s+(?:File ".*", line \d+|[~^]+$)')
+_LOGGED = re.compile(r"WARNING: All log messages|[IW]\d{4} ")
 _LAST_LINES = 3
 _LATE, _MORE_TIME = "no result after", "--timeout SECONDS gives it more"
 # A compilation that takes longer is announced.
@@ -38,6 +41,7 @@ _WITHOUT_TRITON = "XLA_FLAGS=--xla_gpu_enable_triton_gemm=false leaves products 
 _MEMORY_BYTES = 64_000_000_000
 _DIGITS = 8
 _LARGEST_DUMP = 1_000_000_000
+_NOTHING: Mapping[bytes, bytes] = MappingProxyType({})
 # The packages of a platform's compiler, one of which is enough, what it is called, and the extra that installs it.
 _PACKAGES = {
     "tpu": (("libtpu",), "the TPU compiler, libtpu,", "relayout[tpu]", " (libtpu has a licence of its own)"),
@@ -139,22 +143,42 @@ def compile_for(text: str, target: str | Target) -> Compiled:
 
 
 def compile_inside(
-    text: str, target: str | Target, stage: str, answers: Mapping[bytes, bytes] | None = None, folder: str = ""
+    text: str, target: str | Target, stage: str, answers: Mapping[bytes, bytes] = _NOTHING, folder: str = ""
 ) -> tuple[Compiled, list[bytes]]:
-    """Compiles StableHLO, and returns also the modules that the compiler hands over in a stage, as HloModuleProtos.
+    """Compiles StableHLO by an `InsideCompiler` of its own."""
+    with InsideCompiler(target, stage, folder) as compiler:
+        return compiler.compile(text, answers)
 
-    `answers` are modules to give back, by the SHA-256 of the module handed over. With a `folder`, an absolute path,
-    the compiler writes the module after every pass there. Raises DiagnosticError as `compile_for` does, and where jax
-    calls no passes for the target.
+
+class InsideCompiler:
+    """A process that compiles programs for a target, cpu included, and hands over their modules. A context manager.
+
+    With a `folder`, an absolute path, the compiler writes the module after every pass there. Raises DiagnosticError
+    without the compiler.
     """
-    found = None if target == CPU else parse_target(target)
-    if found is not None:
-        check_installed(found)
-    worker = _Worker(found, folder, wants_dump=True, stage=stage, answers=answers or {})
-    figures, dump = _compiled_by(worker, text)
-    if figures.error:
-        raise _refused(CPU if found is None else found.name, figures)
-    return Compiled(dump, figures), worker.handed
+
+    def __init__(self, target: str | Target, stage: str, folder: str = "") -> None:
+        found = None if target == CPU else parse_target(target)
+        if found is not None:
+            check_installed(found)
+        self._worker = _Worker(found, folder, wants_dump=True, stage=stage)
+
+    def __enter__(self) -> InsideCompiler:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.close()
+
+    def compile(self, text: str, answers: Mapping[bytes, bytes] = _NOTHING) -> tuple[Compiled, list[bytes]]:
+        """Compiles StableHLO, and returns also the modules that the compiler hands over in a stage, as HloModuleProtos.
+
+        `answers` are modules to give back, by `module_key` of the module handed over. Raises DiagnosticError if the
+        compiler fails, and where jax calls no passes for the target.
+        """
+        figures, dump = _compiled_by(self._worker, text, answers)
+        if figures.error:
+            raise _refused(self._worker.target, figures)
+        return Compiled(dump, figures), self._worker.handed
 
 
 def dump_passes(text: str, target: str, directory: str) -> None:
@@ -165,62 +189,58 @@ def dump_passes(text: str, target: str, directory: str) -> None:
     """
     name = check_target(target)
     chip = None if name == CPU else parse_target(name)
-    figures, _ = _compiled_by(_Worker(chip, directory), text)
+    with closing(_Worker(chip, directory)) as worker:
+        figures, _ = _compiled_by(worker, text)
     # XLA:GPU always ends with an error: it may not make machine code.
     needed = "*after_optimizations.txt" if chip is not None and chip.platform == "cuda" else "*"
     if figures.error.startswith(_LATE) or (figures.error and not any(Path(directory).glob(needed))):
         raise _refused(name, figures)
 
 
-def _compiled_by(worker: _Worker, text: str) -> tuple[Figures, str]:
+def _compiled_by(worker: _Worker, text: str, answers: Mapping[bytes, bytes] = _NOTHING) -> tuple[Figures, str]:
     """Returns the figures and the dump of one program."""
-    try:
-        worker.begin(text)
-        with processes.waiting(processes.compiler_seconds):
-            if _first_done([worker], _SILENT_SECONDS) is None:
-                processes.announce(f"compiling for {worker.target}, {processes.compiler_seconds:g} s at most")
-            return worker.finish()
-    finally:
-        worker.close()
+    worker.begin(text, answers)
+    with processes.waiting(processes.compiler_seconds):
+        if _first_done([worker], _SILENT_SECONDS) is None:
+            processes.announce(f"compiling for {worker.target}, {processes.compiler_seconds:g} s at most")
+        return worker.finish()
 
 
 def _refused(target: str, figures: Figures) -> DiagnosticError:
     """Returns the error for a program that a compiler rejects, with the last lines of its message, or is late with."""
     if figures.error.startswith(_LATE):
         return DiagnosticError(Diagnostic(f"the compiler for {target}: {figures.error}", hint=_MORE_TIME))
-    said = " ".join([line for line in figures.error.splitlines() if line.strip()][-_LAST_LINES:])
+    said = " ".join(_told(figures.error)[-_LAST_LINES:])
     hint = _WITHOUT_TRITON if _UNTRIED in figures.error else None
     return DiagnosticError(Diagnostic(f"the compiler for {target} refused the module: {said}", hint=hint))
+
+
+def _told(text: str) -> list[str]:
+    """Returns the lines of a message without those of a log, and of a traceback only the lines that quote no code."""
+    lines = [line for line in text.splitlines() if line.strip() and not _LOGGED.match(line)]
+    is_traceback = any(map(_QUOTING.match, lines))
+    return [line.strip() for line in lines if not (is_traceback and line[0].isspace())]
 
 
 class _Worker:
     """A process that compiles one program after another, for the CPU where `target` is None; a crash starts it again.
 
     With a `folder` the modules of all passes of its one program are written there. With a `stage` it keeps the modules
-    that the compiler hands over, and gives `answers` back.
+    that the compiler hands over, and gives answers back.
     """
 
-    def __init__(
-        self,
-        target: Target | None,
-        folder: str = "",
-        *,
-        wants_dump: bool = False,
-        stage: str = "",
-        answers: Mapping[bytes, bytes] = MappingProxyType({}),
-    ) -> None:
+    def __init__(self, target: Target | None, folder: str = "", *, wants_dump: bool = False, stage: str = "") -> None:
         self.target, platform, self._description = CPU, CPU, ""
         if target is not None:
             self.target, platform, self._description = target.name, target.platform, target.description
         self._header = {"target": self.target, "dump": wants_dump, "stage": stage}
-        self._answers = answers
         self.handed: list[bytes] = []
         self._arguments = (_MEMORY_BYTES, platform, folder)
         self._process: processes.Process | None = None
         self.channel: Channel | None = None
         self.deadline = 0.0
 
-    def begin(self, text: str) -> None:
+    def begin(self, text: str, answers: Mapping[bytes, bytes] = _NOTHING) -> None:
         """Sends a program to the process, which `finish` then waits for."""
         self.deadline = time.monotonic() + processes.compiler_seconds
         if self.channel is None:
@@ -228,8 +248,8 @@ class _Worker:
             self.channel = Channel(self._process.stdin, self._process.stdout, self._process.stderr)
         if self._process is not None:
             sandbox.limit_cpu_seconds(processes.compiler_seconds, self._process.pid)
-        answers = [part for pair in self._answers.items() for part in pair]
-        request = Message(self._header, [text.encode(), self._description.encode(), *answers])
+        given = [part for pair in answers.items() for part in pair]
+        request = Message(self._header, [text.encode(), self._description.encode(), *given])
         # `finish` reports a process that has ended.
         with suppress(TimeoutError, OSError):
             self.channel.send(request, self.deadline)
@@ -246,9 +266,11 @@ class _Worker:
             self.close()
             return Figures(error=f"{_LATE} {processes.compiler_seconds:g} seconds"), ""
         except (EOFError, OSError, MalformedMessageError, TypeError, ValueError):
-            said = self.channel.last_words()[-_LAST_CHARACTERS:]
+            said = _told(self.channel.last_words())
+            code = None if self._process is None else self._process.wait(_END_SECONDS)
             self.close()
-            return Figures(error=f"the compiler's process ended: {said}"), ""
+            reason = f"ended: {said[-1]}" if said else processes.describe_exit(code)
+            return Figures(error=f"the compiler's process {reason}"), ""
 
     def close(self) -> None:
         """Ends the process; a later program starts a new one."""

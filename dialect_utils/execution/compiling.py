@@ -13,7 +13,6 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from dialect_utils.execution.compilers import CPU, Figures
 from dialect_utils.execution.hooks import Platform, hooked, lack_of
 from dialect_utils.execution.messages import PRINTED_FILE, Message, read_message, write_message
 from dialect_utils.hlo import parse_module
-from dialect_utils.io.protos import find_proto
+from dialect_utils.io.protos import find_proto, module_key
 from dialect_utils.layout.targets.gpu import described_gpu
 from dialect_utils.layout.targets.known import TARGETS, parse_target
 from dialect_utils.layout.targets.target import Target
@@ -124,7 +123,7 @@ def _answer(request: Message, folder: str) -> Message:
 
     def transform(_: Platform, data: bytes) -> bytes | None:
         handed.append(bytes(data))
-        return given.get(sha256(data).digest())
+        return given.get(module_key(data))
 
     with hooked((platform,), request.header["stage"], transform):
         answer = _compiled(request, folder)

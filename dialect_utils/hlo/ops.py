@@ -278,13 +278,14 @@ def rebuild(
     operands: Sequence[Instruction] | None = None,
     shape: Shape | None = None,
     change: Callable[[dict[str, str]], None] | None = None,
+    after: Instruction | None = None,
 ) -> Instruction:
-    """Replaces an instruction by a changed copy of the same name, and returns the copy."""
+    """Replaces an instruction by a changed copy of the same name, at its place or `after` one, and returns the copy."""
     attributes = dict(replaced.attributes)
     if change is not None:
         change(attributes)
     made = replaced.computation.insert(
-        replaced,
+        after or replaced,
         replaced.name,
         replaced.shape if shape is None else shape,
         opcode or replaced.opcode,

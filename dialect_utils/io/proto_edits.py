@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from dialect_utils.io.protos import BYTES, VARINT, Field, read_fields, read_varint, write_fields, write_varint
+from dialect_utils.io.protos import (
+    BYTES,
+    MODULE_ID,
+    VARINT,
+    Field,
+    read_fields,
+    read_varint,
+    write_fields,
+    write_varint,
+)
 
 # The fields of messages that hold ids, or messages with ids.
 _Schema: TypeAlias = "Mapping[int, str | _Schema]"
@@ -36,8 +45,8 @@ _MODULE: _Schema = {
         # Operands, control predecessors, called computations.
         _INSTRUCTIONS: {7: {15: _DROPPED}, _INSTRUCTION_ID: _INSTRUCTION, 36: _SEVERAL, 37: _SEVERAL, 38: _CALLED},
     },
-    5: _DROPPED,  # the module's id; above and below: the number of a stack frame, and the table of frames
-    17: _DROPPED,
+    MODULE_ID: _DROPPED,
+    17: _DROPPED,  # the table of stack frames; above: the number of one
     6: _COMPUTATION,  # the entry
     _SCHEDULE: {1: {1: _COMPUTATION, 2: {1: _SEVERAL}}},  # a map from computations to sequences
 }

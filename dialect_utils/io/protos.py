@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Literal
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
@@ -17,10 +18,11 @@ _UINT64 = (1 << 64) - 1
 
 Message = Literal["HloModuleProto", "HloProto", "HloSnapshot", "HloUnoptimizedSnapshot"]
 
-# HloModuleProto: name = 1, computations = 3. HloProto: hlo_module = 1, buffer_assignment = 3. HloSnapshot: hlo = 1,
-# arguments = 2, result = 3, execution_platform = 4. HloUnoptimizedSnapshot: hlo_module = 1, partitions = 2.
+# HloModuleProto: name = 1, computations = 3, id = 5. HloProto: hlo_module = 1, buffer_assignment = 3.
+# HloSnapshot: hlo = 1, arguments = 2, result = 3, execution_platform = 4.
+# HloUnoptimizedSnapshot: hlo_module = 1, partitions = 2.
 _FIRST = 1
-_COMPUTATIONS = 3
+_COMPUTATIONS, MODULE_ID = 3, 5
 _PARTITIONS = 2
 # Each computation is a field; a large module has thousands. The limit is one second of work.
 MOST_FIELDS = 1_000_000
@@ -96,6 +98,11 @@ def write_varint(value: int) -> bytes:
         found.append(value & 0x7F | 0x80)
         value >>= 7
     return bytes((*found, value))
+
+
+def module_key(data: bytes) -> bytes:
+    """Returns the SHA-256 of an HloModuleProto without its id, which counts the modules of a process."""
+    return sha256(write_fields(field for field in read_fields(memoryview(data)) if field.number != MODULE_ID)).digest()
 
 
 def write_fields(fields: Iterable[Field]) -> bytes:

@@ -48,7 +48,9 @@ class Tune(Command):
     )
     prints_files = True
     rules = (
-        excludes("model_only", ("jobs", "trials", "go_on", "no_cache"), "with --model-only, which compiles nothing"),
+        excludes(
+            "model_only", ("jobs", "trials", "go_on", "no_cache", "inside"), "with --model-only, which compiles nothing"
+        ),
         excludes("json", ("width",), "where no page is printed"),
         excludes("output", ("width",), "where no page is printed", value=STANDARD_OUTPUT),
     )
@@ -65,6 +67,9 @@ class Tune(Command):
         default=_OBJECTIVES[0],
     )
     budget: int = option("N", f"programs to compile (default {_BUDGET})", count, default=_BUDGET)
+    inside: int = option(
+        "N", "then change the module inside of the compiler: N programs (TPU, jax 0.12)", count, default=0
+    )
     output: str | None = option(
         "OUT", "write the best program, whenever a better one is found: a file or DIR/", str, "-o", "--output"
     )
@@ -88,7 +93,8 @@ class Tune(Command):
         return [Unit((inputs[0],), target, self.limits.timeout or _SECONDS)]
 
     def _check(self) -> None:
-        parsed(parse_target, self.named_target)
+        if parsed(parse_target, self.named_target).platform != "tpu" and self.inside:
+            raise usage_error("--inside is for TPUs: XLA:GPU hands over the program as it was before optimization")
         if self.go_on and self.trials is None:
             raise usage_error("--resume goes on with a file of trials, and there is none", "--trials FILE names it")
         if self.jobs > _MOST_JOBS:
@@ -120,6 +126,7 @@ class Tune(Command):
     def _search(self, unit: Unit, console: Console) -> int:
         [read] = unit.inputs
         # Imported here, as below: --help and wrong commands work without numpy and jaxlib.
+        from relayout.inner import Inner
         from relayout.tuning.page import tuning_json, tuning_page
         from relayout.tuning.search import Search
         from relayout.tuning.solver import check_installed
@@ -131,7 +138,8 @@ class Tune(Command):
         console.diagnose(devices_of(module).notes_of_compilation)
         check_installed()
         with figure_compiler(self.named_target, self.objective, self.jobs) as compiler:
-            search = Search(module, self._measured(compiler, known), self.objective, self.budget)
+            search = Search(module, self._measured(compiler, known), self.objective, self.budget, self.inside)
+            search.enter = partial(Inner, target=compiler.target, objective=self.objective)
             search.told = partial(self._show_progress, search, unit.target)
             search.waits = announce
             tuning = search.run()

@@ -30,12 +30,14 @@ class EntryArray(NamedTuple):
 class Change:
     """A program that is tried: the passes that changed it, and the layout modes of its arguments and results.
 
-    A mode is `default`, `auto`, or the order of dimensions, most minor first, such as `{0,1}`.
+    A mode is `default`, `auto`, or the order of dimensions, most minor first, such as `{0,1}`. The passes `inside`
+    change the module that the compiler hands over.
     """
 
     parameters: tuple[str, ...]
     results: tuple[str, ...]
     passes: str = ""
+    inside: str = ""
 
     def mode(self, entry: EntryArray) -> str:
         """Returns the layout mode of an argument or a result."""
@@ -67,7 +69,7 @@ class Change:
             base = start.with_modes(AUTO)
             parts.append("AUTO")
         parts += [f"{entry} {self.mode(entry)}" for entry in self.entry_arrays if self.mode(entry) != base.mode(entry)]
-        return ", ".join(parts)
+        return ", ".join([*parts, f"inside: {self.inside}"] if self.inside else parts)
 
 
 def as_stablehlo(module: Module) -> StableHloModule:

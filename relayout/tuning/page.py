@@ -17,6 +17,8 @@ from relayout.tuning.trials import NOTABLE, OBJECTIVES, Objective, Trial, needed
 _HEADER = ("", "change", "peak", "arguments", "temporaries", "accessed", "estimated")
 _NAMES: dict[Objective, str] = {"peak": "peak", "bytes": "bytes accessed", "time": "estimated time"}
 _LONGEST_ERROR = 100
+# A longer change shows its end: of passes inside of the compiler, the last ones are new.
+_LONGEST_CHANGE = 100
 # The most changes without a proof that are listed.
 _UNPROVED = 3
 
@@ -55,12 +57,17 @@ def _lines(tuning: Tuning) -> Iterator[str]:
     yield f"best {_NAMES[tuning.objective]}: {best.change.described(start.change)}"
     yield from _worse(tuning)
     yield f"  {tuning.proof}"
+    if best.change.inside:
+        yield "  and so is the module inside of the compiler, with each pass; for the program that -o OUT writes:"
+        yield f"  relayout opt OUT --inside {tuning.target} -p '{best.change.inside}'"
     yield from (f"  {entry} {layout}" for entry, layout in _layouts(tuning))
 
 
 def _row(trial: Trial, start: Trial, *, is_best: bool) -> Sequence[str]:
     mark = "*" if is_best else ""
     change, figures = trial.change.described(start.change), trial.figures
+    if len(change) > _LONGEST_CHANGE:
+        change = f"... {change[-_LONGEST_CHANGE:].partition(',')[2]}"
     if figures.error:
         return (mark, change, _failure(figures), "", "", "", "")
     peak, accessed, seconds = (_changed(start.figures, figures, each) for each in OBJECTIVES)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
+from typing import Protocol, Self
 
 from dialect_utils.execution.compilers import Figures
 from dialect_utils.layout import parse_layout
@@ -68,10 +69,26 @@ def _cells(figures: Figures) -> Sequence[str]:
     return [format_bytes(size) for size in (figures.argument, figures.temp, figures.accessed)]
 
 
+class Inner(Protocol):
+    """A module inside of the compiler, which passes change."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def after(self, passes: str) -> Sequence[str]:
+        """Returns passes to add to passes, the most promising ones first."""
+
+    def figures(self, passes: str) -> Figures:
+        """Returns the compiler's figures with passes inside; `error` says why there are none."""
+
+
 @dataclass(slots=True)
 class Search:
     """A search for the best change of a program, which is proved equal to it.
 
+    `inside` is the number of programs that are compiled with passes inside of the compiler, after the others; `enter`
+    returns the module inside.
     `told` is called with every trial, and whether it is the best so far; `waits` with what takes time next.
     """
 
@@ -79,6 +96,8 @@ class Search:
     measured: Measured
     objective: Objective = "peak"
     budget: int = DEFAULT_BUDGET
+    inside: int = 0
+    enter: Callable[[StableHloModule], Inner] | None = None
     told: Callable[[Trial, bool], None] = lambda trial, is_best: None
     waits: Callable[[str], None] = lambda text: None
     trials: list[Trial] = field(default_factory=list)
@@ -96,10 +115,13 @@ class Search:
         self._try([start, start.with_modes(AUTO)])
         while batch := self._batch():
             self._try(batch)
+        if self.inside and self.enter is not None:
+            self._go_inside(self.enter)
         best = self.best if self._is_offered(self.best) else self.trials[0]
         found = [
             (self._candidates.modelled(known_layouts(each)), figure(each.figures, self.objective))
             for each in self.trials
+            if not each.change.inside
         ]
         known = [(modelled, compiled) for modelled, compiled in found if 0 < compiled < inf]
         return Tuning(
@@ -131,12 +153,33 @@ class Search:
         texts = [self._candidates.programs.module(change).text() for change in tried]
         for change, figures in zip(tried, self.measured.figures(texts), strict=True):
             trial = Trial(change, figures)
-            self.trials.append(trial)
             self._candidates.learn(trial)
-            is_best = self._best is None or self._is_better(trial, self._best)
-            if is_best:
-                self._best = trial
-            self.told(trial, is_best and self._is_offered(trial))
+            self._add(trial)
+
+    def _add(self, trial: Trial) -> None:
+        self.trials.append(trial)
+        is_best = self._best is None or self._is_better(trial, self._best)
+        if is_best:
+            self._best = trial
+        self.told(trial, is_best and self._is_offered(trial))
+
+    def _go_inside(self, enter: Callable[[StableHloModule], Inner]) -> None:
+        """Adds passes inside of the compiler to the best program, one after the other, while they make it better."""
+        self.waits("compiling the best program, to change the module inside of the compiler")
+        program, tried, base = self.program(self.best), set[str](), self.best
+        with enter(program) as inner:
+            steps = inner.after("")
+            for _ in range(self.inside):
+                step = next((each for each in steps if each not in tried), None)
+                if step is None:
+                    return
+                tried.add(step)
+                passes = f"{base.change.inside},{step}" if base.change.inside else step
+                self.waits(f"compiling with {passes} inside")
+                figures = self.measured.figures_inside(program.text(), passes, inner.figures)
+                self._add(Trial(replace(base.change, inside=passes), figures))
+                if self.best is not base:
+                    base, steps = self.best, inner.after(passes)
 
     def _is_better(self, trial: Trial, best: Trial) -> bool:
         """Is true for a trial with better figures than the best one, and with a proof."""
@@ -151,12 +194,13 @@ class Search:
     def _unproved(self, best: Trial) -> Iterator[tuple[Change, str]]:
         """Yields the changes without a proof that would be offered in place of the best one, the best of them first."""
         for trial in sorted(self.trials, key=self._score):
-            is_equal, reason = self._proofs.get(trial.change, (True, ""))
+            is_equal, reason = self._proofs.get(replace(trial.change, inside=""), (True, ""))
             if not is_equal and self._is_offered(trial) and self._score(trial) < self._score(best):
                 yield trial.change, reason
 
     def _proof(self, change: Change) -> tuple[bool, str]:
         """Returns whether a changed program is proved equal to the unchanged one, and the evidence or the reason."""
+        change = replace(change, inside="")  # the module inside is proved equal before it is compiled
         if change not in self._proofs:
             self.waits(f"proving {change.described(self.trials[0].change)}")
             self._proofs[change] = proved_equal(self.module, self._candidates.programs.module(change))

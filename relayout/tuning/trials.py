@@ -126,11 +126,18 @@ class Measured:
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self.known}
         compiled = self.compile_all([*missing.values()])
         for key in keys:
-            if key not in self.known:
-                self.known[key] = next(compiled)
-                if self.keep is not None:
-                    self.keep(self.text())
-            yield self.known[key]
+            yield self._known(key, lambda: next(compiled))
+
+    def figures_inside(self, text: str, passes: str, compiled: Callable[[str], Figures]) -> Figures:
+        """Returns the figures of a program with passes inside of the compiler, which `compiled` finds if unknown."""
+        return self._known(self._key(f"{text}\0{passes}"), lambda: compiled(passes))
+
+    def _known(self, key: str, compiled: Callable[[], Figures]) -> Figures:
+        if key not in self.known:
+            self.known[key] = compiled()
+            if self.keep is not None:
+                self.keep(self.text())
+        return self.known[key]
 
     def text(self) -> str:
         """Returns the text of the file."""

@@ -290,3 +290,31 @@ def test_a_compiler_writes_into_the_named_directories_only(monkeypatch: pytest.M
         with pytest.raises(MalformedFrameError, match="may not start"):
             programs.start(COMPILER, ["9", "cpu", folder])
     assert len(started) == 3
+
+
+# relayout tune --inside
+
+_PRODUCTS = """
+func.func @main(%m: tensor<20000x3x3xf32>, %p: tensor<20000x8x3xf32>) -> tensor<20000x3x8xf32> {
+  %r = stablehlo.dot_general %m, %p, batching_dims = [0] x [0], contracting_dims = [2] x [2]
+    : (tensor<20000x3x3xf32>, tensor<20000x8x3xf32>) -> tensor<20000x3x8xf32>
+  return %r : tensor<20000x3x8xf32>
+}
+"""
+
+
+def test_tune_finds_passes_inside_of_the_tpu_compiler_that_opt_repeats(tmp_path: Path) -> None:
+    interpreter()
+    (tmp_path / "m.mlir").write_text(_PRODUCTS)
+    options = ("--target", "tpu-v5e", "--objective", "bytes", "--budget", "2", "--inside", "5", "--no-cache", "--json")
+    done = run(tmp_path, "-m", "relayout", "tune", "m.mlir", *options)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    start, best = found["trials"][0], found["trials"][found["best"]]
+    assert best["accessed"] < 0.9 * start["accessed"]
+    passes = best["change"]["inside"]
+    assert passes.startswith("fuse-into-users{value=%")
+    done = run(tmp_path, "-m", "relayout", "opt", "m.mlir", "--inside", "tpu-v5e", "-p", passes, "--json")
+    assert done.returncode == 0, done.stderr
+    again = json.loads(done.stdout)
+    assert [again[side]["accessed"] for side in ("without", "with")] == [start["accessed"], best["accessed"]]

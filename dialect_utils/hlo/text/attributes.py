@@ -141,7 +141,7 @@ def reversed_dimensions(config: str | None) -> tuple[int, ...]:
     jellyfish-reverse-decomposer of libtpu); the dimensions are those of the logical array.
     """
     found = _REVERSED.search(config) if config else None
-    return tuple(numbers_in(found[1])) if found is not None else ()
+    return tuple(map(int, _INT.findall(found[1]))) if found is not None else ()
 
 
 def is_calling(attribute: str) -> bool:
@@ -166,7 +166,7 @@ def metadata_in(tail: str) -> str | None:
 
 
 def called_in(tail: str) -> list[tuple[str, str]]:
-    """Returns the pairs of `called_names` from an unsplit attribute text."""
+    """Returns (attribute, computation name) for every computation that an attribute text names, in order."""
     found = list(_CALL.finditer(tail))
     if not found:
         return []
@@ -181,16 +181,6 @@ def called_in(tail: str) -> list[tuple[str, str]]:
         # Inside braces a name means something else.
         if tail.count("{", 0, match.start()) == tail.count("}", 0, match.start())
         for name in names_in(match[2])
-    ]
-
-
-def called_names(attributes: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Returns (attribute, computation name) for every computation that attributes name, in order."""
-    return [
-        (attribute, name)
-        for attribute, text in attributes.items()
-        if attribute in _CALLING_ATTRIBUTES
-        for name in names_in(text)
     ]
 
 

@@ -44,6 +44,11 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "--no-cache has no effect with --trials",
         ),
         (["m.mlir", "--target", "tpu-v5e", "--model-only", "--jobs", "2"], "--jobs has no effect with --model-only"),
+        (
+            ["m.mlir", "--target", "tpu-v5e", "--model-only", "--inside", "2"],
+            "--inside has no effect with --model-only",
+        ),
+        (["m.mlir", "--target", "gpu-h100", "--inside", "2"], "--inside is for TPUs"),
         (["absent.mlir", "--target", "tpu-v5e"], "no such file"),
     ],
 )

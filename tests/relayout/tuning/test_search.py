@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 import pytest
 
@@ -153,3 +155,39 @@ def test_hlo_is_no_program_of_the_compiler() -> None:
     module = parse_bytes(b"HloModule m\nENTRY e {\n  ROOT p = f32[3] parameter(0)\n}\n", "m.hlo")
     with pytest.raises(DiagnosticError, match="m is HLO; the TPU compiler"):
         as_stablehlo(module)
+
+
+class Inside:
+    """A module inside of a compiler that passes a and b make smaller, b only after a, and that pass x breaks."""
+
+    peaks: ClassVar = {"b": 990, "a": 900, "a,b": 800, "a,b,c": 800}
+    seen: ClassVar[list[str]] = []
+
+    def __init__(self, module: Module) -> None:
+        self.seen.clear()
+
+    def __enter__(self) -> Inside:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def after(self, passes: str) -> list[str]:
+        return {"": ["x", "a", "d"], "a": ["x", "b"], "a,b": ["x", "a", "c"]}[passes]
+
+    def figures(self, passes: str) -> Figures:
+        self.seen.append(passes)
+        return Figures(peak=self.peaks[passes]) if passes in self.peaks else Figures(error="no proof")
+
+
+def test_passes_inside_are_added_to_the_best_program_while_they_make_it_better() -> None:
+    tuning = tuned(Compiler({AUTO: 950}), budget=3, inside=9, enter=Inside)
+    assert Inside.seen == ["x", "a", "a,b", "a,b,c"]
+    assert tuning.best.change.described(tuning.start.change) == "AUTO, inside: a,b"
+    assert tuning.proof.startswith("equal (proof)")
+    assert tuning.program.layout_modes == (("auto", "auto"), ("auto",))
+    page = tuning_page(tuning, 200)
+    assert re.search(r"AUTO, inside: x +rejected: no proof", page)
+    assert "relayout opt OUT --inside tpu-v5e -p 'a,b'" in page
+    tuned(Compiler({AUTO: 950}), budget=3, inside=2, enter=Inside)
+    assert Inside.seen == ["x", "a"]

@@ -1,0 +1,1 @@
+"""Passes on fusions and inner arrays of a compiled module, each at one value."""
