@@ -138,7 +138,7 @@ def reversed_dimensions(config: str | None) -> tuple[int, ...]:
     jellyfish-reverse-decomposer of libtpu); the dimensions are those of the logical array.
     """
     found = _REVERSED.search(config) if config else None
-    return tuple(numbers_in(found[1])) if found is not None else ()
+    return tuple(map(int, _INT.findall(found[1]))) if found is not None else ()
 
 
 def is_calling(attribute: str) -> bool:
