@@ -15,8 +15,8 @@ from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.proof import try_prove
-from dialect_utils.verdict.sampling import random_inputs
 from passes.framework.pipeline import verify
+from tests.styled_inputs import styled_inputs
 
 _ADD = "add {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT c = s32[] add(a, b)\n}\n"
 _SET = "add {\n  a = s32[] parameter(0)\n  ROOT b = s32[] parameter(1)\n}\n"
@@ -167,7 +167,7 @@ def _members(worker: Worker, name: str, count: int) -> Iterator[tuple[str, Modul
 
 def _outputs(worker: Worker, module: Module) -> list[Array]:
     shapes = [value.shape for value in module.entry.parameters if isinstance(value.shape, ArrayShape)]
-    inputs = [random_inputs(shapes, seed, "random" if seed else "integers") for seed in range(3)]
+    inputs = [styled_inputs(shapes, seed, "random" if seed else "integers") for seed in range(3)]
     return [found[0] for found in worker.run(prepare(module, "m"), inputs, engine="interpreter")]
 
 

@@ -24,8 +24,8 @@ from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import Attribute, attributes_of
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.proof import try_prove
-from dialect_utils.verdict.sampling import random_inputs
 from tests.campaign_proof import read
+from tests.styled_inputs import styled_inputs
 from tests.verdict.proof.dialects import parse
 from tests.verdict.proof.test_both_dialects import PROGRAMS, as_hlo
 
@@ -173,7 +173,7 @@ def is_same_on_data(worker: Worker, first: Module, second: Module) -> bool:
     try:
         for module in (first, second):
             program = prepare(module, "m")
-            inputs = [random_inputs(shapes, seed, "random") for seed in range(_SEEDS)]
+            inputs = [styled_inputs(shapes, seed, "random") for seed in range(_SEEDS)]
             results.append(
                 [[each.tobytes() for each in found] for found in worker.run(program, inputs, engine="reference")]
             )

@@ -24,11 +24,11 @@ from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.arrays.dtypes import as_bits
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.proof import ProofResult, try_prove
-from dialect_utils.verdict.sampling import random_inputs
 from dialect_utils.verdict.sampling.faults import choose_mutants
 from passes.framework.pipeline import verify
 from tests import attack_families, expression_classes
 from tests.paths import SHARED_DATA
+from tests.styled_inputs import styled_inputs
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.rewrites import REWRITES, Case
 
@@ -129,7 +129,7 @@ def _run(worker: Worker, module: Module, shapes: list[Shape], *, as_reals: bool)
     outputs: list[Array] = []
     for seed in _SEEDS:
         style = "random" if as_reals else ("special", "integers", "random")[seed % 3]
-        inputs = random_inputs(arrays, seed, style)  # type: ignore[arg-type]  # one of the styles
+        inputs = styled_inputs(arrays, seed, style)  # type: ignore[arg-type]  # one of the styles
         [found] = worker.run(program, [inputs], engine="interpreter")
         outputs += found
     return outputs

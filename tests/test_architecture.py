@@ -284,7 +284,6 @@ ALLOWED_CIRCLES = {
         "proof.masks",
         "proof.sources",
         "proof.algebra",
-        "proof.algebra.comparisons",
         "proof.algebra.joins",
         "proof.algebra.lattice",
         "proof.algebra.matching",

@@ -9,7 +9,7 @@ import pytest
 from dialect_utils.hlo import parse_module
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Join, Module, Operand, Operation, Yielded
-from dialect_utils.ir.control_flow import merged
+from dialect_utils.ir.control_flow import joins_of, merged
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.proof.decide import try_prove
 from dialect_utils.verdict.rounding.guarantees import result_guarantees
@@ -186,7 +186,7 @@ def test_a_loop_without_a_condition_is_a_problem_and_no_crash() -> None:
 def named_joins(operation: Operation) -> list[tuple[list[str], list[str]]]:
     return [
         ([place(source) for source in join.sources], [target.name for target in join.targets])
-        for join in operation.control_flow()
+        for join in joins_of(operation)
     ]
 
 
@@ -292,7 +292,7 @@ def test_joins_of_stablehlo(body: str, opcode: str, joins: list[tuple[list[str],
 def test_calls_of_one_function_are_one_join() -> None:
     line = "q = f32[2] call(p), to_apply=f\n  ROOT r = f32[2] call(q), to_apply=f"
     module = parse_module(HLO.replace("%s", line), "m")
-    joins: list[Join] = [join for operation in module.entry.operations for join in operation.control_flow()]
+    joins: list[Join] = [join for operation in module.entry.operations for join in joins_of(operation)]
     assert [(len(join.sources), [each.name for each in join.targets]) for join in merged(joins)] == [
         (2, ["a"]),
         (1, ["q", "r"]),

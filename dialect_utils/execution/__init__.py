@@ -21,9 +21,7 @@ if TYPE_CHECKING:
         from_bits as from_bits,
         from_plain as from_plain,
         from_plain_all as from_plain_all,
-        is_numpy_type as is_numpy_type,
         to_bits as to_bits,
-        to_plain as to_plain,
     )
     from dialect_utils.execution.conversion import (
         hlo_proto_to_text as hlo_proto_to_text,
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
     )
     from dialect_utils.execution.errors import (
         ExecutionError as ExecutionError,
-        Failure as Failure,
         RefusedError as RefusedError,
     )
     from dialect_utils.execution.messages import Executable as Executable, Program as Program, Rewriting as Rewriting
@@ -48,7 +45,6 @@ if TYPE_CHECKING:
     from dialect_utils.execution.requirements import (
         check_devices as check_devices,
         check_shapes as check_shapes,
-        check_sizes as check_sizes,
         check_work as check_work,
         common_device_count as common_device_count,
     )
@@ -58,7 +54,6 @@ if TYPE_CHECKING:
         prepare as prepare,
         program_of as program_of,
         run_module as run_module,
-        without_layouts as without_layouts,
     )
     from dialect_utils.processes import DEFAULT_MEMORY_BYTES as DEFAULT_MEMORY_BYTES
 else:

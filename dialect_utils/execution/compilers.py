@@ -7,6 +7,7 @@ as it is for, and all figures are those of one device.
 from __future__ import annotations
 
 import os
+import re
 import select
 import time
 from collections import deque
@@ -27,7 +28,9 @@ from dialect_utils.layout.targets.target import Target
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 CPU = "cpu"
-_LAST_CHARACTERS = 2000
+_END_SECONDS = 5.0
+_QUOTING = re.compile(r'\s+(?:File ".*", line \d+|[~^]+$)')
+_LOGGED = re.compile(r"WARNING: All log messages|[IW]\d{4} ")
 _LAST_LINES = 3
 _LATE, _MORE_TIME = "no result after", "--timeout SECONDS gives it more"
 # A compilation that takes longer is announced.
@@ -207,9 +210,16 @@ def _refused(target: str, figures: Figures) -> DiagnosticError:
     """Returns the error for a program that a compiler rejects, with the last lines of its message, or is late with."""
     if figures.error.startswith(_LATE):
         return DiagnosticError(Diagnostic(f"the compiler for {target}: {figures.error}", hint=_MORE_TIME))
-    said = " ".join([line for line in figures.error.splitlines() if line.strip()][-_LAST_LINES:])
+    said = " ".join(_told(figures.error)[-_LAST_LINES:])
     hint = _WITHOUT_TRITON if _UNTRIED in figures.error else None
     return DiagnosticError(Diagnostic(f"the compiler for {target} refused the module: {said}", hint=hint))
+
+
+def _told(text: str) -> list[str]:
+    """Returns the lines of a message without those of a log, and of a traceback only the lines that quote no code."""
+    lines = [line for line in text.splitlines() if line.strip() and not _LOGGED.match(line)]
+    is_traceback = any(map(_QUOTING.match, lines))
+    return [line.strip() for line in lines if not (is_traceback and line[0].isspace())]
 
 
 class _Worker:
@@ -256,9 +266,11 @@ class _Worker:
             self.close()
             return Figures(error=f"{_LATE} {processes.compiler_seconds:g} seconds"), ""
         except (EOFError, OSError, MalformedMessageError, TypeError, ValueError):
-            said = self.channel.last_words()[-_LAST_CHARACTERS:]
+            said = _told(self.channel.last_words())
+            code = None if self._process is None else self._process.wait(_END_SECONDS)
             self.close()
-            return Figures(error=f"the compiler's process ended: {said}"), ""
+            reason = f"ended: {said[-1]}" if said else processes.describe_exit(code)
+            return Figures(error=f"the compiler's process {reason}"), ""
 
     def close(self) -> None:
         """Ends the process; a later program starts a new one."""

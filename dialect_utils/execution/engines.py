@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dialect_utils.execution import adapter
-from dialect_utils.execution.arrays import Array, bits_type, from_bits, is_numpy_type, to_bits
+from dialect_utils.execution.arrays import Array, bits_type, from_bits, is_numpy_type, to_plain
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.stablehlo import parse_module
@@ -144,10 +144,7 @@ def _named(module: Any, name: str) -> list[Any]:
 
 
 def _attribute(array: Array, kind: ElementType, mlir_type: Any) -> Any:
-    array = np.ascontiguousarray(array).reshape(array.shape)
-    if not is_numpy_type(kind):
-        array = array.astype(np.int8 if kind.is_signed else np.uint8) if kind.is_integral else to_bits(array, kind)
-    data: Any = array
+    data: Any = to_plain(np.ascontiguousarray(array).reshape(array.shape), kind)
     return ir.DenseElementsAttr.get(data, type=mlir_type)
 
 

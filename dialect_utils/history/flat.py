@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from dialect_utils.ir import Function, Module, Operand, Operation, Value
-from dialect_utils.ir.control_flow import joins_of
+from dialect_utils.ir.control_flow import joins_of, reached
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.bitcast import byte_movement
 from dialect_utils.layout.moves.plan import Plan
@@ -160,34 +159,13 @@ class FlatGraph:
         """Returns the users of a node, each once; moves, tuples and get-tuple-elements are passed over."""
         if node in self._readers:
             return self._readers[node]
-        found: dict[Value, None] = {}
-        waiting, seen = [node], {node}
-        while waiting:
-            for user in self.users(waiting.pop()):
-                if user in seen:
-                    continue
-                seen.add(user)
-                assert user.operation is not None
-                if has(user.operation.opcode, Trait.MAY_BE_BITCAST) or has(user.operation.opcode, Trait.TUPLES):
-                    waiting.append(user)
-                else:
-                    found[user] = None
-        return self._readers.setdefault(node, list(found))
+        found = reached(self.users(node), lambda each: self.users(each) if _is_passed_over(each) else ())
+        return self._readers.setdefault(node, [each for each in found if not _is_passed_over(each)])
 
 
-def first_known(
-    starts: Iterable[Value], step: Callable[[Value], Iterable[Value]], known: Container[Value]
-) -> list[Value]:
-    """Returns the nodes on all ways from some nodes, each way as far as its first node that is known."""
-    found = dict.fromkeys(starts)
-    waiting = deque(found)
-    while waiting:
-        node = waiting.popleft()
-        for each in step(node) if node not in known else ():
-            if each not in found:
-                found[each] = None
-                waiting.append(each)
-    return list(found)
+def _is_passed_over(node: Value) -> bool:
+    """Is true for moves, tuples and get-tuple-elements."""
+    return has(opcode_of(node), Trait.MAY_BE_BITCAST) or has(opcode_of(node), Trait.TUPLES)
 
 
 def _is_inner_tuple(node: Value) -> bool:

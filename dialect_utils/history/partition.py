@@ -13,10 +13,11 @@ from itertools import permutations
 from math import prod
 from typing import Literal
 
-from dialect_utils.history.flat import FlatGraph, first_known, opcode_of
+from dialect_utils.history.flat import FlatGraph, opcode_of
 from dialect_utils.history.tracing import History, Introduced
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.ir import Value
+from dialect_utils.ir.control_flow import reached
 from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import Trait, has, named, opcode_of as declared, split_asynchronous
 from dialect_utils.ops.device_counts import written_counts
@@ -73,7 +74,7 @@ class Partition:
             if node.operation is not None and not _only_moves(node):
                 self._served.setdefault(_attribute(node, "metadata"), []).append(node)
         ends = [self.after.source(each) for function in self.after.module.functions for each in function.results]
-        live = set(first_known(ends, self.after.operands, ()))
+        live = set(reached(ends, self.after.operands, ()))
         for is_exact in (True, False):
             free: dict[Hashable, list[Value]] = {}
             known = set(self._whole.values())
@@ -117,7 +118,7 @@ class Partition:
 
     def _wholes(self, starts: Sequence[Value], *, is_back: bool) -> list[Value]:
         """Returns the nodes before of which the first ones on the ways from some nodes are parts."""
-        found = first_known(starts, self.after.operands if is_back else self.after.users, self._whole)
+        found = reached(starts, self.after.operands if is_back else self.after.users, self._whole)
         return [self._whole[each] for each in found if each in self._whole]
 
     def disagreement(self, collective: Value) -> Disagreement | None:
@@ -134,7 +135,7 @@ class Partition:
             return Disagreement("sum", tuple(map(self.placed, operands)), self.placed(summed[0]))
         readers = self._wholes([collective], is_back=False)
         readers.sort(key=lambda each: _attribute(each, "metadata") != metadata)
-        way = first_known([collective], self.after.users, self._whole)
+        way = reached([collective], self.after.users, self._whole)
         results = [number for number, each in enumerate(self.after.results) if each in way]
         if not sources or not (readers or served or results):
             return None

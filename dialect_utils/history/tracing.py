@@ -16,7 +16,6 @@ from dialect_utils.history.flat import (
     FlatGraph,
     array_of,
     firmness,
-    first_known,
     is_same_move,
     is_settled,
     movement,
@@ -25,6 +24,7 @@ from dialect_utils.history.flat import (
 )
 from dialect_utils.hlo.text.attributes import op_name_in
 from dialect_utils.ir import Module, Value
+from dialect_utils.ir.control_flow import reached
 from dialect_utils.layout import Layout, Shape
 from dialect_utils.memory.collectives import collective_kind
 from dialect_utils.ops import Trait, has
@@ -88,12 +88,12 @@ class Counterparts:
 
         A pass may also exchange a collective with the operation after it: one sum of `a + b` for the sums of both.
         """
-        ways = first_known(self.after.operands(node), self.after.operands, self._found)
+        ways = reached(self.after.operands(node), self.after.operands, self._found)
         sources = {self._found[each] for each in ways if each in self._found and opcode_of(each) != "constant"}
         old = [each for each in self.before.nodes if each not in self._reached and each.operation is not None]
         gone = [each for each in old if each.operation is not None and collective_kind(each.operation) is not None]
         for step in (self.before.operands, self.before.users):
-            ends = ((each, first_known(step(each), step, self._reached)) for each in gone)
+            ends = ((each, reached(step(each), step, self._reached)) for each in gone)
             if found := [each for each, known in ends if not sources.isdisjoint(known)]:
                 return found
         return []

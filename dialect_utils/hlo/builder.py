@@ -177,20 +177,11 @@ class HloBuilder(Builder):
     def bitcast(self, value: Value, shape: Shape, *, name: str, like: Value) -> Instruction:
         return self._make(name, shape, "bitcast", [as_instruction(value)], like)
 
-    def flatten(self, value: Value, *, name: str) -> list[Value]:
+    def element(self, value: Value, index: int, *, name: str) -> Instruction:
         instruction = as_instruction(value)
-        shape = instruction.shape
-        if not isinstance(shape, TupleShape):
-            return [instruction]
-        if instruction.opcode == "tuple":
-            parts: Sequence[Instruction] = instruction.operands
-        else:
-            opcode, at = "get-tuple-element", [{"index": str(index)} for index, _ in enumerate(shape.elements)]
-            parts = [
-                self._make(f"{name}.{index}", element, opcode, [instruction], instruction, "", at[index])
-                for index, element in enumerate(shape.elements)
-            ]
-        return [leaf for index, part in enumerate(parts) for leaf in self.flatten(part, name=f"{name}.{index}")]
+        shape = instruction.shape.parts[index]
+        attributes = {"index": str(index)}
+        return self._make(name, shape, "get-tuple-element", [instruction], instruction, attributes=attributes)
 
     def make_tuple(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> Instruction:
         """Joins leaves into a value of `shape`'s nesting; raises ValueError for another number of leaves."""

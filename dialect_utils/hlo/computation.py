@@ -10,16 +10,16 @@ from copy import copy as shallow_copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dialect_utils.hlo.graph import CONTROL, ControlEdges, Order, Uses
+from dialect_utils.hlo.graph import CONTROL, Order, Uses
 from dialect_utils.hlo.instruction import Instruction, as_instruction
-from dialect_utils.hlo.text.attributes import CALLING_OPCODES, names_in, with_attribute
+from dialect_utils.hlo.text.attributes import names_in, with_attribute
 from dialect_utils.hlo.text.header import Signature
 from dialect_utils.hlo.text.printing import format_body, format_header, text_before, with_sigil
 from dialect_utils.hlo.text.provenance import BodyText, Edits, Origin
 from dialect_utils.ir import Function, Value
 from dialect_utils.ir.assignments import Guarded, assign
 from dialect_utils.layout import Shape
-from dialect_utils.ops import Trait, has
+from dialect_utils.ops import CALLING_OPCODES, Trait, has
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, meant
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ class Computation(Function):
         self.parameters: Sequence[Instruction] = ()
         self.root_is_marked = False
         self._callers: dict[Instruction, None] = {}
-        self.control: ControlEdges[Instruction] = ControlEdges()
+        # The control predecessors of instructions.
+        self.control: dict[Instruction, list[Instruction]] = {}
         self._uses: Uses[Instruction] | None = None
         self._by_number: dict[int, Instruction] | None = None
         # The first and last of the parameters that `last_parameter_in_row` found; None after an edit of them.
@@ -311,9 +312,8 @@ class Computation(Function):
         del self.by_name[item.name]
         for callee in item.called:
             callee.remove_caller(item)
-        inherited = self.control.of(item)
-        self.control.set(item, ())
-        for user, found in self.control.users(item):
+        inherited = self.control.pop(item, ())
+        for user, found in self.controlled_by(item):
             kept_predecessors = [p for p in found if p is not item]
             self._write_control(user, kept_predecessors + [p for p in inherited if p not in kept_predecessors])
         self.mark_edited(item)
@@ -379,7 +379,7 @@ class Computation(Function):
         self.module.note_name(item.name)
         if item.opcode == "parameter":
             self.edits.header = True
-        for user, found in self.control.users(item):
+        for user, found in self.controlled_by(item):
             self._write_control(user, found)
         self.mark_edited(item, *self.uses.of(item))
 
@@ -405,9 +405,13 @@ class Computation(Function):
         """Resolves an instruction's control predecessors by name; raises DiagnosticError for an unknown one."""
         text = item.attribute(CONTROL)
         if text is not None:
-            self.control.set(item, [self._predecessor(item, name) for name in names_in(text)])
-        elif self.control.of(item):
-            self.control.set(item, ())
+            self.control[item] = [self._predecessor(item, name) for name in names_in(text)]
+        else:
+            self.control.pop(item, None)
+
+    def controlled_by(self, item: Instruction) -> list[tuple[Instruction, list[Instruction]]]:
+        """Returns the instructions with `item` as a control predecessor, each with all of its control predecessors."""
+        return [(user, found) for user, found in self.control.items() if item in found]
 
     def _predecessor(self, item: Instruction, name: str) -> Instruction:
         found = self.find(name)
@@ -419,18 +423,18 @@ class Computation(Function):
 
     def inherit_control(self, item: Instruction, original: Instruction) -> None:
         """Gives `item` those control predecessors of another instruction that come before `item`."""
-        found = [p for p in self.control.of(original) if p in self.order and self.order.precedes(p, item)]
+        found = [p for p in self.control.get(original, ()) if p in self.order and self.order.precedes(p, item)]
         if found:
             self._write_control(item, found)
 
     def redirect_control(self, old: Instruction, new: Instruction, keep: set[int]) -> None:
         """Replaces the control predecessor `old` by `new` in the instructions that come after `new`."""
-        for user, found in self.control.users(old):
+        for user, found in self.controlled_by(old):
             if id(user) not in keep and self.order.precedes(new, user):
                 self._write_control(user, [new if p is old else p for p in found])
 
     def _write_control(self, item: Instruction, found: list[Instruction]) -> None:
-        self.control.set(item, found)
+        self.control[item] = found
         attributes = dict(item.attributes)
         if found:
             names = ", ".join(with_sigil(item.sigil, p.name) for p in found)
@@ -469,7 +473,8 @@ class Computation(Function):
         assign(copy, "outside", [copies[item] for item in self.outside])
         assign(copy, "by_name", {name: copies[item] for name, item in self.by_name.items()})
         assign(copy, "edits", self.edits.copied(copies))
-        assign(copy, "control", self.control.copied(copies))
+        edges = {copies[item]: [copies[p] for p in found] for item, found in self.control.items()}
+        assign(copy, "control", edges)
         return copy
 
     def link_copy(

@@ -1,4 +1,4 @@
-"""Keeps the order, the users and the control predecessors of instructions, and the names of a module."""
+"""Keeps the order and the users of instructions, and the names of a module."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ class User(Protocol):
         """Returns the operands in order."""
 
 
-Item = TypeVar("Item")
 Ordered = TypeVar("Ordered", bound=Positioned)
 Using = TypeVar("Using", bound=User)
 
@@ -203,37 +202,6 @@ class Uses(Generic[Using]):
         """Records that `user` no longer uses operands."""
         for operand in dict.fromkeys(operands):
             self._users[operand].remove(user)
-
-
-class ControlEdges(Generic[Item]):
-    """The control predecessors of one computation's instructions; the computation writes the attributes."""
-
-    __slots__ = ("_predecessors",)
-
-    def __init__(self) -> None:
-        self._predecessors: dict[Item, list[Item]] = {}
-
-    def of(self, item: Item) -> Sequence[Item]:
-        """Returns the control predecessors of an instruction."""
-        return tuple(self._predecessors.get(item, ()))
-
-    def set(self, item: Item, predecessors: Sequence[Item]) -> None:
-        """Replaces the control predecessors of an instruction."""
-        if predecessors:
-            self._predecessors[item] = list(predecessors)
-        else:
-            self._predecessors.pop(item, None)
-
-    def users(self, item: Item) -> list[tuple[Item, list[Item]]]:
-        """Returns the instructions with `item` as a control predecessor, each with all of its control predecessors."""
-        return [(user, found) for user, found in self._predecessors.items() if item in found]
-
-    def copied(self, copies: dict[Item, Item]) -> ControlEdges[Item]:
-        """Returns the same edges between the copies of the instructions."""
-        copy: ControlEdges[Item] = ControlEdges()
-        for item, found in self._predecessors.items():
-            copy.set(copies[item], [copies[p] for p in found])
-        return copy
 
 
 class NameTable:

@@ -27,9 +27,9 @@ from dialect_utils.hlo.text.literals import splat_scalar
 from dialect_utils.hlo.text.printing import format_operands, format_shape, with_sigil
 from dialect_utils.hlo.text.provenance import Origin
 from dialect_utils.hlo.text.tokens import Scanner
-from dialect_utils.ir import Join, Operation, Value
+from dialect_utils.ir import Operation, Value
 from dialect_utils.ir.assignments import Guarded, assign
-from dialect_utils.ir.control_flow import call_roles, in_role_order, joins_of, role_position
+from dialect_utils.ir.control_flow import call_roles, in_role_order, role_position
 from dialect_utils.layout import ArrayShape, Shape, Step
 from dialect_utils.text import DiagnosticError, Location, Span
 
@@ -142,9 +142,6 @@ class Instruction(Operation, Value):
 
     def called_as(self, role: str) -> Computation:
         return self.called[role_position(self, role)]
-
-    def control_flow(self) -> Sequence[Join]:
-        return joins_of(self)
 
     @property
     def step(self) -> Step | None:

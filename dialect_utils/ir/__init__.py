@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
 
-from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
+from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
 
 if TYPE_CHECKING:
@@ -127,12 +127,6 @@ class Operation(Protocol):
 
     def called_as(self, role: str) -> Function:
         """Returns the function called in a role; raises ValueError if the operation has no such role."""
-
-    def control_flow(self) -> Sequence[Join]:
-        """Returns which parameters and results receive the values that are passed to and yielded by called functions.
-
-        Empty for an operation that calls no function or applies it per element.
-        """
 
     @property
     def function(self) -> Function:
@@ -378,8 +372,18 @@ class Builder(Protocol):
     def bitcast(self, value: Value, shape: Shape, *, name: str, like: Value) -> Value:
         """Builds an HLO `bitcast`, which reads the bytes of a value as `shape`; raises ValueError in StableHLO."""
 
+    def element(self, value: Value, index: int, *, name: str) -> Value:
+        """Builds an element of a tuple."""
+
     def flatten(self, value: Value, *, name: str) -> list[Value]:
         """Returns the arrays and tokens of a nested tuple: operands of its `tuple` op, else new get-tuple-elements."""
+        if not isinstance(value.shape, TupleShape):
+            return [value]
+        if value.operation is not None and value.operation.opcode == "tuple":
+            parts = value.operation.operands
+        else:
+            parts = [self.element(value, i, name=f"{name}.{i}") for i, _ in enumerate(value.shape.elements)]
+        return [leaf for i, part in enumerate(parts) for leaf in self.flatten(part, name=f"{name}.{i}")]
 
     def make_tuple(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> Value:
         """Builds a tuple that nests like `shape`, with the leaves' own shapes."""

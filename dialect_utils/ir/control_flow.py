@@ -6,11 +6,14 @@ parameter or result that receives each value. No other module decides which func
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from dialect_utils.ir import Function, Join, Module, Operand, Operation, Passed, Value, Yielded
 from dialect_utils.ops import DONE, START, UPDATE, Trait, has, opcode_of, split_asynchronous, with_trait
 
+_T = TypeVar("_T")
 CONDITION, BODY = "condition", "body"
 
 
@@ -36,6 +39,19 @@ def outside_values(function: Function) -> Iterator[Value]:
     """Yields the values from outside that a function uses."""
     used = (value for each in function.operations for value in (*each.operands, *each.captured))
     return (value for value in (*used, *function.results) if value.function != function)
+
+
+def reached(starts: Iterable[_T], step: Callable[[_T], Iterable[_T]], ends: Container[_T] = ()) -> list[_T]:
+    """Returns items and all on the ways from them, each way as far as its first item that is in `ends`."""
+    found = dict.fromkeys(starts)
+    waiting = deque(found)
+    while waiting:
+        item = waiting.popleft()
+        for each in step(item) if item not in ends else ():
+            if each not in found:
+                found[each] = None
+                waiting.append(each)
+    return list(found)
 
 
 def call_roles(opcode: str, attributes: Sequence[str]) -> tuple[str, ...]:
@@ -71,8 +87,9 @@ def role_position(operation: Operation, role: str) -> int:
 
 
 def joins_of(operation: Operation) -> list[Join]:
-    """Returns the joins of a call, loop or conditional, and no join for another operation or a malformed one.
+    """Returns which parameters and results receive the values that called functions are passed and yield.
 
+    An operation that calls no function, or a malformed one, has no join.
     An embedded computation, such as a reduction's, takes part in no join.
     """
     base, phase = split_asynchronous(operation.opcode)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dialect_utils.ir import Builder, Function, Join, Module, Operand, Operation, Passed, Value, Yielded
 from dialect_utils.ir.chains import emit_chain, is_plain, is_returned
-from dialect_utils.ir.control_flow import merged
+from dialect_utils.ir.control_flow import joins_of, merged
 from dialect_utils.layout import ArrayShape, Layout, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, with_trait
@@ -128,7 +128,7 @@ def passed_arrays(module: Module, crossed: Set[str] = _PASSING) -> list[PassedAr
             passing.append(operation)
         else:
             applied.update(operation.called)
-    joins = [join for operation in passing for join in operation.control_flow()]
+    joins = [join for operation in passing for join in joins_of(operation)]
     return [array for join in merged(joins) if _is_closed(join, applied) for array in _split(join)]
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import chain, count, pairwise
 
 from dialect_utils.ir import Function, Module, Operation, Value
-from dialect_utils.ir.control_flow import BODY
+from dialect_utils.ir.control_flow import BODY, joins_of
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.memory.allocation import Allocation, is_on_host
 from dialect_utils.memory.schedule import Schedule, runs_called
@@ -122,7 +122,7 @@ def _tables(module: Module, schedule: Schedule) -> list[Value]:
     """Returns the tuples that take tables of addresses, besides the results; the state of a loop takes one."""
     joined, made = set(module.entry.results), []
     for operation in schedule.times:
-        for join in operation.control_flow() if runs_called(operation) else ():
+        for join in joins_of(operation) if runs_called(operation) else ():
             is_result = join.targets[0] in module.entry.results
             joined.update(source.value for source in join.sources[0 if is_result else 1 :])
         # A tuple, and both ends of an asynchronous operation, pass arrays on in tables of their own.

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 
 from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.ir.control_flow import joins_of
 from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.memory.schedule import Schedule, runs_called
 from dialect_utils.ops import DONE, IN_PLACE, START, UPDATE, Trait, with_trait
@@ -170,7 +171,7 @@ def _share_passed(leaves: Leaves, operation: Operation) -> None:
     """Joins what control flow passes on unchanged, such as the operands of a call, and what a loop does not change."""
     if not runs_called(operation):
         return
-    for join in operation.control_flow():
+    for join in joins_of(operation):
         count = len(join.targets)
         for each in zip(*map(leaves.of, join.values), strict=False):
             roots = [leaves.root(leaf) for leaf in each]
@@ -182,7 +183,7 @@ def _share_control_flow(leaves: Leaves, operation: Operation) -> None:
     """Joins the values that go into functions of the schedule, and those that come out of them."""
     if not runs_called(operation):
         return
-    for join in operation.control_flow():
+    for join in joins_of(operation):
         first, *others = join.values
         for value in others:
             leaves.share(leaves.of(first), leaves.of(value))

@@ -83,22 +83,15 @@ def _read_all(bodies: Mapping[bytes, Operation]) -> None:
 
 
 def _read(bodies: Sequence[bytes], name: str = "a kernel") -> None:
-    """Decodes bodies with the reader, and caches its answers."""
+    """Decodes bodies with the reader, which may crash, and caches its answers."""
     if not bodies:
         return
-    _READINGS.update(zip(bodies, json.loads(_described(bodies, name)), strict=True))
-
-
-def _described(bodies: Sequence[bytes], name: str) -> bytes:
-    """Returns the JSON of `describe_kernels`, which may crash: in a process that must not crash, from a worker."""
-    if not is_sandboxed():
-        from dialect_utils import execution
-
-        return execution.kernels_to_json(bodies, name)
-    # Imported here: it loads MLIR.
-    from dialect_utils.mosaic.kernel_reader import describe_kernels
-
-    return describe_kernels(bodies, name)
+    # Imported here: the reader loads MLIR. A process that must not crash asks a worker.
+    if is_sandboxed():
+        from dialect_utils.mosaic.kernel_reader import describe_kernels
+    else:
+        from dialect_utils.execution import kernels_to_json as describe_kernels
+    _READINGS.update(zip(bodies, json.loads(describe_kernels(bodies, name)), strict=True))
 
 
 def _kernel(described: Mapping[str, Any], name: str) -> Kernel:

@@ -95,17 +95,10 @@ class StableHloBuilder(Builder):
         """Raises ValueError: StableHLO has no bitcast operation."""
         raise ValueError("StableHLO has no bitcast operation")
 
-    def flatten(self, value: Value, *, name: str) -> list[Value]:
-        shape = value.shape
-        if not isinstance(shape, TupleShape):
-            return [value]
-        operation = value.operation
-        elements: list[Value]
-        if operation is not None and operation.opcode == "tuple":
-            elements = list(operation.operands)
-        else:
-            elements = [self._element(value, i, part, f"{name}.{i}") for i, part in enumerate(shape.elements)]
-        return [leaf for i, element in enumerate(elements) for leaf in self.flatten(element, name=f"{name}.{i}")]
+    def element(self, value: Value, index: int, *, name: str) -> StableHloValue:
+        attributes = {"index": ir.IntegerAttr.get(ir.IntegerType.get_signless(32, self._context), index)}
+        shape = value.shape.parts[index]
+        return self._create("stablehlo.get_tuple_element", [value], shape, attributes, name=name, like=value)
 
     def make_tuple(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> StableHloValue:
         remaining = iter(leaves)
@@ -160,10 +153,6 @@ class StableHloBuilder(Builder):
     @property
     def _context(self) -> ir.Context:
         return self._module.context
-
-    def _element(self, value: Value, index: int, shape: Shape, name: str) -> StableHloValue:
-        attributes = {"index": ir.IntegerAttr.get(ir.IntegerType.get_signless(32, self._context), index)}
-        return self._create("stablehlo.get_tuple_element", [value], shape, attributes, name=name, like=value)
 
     def _create(
         self,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from dialect_utils.ir import Builder, Function, Module, Operation, Value
 from dialect_utils.ir.assignments import Guarded, assign
-from dialect_utils.ir.control_flow import callees_first
+from dialect_utils.ir.control_flow import callees_first, reached
 from dialect_utils.layout import Shape
 from dialect_utils.stablehlo.annotations import set_or_delete, string_attribute, text_of
 from dialect_utils.stablehlo.bindings import (
@@ -252,14 +252,12 @@ class StableHloModule(Guarded, Module):
 
     def make_entry(self, name: str) -> None:
         """Makes a function with a body the public @main, and removes the functions that it does not name."""
-        kept, waiting = set[str](), [name]
-        while waiting:
-            each = waiting.pop()
-            if each in self._named and each not in kept:
-                kept.add(each)
-                text = str(self._named[each].get_asm(large_elements_limit=1))
-                waiting += [plain or quoted for plain, quoted in SYMBOL.findall(text)]
-        for each in self._named.keys() - kept:
+
+        def named(function: str) -> Iterator[str]:
+            text = str(self._named[function].get_asm(large_elements_limit=1))
+            return filter(self.has_function, (plain or quoted for plain, quoted in SYMBOL.findall(text)))
+
+        for each in self._named.keys() - reached([name], named):
             self._erase(self.function_named(each))
         if name != self._entry_name:
             disown(self.root)

@@ -8,9 +8,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from dialect_utils.ir import Join, Operation, Value
+from dialect_utils.ir import Operation, Value
 from dialect_utils.ir.assignments import Guarded, assign
-from dialect_utils.ir.control_flow import default_roles, joins_of, role_position
+from dialect_utils.ir.control_flow import default_roles, role_position
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
 from dialect_utils.ops import CALLING_MLIR_ATTRIBUTES, Trait, attribute_name, has, hlo_opcode
 from dialect_utils.stablehlo.annotations import (
@@ -121,9 +121,6 @@ class StableHloOperation(Guarded, Operation):
 
     def called_as(self, role: str) -> StableHloFunction:
         return self.called[role_position(self, role)]
-
-    def control_flow(self) -> Sequence[Join]:
-        return joins_of(self)
 
     @property
     def symbols(self) -> Sequence[str]:

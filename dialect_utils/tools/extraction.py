@@ -14,6 +14,7 @@ from dialect_utils.hlo.module import callees_first
 from dialect_utils.hlo.text.attributes import names_in
 from dialect_utils.hlo.text.printing import format_operands, with_sigil
 from dialect_utils.ir import Function, Module, Operation, Part, Value
+from dialect_utils.ir.control_flow import reached
 from dialect_utils.layout import TupleShape
 from dialect_utils.ops import DONE, UPDATE, split_asynchronous
 from dialect_utils.text import Diagnostic, DiagnosticError, all_nearest
@@ -142,15 +143,13 @@ def _users(operations: Sequence[Operation]) -> dict[Operation, list[Operation]]:
 
 def _complete_asynchronous(chosen: set[Operation], function: Function) -> None:
     """Adds the other phases of asynchronous operations: a start needs its done, and a done its start."""
-    waiting = list(chosen)
-    while waiting:
-        operation = waiting.pop()
-        found = [user for result in operation.results for user in result.users if _is_later_phase(user)]
+
+    def others(operation: Operation) -> Iterator[Operation]:
+        yield from (user for result in operation.results for user in result.users if _is_later_phase(user))
         if _is_later_phase(operation):
-            found += _definers(operation.operands[:1], function)
-        new = [each for each in found if each not in chosen]
-        chosen.update(new)
-        waiting += new
+            yield from _definers(operation.operands[:1], function)
+
+    chosen.update(reached(chosen, others))
 
 
 def _is_later_phase(operation: Operation) -> bool:
@@ -292,14 +291,8 @@ def _cut_control(items: Sequence[Instruction], kept: set[str]) -> None:
 
 def _reached(items: Sequence[Instruction]) -> set[Computation]:
     """Returns the computations that instructions call, directly or through others."""
-    found: set[Computation] = set()
-    waiting = [callee for item in items for callee in item.called]
-    while waiting:
-        computation = waiting.pop()
-        if computation not in found:
-            found.add(computation)
-            waiting += [callee for item in computation.instructions for callee in item.called]
-    return found
+    called = (callee for item in items for callee in item.called)
+    return set(reached(called, lambda each: (callee for item in each.instructions for callee in item.called)))
 
 
 def _entry_text(

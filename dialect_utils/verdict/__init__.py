@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from dialect_utils.verdict.evidence import Verdict as Verdict
     from dialect_utils.verdict.options import DotPrecision as DotPrecision, Method as Method, Options as Options
     from dialect_utils.verdict.outcome import (
-        Answer as Answer,
-        Closeness as Closeness,
         Planted as Planted,
         Power as Power,
     )

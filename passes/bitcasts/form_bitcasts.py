@@ -11,7 +11,7 @@ from dialect_utils.ir.chains import is_pinned, padding_of
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.bitcast import is_bitcast
 from dialect_utils.layout.moves.plan import Plan
-from passes.framework.base import Report, module_pass
+from passes.framework.base import COMPILER_FACTS, Report, keeping, module_pass
 
 # The most ops that a bitcast expands to: packing, reading as the other physical array, unpacking.
 _LONGEST = 10
@@ -19,6 +19,7 @@ _LONGEST = 10
 _MOVING_ATTRIBUTES = ("dimensions", "padding", "slice")
 
 
+@keeping(*COMPILER_FACTS)
 @module_pass
 def form_bitcasts(module: HloModule, report: Report) -> tuple[Instruction, ...]:
     """Replaces copies, reshapes, transposes and slices that move no byte under their layouts by bitcasts.

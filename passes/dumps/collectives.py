@@ -63,14 +63,11 @@ def combine_scalars(module: HloModule) -> None:
     XLA computes the same with both; StableHLO has the latter only. A combiner that is not elementwise stays.
     """
     combiners = {item: item.called[0] for item in instructions(module, "all-reduce", "reduce-scatter") if item.called}
-    made: dict[Computation, str | None] = {}
+    made = {combiner: _of_scalars(combiner) for combiner in dict.fromkeys(combiners.values())}
     for item, combiner in combiners.items():
-        if combiner not in made:
-            made[combiner] = _of_scalars(combiner)
-        name = made[combiner]
-        if name is not None:
-            item.set_attribute("to_apply", f"%{name}")
-    erase_unused(module, dict.fromkeys(combiners.values()))
+        if made[combiner] is not None:
+            item.set_attribute("to_apply", f"%{made[combiner]}")
+    erase_unused(module, made)
 
 
 def gather_extremes(module: HloModule) -> None:

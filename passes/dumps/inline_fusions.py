@@ -7,7 +7,6 @@ from typing import Literal
 
 from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, erase_unused, instructions, rebuild
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Report, module_pass
 
@@ -98,7 +97,10 @@ def inline_body(ops: Ops, body: Computation, operands: Sequence[Instruction]) ->
         message = f"%{body.name} takes {len(body.parameters)} operands, but {ops.replaced.name} has {len(operands)}"
         raise DiagnosticError(Diagnostic(message, ops.replaced.location))
     values = {
-        parameter: operand if _same_layout(operand.shape, parameter.shape) else ops.fitted(operand, parameter.shape)
+        # Memory spaces may differ.
+        parameter: operand
+        if operand.shape.in_default_memory == parameter.shape.in_default_memory
+        else ops.fitted(operand, parameter.shape)
         for parameter, operand in zip(body.parameters, operands, strict=True)
     }
     ops.copies(body.operations, values)
@@ -111,15 +113,6 @@ def is_call_of(item: Instruction, operands: Sequence[Instruction]) -> bool:
         return False
     taken = [parameter.shape.without_layout for parameter in item.called[0].parameters]
     return taken == [operand.shape.without_layout for operand in operands]
-
-
-def _same_layout(shape: Shape, other: Shape) -> bool:
-    """Is true for shapes that differ at most in the memory space."""
-    if isinstance(shape, TupleShape) and isinstance(other, TupleShape):
-        return all(map(_same_layout, shape.elements, other.elements))
-    if isinstance(shape, ArrayShape) and isinstance(other, ArrayShape):
-        return shape.in_default_memory == other.in_default_memory
-    return shape == other
 
 
 def splice(ops: Ops, given: HloModule, operands: Sequence[Instruction]) -> Instruction:

@@ -19,7 +19,7 @@ import typing
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, cast, get_args, overload
 
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, kind_of
@@ -31,9 +31,13 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
+# The facts of a module in the middle of a compilation that the compiler needs, and that a pass may declare to keep.
+Fact = Literal["schedule", "memory-spaces", "aliases", "control-dependencies", "attributes"]
+COMPILER_FACTS: tuple[Fact, ...] = get_args(Fact)
 P = ParamSpec("P")
 M = TypeVar("M")
 R = TypeVar("R")
+D = TypeVar("D", bound="Pass")
 
 _DIALECTS = ("hlo", "stablehlo")
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -88,6 +92,7 @@ class Pass:
     function: Callable[..., Any]
     values: tuple[tuple[str, Any], ...]
     written: tuple[OptionText, ...] = field(default=(), compare=False)
+    keeps: tuple[Fact, ...] = field(default=(), compare=False)
 
     @property
     def name(self) -> str:
@@ -258,6 +263,20 @@ def module_pass(function: Callable[..., Any]) -> PassFunction[Any, Any, Any]:
     for name in ("__doc__", "__module__", "__name__"):
         object.__setattr__(made, name, getattr(function, name))  # for help() and documentation
     return made
+
+
+def keeping(*facts: Fact) -> Callable[[D], D]:
+    """Declares what a pass keeps of each module; `relayout.testing` checks it.
+
+    Compilers need all of COMPILER_FACTS of a scheduled module: the schedule of the operations that stay, memory spaces,
+    aliases of arguments and results, control dependencies, and configurations, metadata and shardings.
+    """
+
+    def declare(step: D) -> D:
+        object.__setattr__(step, "keeps", facts)
+        return step
+
+    return declare
 
 
 ENTRY_POINT_GROUP = "relayout.passes"

@@ -35,7 +35,7 @@ def is_output(item: Instruction) -> bool:
 def is_fusible(item: Instruction) -> bool:
     """Is true for an operation that a fusion may compute, and that has no control dependencies."""
     kinds = (_OUTPUT, _LOOP) if item.opcode == "fusion" else (None,)
-    has_control = item.attribute(CONTROL) is not None or item.computation.control.users(item)
+    has_control = item.attribute(CONTROL) is not None or item.computation.controlled_by(item)
     return item.opcode in _FUSIBLE and item.attribute("kind") in kinds and not has_control
 
 

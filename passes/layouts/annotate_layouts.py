@@ -10,7 +10,7 @@ from typing import Literal
 
 from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module, Operand, Passed, Value, Yielded
-from dialect_utils.ir.control_flow import merged
+from dialect_utils.ir.control_flow import joins_of, merged
 from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape, parse_element_type, parse_layout
 from dialect_utils.layout.targets.known import TargetName, default_layout, parse_target
 from dialect_utils.layout.targets.target import Target as Chip
@@ -166,7 +166,7 @@ class _Choice:
         for values, shapes in zip((module.entry.parameters, module.entry.results), module.entry_layout, strict=True):
             for value, shape in zip(values, shapes, strict=True):
                 self._keep([value], [shape])
-        joins = [join for operation in module.operations() for join in operation.control_flow()]
+        joins = [join for operation in module.operations() for join in joins_of(operation)]
         for join in merged(joins):
             self._keep(join.values, [])
 

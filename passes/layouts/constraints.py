@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from dialect_utils.ir import Module, Operand, Operation, Passed, Value, Yielded
+from dialect_utils.ir.control_flow import joins_of
 from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.layout.moves.steps import inverse_permutation
@@ -192,7 +193,7 @@ def _barrier_edges(operation: Operation) -> Iterator[Edge]:
 def _joined_edges(operation: Operation) -> Iterator[Edge]:
     """Yields the edges of an operation's joins: from each source to the first target, from that to the others."""
     is_call = opcode_of(operation.opcode).has(Trait.CALLS) and len(operation.called) == 1
-    for join in operation.control_flow():
+    for join in joins_of(operation):
         first, *others = join.targets
         entering, *returning = (
             # The copy is after the call: other callers of the function expect the results in their layout.

@@ -22,7 +22,7 @@ from dialect_utils.layout import ArrayShape, Shape, Step, Transpose
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Stage, inverse_permutation
-from passes.framework.base import Report, module_pass
+from passes.framework.base import COMPILER_FACTS, Report, keeping, module_pass
 from passes.tiling.markers import unmarked_attributes
 
 
@@ -39,11 +39,6 @@ def order_of(value: Value) -> tuple[int, ...]:
 def is_descending(value: Value) -> bool:
     """Is true if a value's minor_to_major is descending, whatever its tiles."""
     return array_shape(value).effective_layout.is_descending
-
-
-def type_of(value: Value) -> Stage:
-    """Returns the element type and dimensions of an array."""
-    return array_shape(value).type_and_dimensions
 
 
 def is_same_array(shape: Shape, other: Shape) -> bool:
@@ -64,6 +59,7 @@ def normalizes(operation: Operation, value: Value, normalized: Value, permutatio
 _ATTACHED = ("sharding", "mhlo.sharding", "sdy.sharding", "control-predecessors")
 
 
+@keeping(*COMPILER_FACTS)
 @module_pass
 def normalize_layouts(module: Module, report: Report) -> None:
     """Makes layouts descending: the order of dimensions moves from minor_to_major into the shapes.
@@ -190,8 +186,8 @@ class _Normalization:
     def _move(self, operation: Operation) -> Value:
         """Builds a copy, reshape or transpose between normalized values, in the fewest steps."""
         source, result = operation.operands[0], operation.results[0]
-        sides = (type_of(source), order_of(source)), (type_of(result), order_of(result))
-        plan = _normalized_plan(type_of(self.of(source)), operation.step, *sides)
+        sides = ((array_shape(value).type_and_dimensions, order_of(value)) for value in (source, result))
+        plan = _normalized_plan(array_shape(self.of(source)).type_and_dimensions, operation.step, *sides)
         if not plan.steps:
             return self._instead_of(operation, self.of(source))
         if is_descending(result) and plan.opcodes == (operation.opcode,):
@@ -286,12 +282,14 @@ def _normalized_plan(base: Stage, step: Step | None, source: _Side, result: _Sid
 
 def _is_moving(operation: Operation) -> bool:
     """Is true for data movement within one element type; some ops of the TPU compiler also convert."""
+    if operation.opcode != "copy" and (operation.step is None or operation.step.regroups_bits):
+        return False
+    source, result = operation.operands[0], operation.results[0]
+    types = [array_shape(value).type_and_dimensions for value in (source, result)]
     if operation.opcode == "copy":
         # A copy that converts, too, is more than movement.
-        source, result = operation.operands[0], operation.results[0]
-        return order_of(source) != order_of(result) and type_of(source) == type_of(result)
-    is_step = operation.step is not None and not operation.step.regroups_bits
-    return is_step and type_of(operation.operands[0])[0] == type_of(operation.results[0])[0]
+        return types[0] == types[1] and order_of(source) != order_of(result)
+    return types[0][0] == types[1][0]
 
 
 def _set_frontend_attributes(value: Value, attributes: Mapping[str, str]) -> None:

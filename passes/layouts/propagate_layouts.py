@@ -11,7 +11,7 @@ from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.targets.propagation import Propagation, agree, is_unconstrained, laid_out_like
 from dialect_utils.text import Location
-from passes.framework.base import Report, module_pass
+from passes.framework.base import COMPILER_FACTS, Report, keeping, module_pass
 from passes.layouts.constraints import (
     CopyPoint,
     Definition,
@@ -26,6 +26,7 @@ from passes.layouts.constraints import (
 Direction = Literal["forward", "backward", "both"]
 
 
+@keeping(*COMPILER_FACTS)
 @module_pass
 def propagate_layouts(module: Module, report: Report, *, direction: Direction = "both") -> None:
     """Propagates layouts to values that have no layout of their own.

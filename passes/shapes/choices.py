@@ -28,7 +28,6 @@ class Choice(NamedTuple, Generic[F]):
     """A region that begins at a value, and the bytes that it saves."""
 
     value: Value
-    form: F
     region: Region[F]
     saved: int
 
@@ -46,7 +45,7 @@ def choices(module: Module, change: Change[F], target: str) -> list[Choice[F]]:
             covered.update(region.forms.items())
             saved = saved_bytes(region, target)
             if saved > 0 and not region.is_idle:
-                found.append(Choice(value, form, region, saved))
+                found.append(Choice(value, region, saved))
     return sorted(found, key=lambda choice: -choice.saved)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import Module, Operation, array_shape
-from dialect_utils.layout import ArrayShape, TupleShape
+from dialect_utils.layout import TupleShape
 from dialect_utils.layout.index.index_map import linear_index, linear_indices, logical_indices, physical_element_count
 from dialect_utils.layout.moves.physical import dense_bitcast_plan, logical_plan, physical_plan, physical_shape
 from dialect_utils.ops.control import CALLS_OF_BYTES
@@ -96,7 +96,8 @@ def _problem(call: Instruction) -> str | None:
         return f"joins {' and '.join(sorted(map(str, kinds)))}"
     [kind] = kinds
     atom = min(kind.bits, result.element_type.bits)
-    if kind != result.element_type and (atom < _BYTE or any(_is_packed(each) for each in (result, *parts))):
+    is_packed = any(s.effective_layout.element_size_in_bits not in (0, s.element_type.bits) for s in (result, *parts))
+    if kind != result.element_type and (atom < _BYTE or is_packed):
         return f"reads {kind} as {result.element_type}: their bytes are not known here"
     width, sizes = result.element_type.bits // atom, [physical_element_count(part) for part in parts]
     needed = physical_element_count(result) * width
@@ -110,10 +111,6 @@ def _problem(call: Instruction) -> str | None:
     held = np.concatenate([logical_indices(part).reshape(-1) for part in parts]).repeat(kind.bits // atom)
     read = linear_indices(result).reshape(-1, 1) * width + np.arange(width)
     return "reads padding of its operands" if (held[read] < 0).any() else None
-
-
-def _is_packed(shape: ArrayShape) -> bool:
-    return shape.effective_layout.element_size_in_bits not in (0, shape.element_type.bits)
 
 
 def _joined_dimension(call: Instruction) -> int | None:

@@ -17,12 +17,13 @@ from dialect_utils.ir.chains import (
 )
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import Plan
-from passes.framework.base import Report, module_pass
+from passes.framework.base import COMPILER_FACTS, Report, keeping, module_pass
 
 # A chain is shortened within windows of this many ops, which overlap.
 _LONGEST_CHAIN = 16
 
 
+@keeping(*COMPILER_FACTS)
 @module_pass
 def cancel_relayouts(module: Module, report: Report) -> None:
     """Merges and removes chains of data-movement ops until none gets shorter.

@@ -107,7 +107,10 @@ class _Expansion:
         if as_physical:
             self._check_aliases(parameters, results)
             # Parameters come before bitcasts, which look for the physical array of a parameter.
-            self._receive_parameters(parameters)
+            for value, shape in zip(self.module.entry.parameters, parameters, strict=True):
+                if has_tiles(shape):
+                    _check_buffers(value, shape)
+                    self._receive(value, shape)
         received = set(self.module.entry.parameters) if as_physical else set()
         for value, shape in found:
             if value not in received:
@@ -208,17 +211,11 @@ class _Expansion:
         for result_path, number, parameter_path in self.module.aliases:
             result = returned.at(result_path)
             parameter = parameters[number].at(parameter_path)
-            if _physical_type(result) != _physical_type(parameter):
+            if physical_leaves(result).without_layout != physical_leaves(parameter).without_layout:
                 message = f"parameter {number} ({parameter}) is aliased to a result ({result}) of another physical type"
                 location = self.module.entry.parameters[number].location
                 hint = "give both the same layout, or use interface=logical"
                 raise DiagnosticError(Diagnostic(message, location, hint=hint))
-
-    def _receive_parameters(self, shapes: Sequence[Shape]) -> None:
-        for value, shape in zip(self.module.entry.parameters, shapes, strict=True):
-            if has_tiles(shape):
-                _check_buffers(value, shape)
-                self._receive(value, shape)
 
     def _return_results(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
         entry = self.module.entry
@@ -300,10 +297,6 @@ def _check_buffers(value: Value, shape: Shape) -> None:
     if any(isinstance(leaf, BufferShape) and has_tiles(leaf) for leaf in shape.leaves()):
         message = f"{value.name} is {shape}, and no op moves what is in a buffer"
         raise DiagnosticError(Diagnostic(message, value.location, hint="use interface=logical"))
-
-
-def _physical_type(shape: Shape) -> Shape:
-    return physical_leaves(shape).without_layout
 
 
 def _plan(value: Value, shape: ArrayShape) -> Plan:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from dialect_utils.ir import Function, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import Chain, chains_from, is_plain, is_returned, relayout_users
+from dialect_utils.ir.control_flow import joins_of
 from dialect_utils.layout import ArrayShape, Layout, Shape, TupleShape
 from dialect_utils.layout.moves.normal_form import is_identity, normal_form
 from dialect_utils.layout.moves.packs import is_pack_of, try_tiled_layout
@@ -199,7 +200,7 @@ def restore_tuple_layouts(module: Module) -> None:
     while changed:
         changed = False
         for operation in module.operations():
-            changed |= any(_agree(join.values) for join in operation.control_flow())
+            changed |= any(_agree(join.values) for join in joins_of(operation))
             changed |= _restore_around(operation)
     for function in module.functions:
         for operation in function.operations if function.is_entry else ():

@@ -26,16 +26,8 @@ from dialect_utils.memory.rows import CollectiveRow
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.sharding import Sharding, by_axes, replicated
 from dialect_utils.text import DiagnosticError, format_bytes
-from relayout.reporting.causes import (
-    Action,
-    CollectiveCause,
-    End,
-    PassName,
-    Resharding,
-    Why,
-    pass_between,
-    sharding_text,
-)
+from relayout.reporting.causes import Action, CollectiveCause, End, Resharding, Why, sharding_text
+from relayout.reporting.pass_names import PassName, pass_between
 
 _MESH = re.compile(r"#sdy\.mesh<\[([^\]]*)\]")
 _AXIS = re.compile(r'"([^"\\]+)\\?"=(\d+)')

@@ -13,9 +13,10 @@ from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module, Value
 from dialect_utils.memory import MemoryUsage, measure_memory
 from dialect_utils.memory.allocation import guess_compiler
+from dialect_utils.memory.rows import moved_totals
 from dialect_utils.text import Diagnostic, DiagnosticError, all_nearest
 from relayout.causes.collectives import explain_collectives
-from relayout.reporting.causes import SHOWN, Why as Why, causes_section
+from relayout.reporting.causes import SHOWN, Programs, Why as Why, causes_section
 from relayout.reporting.explainer import Explainer
 from relayout.validation.compilation import dump_module
 from relayout.validation.steps import find_programs
@@ -46,13 +47,15 @@ def explain_modules(program: str, modules: Sequence[Input], value: str | None = 
     layouts = {each.node: each.result.layout if each.kind == "padded array" else None for each in chosen}
     explainer = Explainer(modules, final, usage.allocation, history.trace(layouts), guess_compiler(final.module))
     unread = tuple(modules[number].name for number in history.unread)
-    return Why(program, modules[last].name, len(found), tuple(map(explainer.cause, chosen)), unread, collectives)
+    moved = moved_totals((each.kind, each.cost) for each in found if each.is_alone and each.bytes_moved)
+    causes = tuple(map(explainer.cause, chosen))
+    return Why(program, modules[last].name, len(found), causes, unread, collectives, moved)
 
 
 def explain_directory(folder: str, value: str | None = None, top: int = SHOWN) -> tuple[Why, ...]:
     """Returns the causes of each program in a dump directory. Raises DiagnosticError for one without programs."""
     programs = find_programs(find_inputs([folder]).modules, folder)
-    return tuple(explain_modules(name, modules, value, top) for name, modules in programs.items())
+    return Programs(explain_modules(name, modules, value, top) for name, modules in programs.items())
 
 
 def explain_module(module: Module, target: str, value: str | None = None, top: int = SHOWN) -> tuple[Why, ...]:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 from urllib.parse import quote
 
 from dialect_utils.history.moved import Side
-from dialect_utils.io.dump_names import DumpName
-from dialect_utils.io.inputs import Input
-from dialect_utils.memory.rows import CollectiveRow, origin_text
+from dialect_utils.memory.rows import CollectiveRow, moved_text, origin_text, place
 from dialect_utils.text import format_bytes
-from dialect_utils.text.html import html_details, html_text
+from dialect_utils.text.html import html_details, html_table, html_text
+from relayout.reporting.pass_names import PassName
 
 # The number of arrays that are explained where the user names none.
 SHOWN = 10
@@ -22,81 +20,11 @@ _HINT = (
     "The most expensive arrays that the compiled program moves or pads, each with the pass of the compiler that "
     "introduced it. Open a line for the layouts on both sides, the line of the source and what removes the move."
 )
-_INPUT = "the compiler's input"
-# The name of a module before a step outside of all pipelines: after_optimizations_before_buffer_assignment.
-_LAST_STEP = re.compile(r"after_optimizations_before_(\w+)")
 
 
-@dataclass(frozen=True, slots=True)
-class PassName:
-    """The pass between two modules: its name, its pipeline, and the part of the pass where the dump names one.
-
-    `is_or_later`: from the files, a later pass is also possible. `before` and `after` are the files of
-    the two modules; an instruction of the compiler's input has no pass and no `before`.
-    """
-
-    name: str
-    pipeline: str
-    part: str
-    is_or_later: bool
-    before: str
-    after: str
-
-    def __str__(self) -> str:
-        """Returns e.g. `layout-assignment of Layout_assignment (tpu-tiling-rewriter: tiling_rewriter)`."""
-        if not self.name:
-            return _INPUT
-        pipeline = f" of {self.pipeline}" if self.pipeline else ""
-        later = ", or a later pass" if self.is_or_later else ""
-        return f"{self.name}{pipeline}{later}" + (f" ({self.part})" if self.part else "")
-
-
-def pass_between(modules: Sequence[Input], before: int | None, after: int) -> PassName:
-    """Returns the pass between two modules of one compilation; `before` is None for the compiler's input."""
-    if before is None or not modules:
-        return PassName("", "", "", False, "", modules[after].name if modules else "")
-    dumps = [each.dump for each in modules]
-    return PassName(*_named(dumps, before, after), modules[before].name, modules[after].name)
-
-
-def _named(dumps: Sequence[DumpName], before: int, after: int) -> tuple[str, str, str, bool]:
-    """Returns the name, the pipeline and the part of a pass, and whether a later pass is also possible."""
-    first, second = dumps[before], dumps[after]
-    pipeline, change = second.change
-    if pipeline and second.is_part_of_pass:
-        return _pass_of_part(dumps, after)
-    if change:
-        return change, pipeline, "", False
-    part = f"between {first.step_name} and {second.step_name}"
-    if last := _LAST_STEP.search(first.stage):
-        return last[1], "", part, False
-    # A pipeline that starts while a pass runs: the next module of the pipeline around it names the pass.
-    outer = (each.change for each in dumps[after + 1 :] if first.change[0] and each.change[0] == first.change[0])
-    around, name = next(outer, ("", ""))
-    if pipeline not in ("", around) and name not in ("", pipeline):
-        return name, around, "", False
-    if first.next_pass:
-        return first.next_pass, first.change[0], part, True
-    # The last pass that the module before names: this is a part of a later one.
-    pipeline, change = first.change
-    return (change, pipeline, part, True) if change else (first.step_name, "", part, True)
-
-
-def _pass_of_part(dumps: Sequence[DumpName], number: int) -> tuple[str, str, str, bool]:
-    """Returns the pass that dumped a module while it ran: the pass that the dumps before and after it name.
-
-    A pass may also write its modules under its own name.
-    """
-    pipeline, change = dumps[number].change
-    part = f"{pipeline}: {change or dumps[number].next_pass}"
-    whole = next((each for each in dumps[number + 1 :] if not each.is_part_of_pass), None)
-    first = next((each for each in dumps[number - 1 :: -1] if not each.is_part_of_pass), None) if number else None
-    around, name = whole.change if whole is not None else ("", "")
-    if name and (name == pipeline or (first is not None and first.next_pass == name)):
-        return name, around, part, False
-    if first is not None and first.next_pass:
-        return first.next_pass, first.change[0], part, True
-    return pipeline, "", change or dumps[number].next_pass, False
+def _introduction(by: PassName, name: str) -> Iterator[str]:
+    yield f"  introduced  by {by}" if by.before else "  introduced  in the program"
+    yield f"  first in    {os.path.basename(by.after)}, as {name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +115,11 @@ class Cause:
     @property
     def lines(self) -> Iterator[str]:
         """Yields the cause as text: a headline, and a line for each fact."""
-        yield f"{self.title}: {self.kind}{self._size}"
+        yield f"{self.title}: {self.kind}{self.size_text}"
         yield f"  array       {self.source} -> {self.result}" if self.source else f"  array       {self.result}"
         if self.padding:
             yield f"  padding     {format_bytes(self.padding_bytes)}: {self.padding}"
-        yield f"  introduced  by {self.introduced_by}" if self.introduced_by.before else "  introduced  in the program"
-        yield f"  first in    {os.path.basename(self.introduced_by.after)}, as {self.introduced_as}"
+        yield from _introduction(self.introduced_by, self.introduced_as)
         if self.in_place_of:
             yield f"  instead of  {self.in_place_of}"
         if self.made_by is not None:
@@ -201,10 +128,8 @@ class Cause:
             yield f"  kept        {self.kept.text}: {self.kept.shape}"
         elif self.read_by:
             yield f"  read by     {', '.join(each.text for each in self.read_by)}"
-        if self.op_name or self.source_file:
-            line = f"{self.source_file}:{self.source_line}" if self.source_file else ""
-            of = f"(of {self.source_of})" if self.source_of else ""
-            yield f"  from        {' '.join(filter(None, (self.op_name, line, of)))}"
+        if self.line:
+            yield f"  from        {self.line}"
         if self.advice:
             yield f"  remove      {self.advice}"
 
@@ -214,18 +139,27 @@ class Cause:
         return f"{self.fusion} ({self.name})" if self.fusion else self.name
 
     @property
+    def line(self) -> str:
+        """Returns the line of the source and the op name, empty where the modules name none."""
+        of = f"(of {self.source_of})" if self.source_of else ""
+        return " ".join(filter(None, (origin_text(self), of)))
+
+    @property
     def reason(self) -> str:
         """Returns one sentence: why the array is moved or padded."""
         if self.made_by is None or not self.read_by:
             return self.padding
         made, read, array = self.made_by, self.read_by[0], self.result.partition("{")[0]
         if self.changes_layout:
-            has, wanted = (each.shape.removeprefix(array) for each in (made, read))
+            # Equal dimensions are said once, in the title.
+            is_same = made.shape.startswith(array) and read.shape.startswith(array)
+            has, wanted = (each.shape.removeprefix(array * is_same) for each in (made, read))
             return f"{made.text} has {has}, and {read.text} asks for {wanted}"
         return f"{read.text} may not share the buffer of {made.text}"
 
     @property
-    def _size(self) -> str:
+    def size_text(self) -> str:
+        """Returns the bytes that are moved, or else those of padding, after a comma."""
         if not self.bytes_moved:
             return f", {format_bytes(self.padding_bytes)} of padding" if self.padding_bytes else ""
         return f", {format_bytes(self.bytes_moved)} read and written{_times(self.trips)}"
@@ -304,11 +238,10 @@ class CollectiveCause:
     @property
     def lines(self) -> Iterator[str]:
         """Yields the cause as text: a headline, and a line for each fact."""
-        row, made = self.row, self.introduced_by
+        row = self.row
         sent = f"{format_bytes(row.bytes_sent)} sent by a device{_times(row.trips)}"
         yield f"{row.name}: {row.kind} of {row.operand_text}, {row.groups}, {sent}"
-        yield f"  introduced  by {made}" if made.before else "  introduced  in the program"
-        yield f"  first in    {os.path.basename(made.after)}, as {self.introduced_as}"
+        yield from _introduction(self.introduced_by, self.introduced_as)
         yield from (f"  changed     by {each}" for each in reversed(self.changed_by))
         if self.reason:
             yield f"  because     {_REASONS[self.reason]}"
@@ -316,9 +249,7 @@ class CollectiveCause:
         if self.wanted is not None:
             yield f"  wanted      {self.wanted.text}: {self.wanted.shape}"
         if self.resharded_by is not None:
-            yield (
-                f"  resharded   by {self.resharded_by}" if self.resharded_by.before else "  resharded   in the program"
-            )
+            yield f"  resharded   {f'by {self.resharded_by}' if self.resharded_by.before else 'in the program'}"
         if row.op_name or row.source_file:
             yield f"  from        {origin_text(row)}"
         if self.advice:
@@ -333,8 +264,8 @@ def _times(trips: int | None) -> str:
 class Why:
     """The causes of one program, the most expensive first; `arrays` counts all arrays that are moved or padded.
 
-    `final` is the file of the final program. `unread` are files of the compilation that could not be read: an array may
-    come from the pass before such a file.
+    `moved` are the `moved_totals`. `final` is the file of the final program. `unread` are files of the compilation that
+    could not be read: an array may come from the pass before such a file.
     """
 
     program: str
@@ -343,31 +274,56 @@ class Why:
     causes: tuple[Cause, ...]
     unread: tuple[str, ...] = ()
     collectives: tuple[CollectiveCause, ...] = ()
+    moved: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Returns the causes as plain values."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {**values, **{name: [each.as_json() for each in values[name]] for name in ("causes", "collectives")}}
 
+    @property
+    def parts(self) -> Sequence[Cause | CollectiveCause]:
+        """Returns the causes of arrays, then those of collectives."""
+        return (*self.causes, *self.collectives)
+
     def __str__(self) -> str:
         """Returns the causes as text."""
         shown = f", {len(self.causes)} of them here" if len(self.causes) < self.arrays else ""
         count = f"{self.arrays} array{' is' if self.arrays == 1 else 's are'} moved or padded"
-        lines = [f"{self.program}: {count}{shown}"]
-        parts: tuple[Cause | CollectiveCause, ...] = (*self.causes, *self.collectives)
-        for each in parts:
-            lines += ["", *each.lines]
+        lines = [f"{self.program}: {count}{shown}", *filter(None, [moved_text(self.moved)])]
+        lines += [line for each in self.parts for line in ("", *each.lines)]
         if self.unread:
             lines += ["", f"not read: {', '.join(self.unread)}"]
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        """Returns the totals, a table of the causes, and the facts about each, for a notebook."""
+        rows = [
+            (each.title, each.kind, each.size_text.lstrip(", "), place(each), str(each.introduced_by), each.advice)
+            for each in self.causes
+        ]
+        table = html_table(("array", "kind", "bytes", "line", "introduced by", "change"), rows) if rows else ""
+        return f"<p>{html_text(self.program)}: {html_text(moved_text(self.moved))}</p>{table}{causes_section(self)}"
+
+
+class Programs(tuple[Why, ...]):
+    """The causes of several programs, which a notebook shows as tables."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """Returns the tables of all programs."""
+        return "".join(each._repr_html_() for each in self)
+
 
 def causes_section(why: Why) -> str:
     """Returns a section of a page with one part for each cause; names are links to the buffers of the page."""
-    causes: tuple[Cause | CollectiveCause, ...] = (*why.causes, *why.collectives)
-    if not causes:
+    parts = "".join(map(_part, why.parts))
+    if not parts:
         return ""
-    parts = "".join(map(_part, causes))
     shown = f" ({len(why.causes)} of {why.arrays})" if len(why.causes) < why.arrays else ""
     return (
         f'<section id="why"><h2>Why arrays are moved or padded{shown}</h2><p class="hint">{_HINT}</p>{parts}</section>'

@@ -16,7 +16,8 @@ from dialect_utils.memory.advice import remedy
 from dialect_utils.memory.allocation import Allocation, padded_dimensions
 from dialect_utils.memory.relayouts import Origin
 from dialect_utils.text import format_bytes
-from relayout.reporting.causes import Cause, Change, End, pass_between
+from relayout.reporting.causes import Cause, Change, End
+from relayout.reporting.pass_names import pass_between
 
 _NOT_MOVED = ("padded array", "instruction")
 _SAME_LAYOUT = ("copy", "memory space")

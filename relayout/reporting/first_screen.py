@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
+from dialect_utils.ir import Value
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.advice import Advice, remedy
@@ -47,8 +48,13 @@ class FirstScreen:
         for group in grouped(rows, lambda row: row.padding_bytes, of_shape)[:_WASTE]:
             first, value = group.first, values[group.first.name]
             change = remedy(value, padded_dimensions(parse_array_shape(first.shape))[0], report.origin)
-            array, line = f"{first.name} {first.shape}", origin_text(first)
+            array, line = f"{first.name} {first.shape}", origin_text(first) or self._line_of_reader(value)
             yield Waste("padding", first.name, len(group.rows), group.size, array, line, first.padding, change)
+
+    def _line_of_reader(self, value: Value) -> str:
+        """Returns the line of the first reader that has one: an argument has none of its own."""
+        found = ((user.results[0].name, origin_text(self.report.origin(user))) for user in value.users if user.results)
+        return next((f"{line} (of {name})" for name, line in found if line), "")
 
     @property
     def sentences(self) -> Sequence[str]:

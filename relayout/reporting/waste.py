@@ -33,7 +33,5 @@ def moved_waste(report: MemoryReport, most: int) -> Iterator[Waste]:
         cause = explainer.cause(first)
         array = cause.source.partition("{")[0]
         layouts = f"{cause.source} -> {cause.result.removeprefix(array)}" if cause.changes_layout else cause.result
-        of = f"(of {cause.source_of})" if cause.source_of else ""
-        line = " ".join(filter(None, (place(cause), cause.op_name, of)))
         size, name, text = sum(each.cost for each in group), cause.fusion or cause.name, f"{cause.title}, {layouts}"
-        yield Waste(cause.kind, name, len(group), size, text, line, cause.reason, cause.advice or _UNKNOWN)
+        yield Waste(cause.kind, name, len(group), size, text, cause.line, cause.reason, cause.advice or _UNKNOWN)

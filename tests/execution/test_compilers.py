@@ -9,7 +9,7 @@ import pytest
 
 from dialect_utils import processes
 from dialect_utils.execution import compilers
-from dialect_utils.execution.compilers import FigureCompiler, compile_for, dump_passes
+from dialect_utils.execution.compilers import FigureCompiler, _told, compile_for, dump_passes
 from dialect_utils.text import DiagnosticError
 
 
@@ -107,3 +107,14 @@ def test_a_gpu_program_without_its_last_module_is_an_error(tmp_path: Path) -> No
     # For other targets the modules up to the error count.
     dump_passes(f"refuse {first} 7", "tpu-v5e", str(folder))
     dump_passes(f"refuse {last} 7", "gpu-h100", str(folder))
+
+
+def test_an_error_has_the_last_line_of_a_traceback_and_no_carets() -> None:
+    traceback = (
+        'Traceback (most recent call last):\n  File "f.py", line 3, in <module>\n    compile(text)\n    ^^^^^^^^^^^^^\n'
+        "ValueError: no\nI0000 00:00:1.5 7 stub.cc:31] a log\n"
+    )
+    # Of a long message only the end is there.
+    assert _told(traceback[70:]) == ["ValueError: no"]
+    assert _told(traceback)[-1] == "ValueError: no"
+    assert _told("    only this\n\n") == ["only this"]

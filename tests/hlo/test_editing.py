@@ -290,7 +290,7 @@ def test_control_predecessors_pass_through_an_erased_one() -> None:
 """
     module = parse_module(text)
     named(module, "b").erase()
-    assert module.entry.control.of(named(module, "c")) == (named(module, "a"),)
+    assert module.entry.control[named(module, "c")] == [named(module, "a")]
     assert "ROOT c = f32[] negate(p), control-predecessors={a}" in module.text()
 
 

@@ -4,7 +4,7 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
-        "_CALLS",
+        "custom_calls:_CALLS",
         '"custom-call custom-call-start"',
         '"custom-call"',
         ("tests/execution/test_custom_calls.py",),

@@ -48,8 +48,8 @@ MUTANTS = (
     ),
     Mutant(
         "_reached",
-        "waiting += [callee for item in computation.instructions for callee in item.called]",
-        "pass",
+        "reached(called, lambda each: (callee for item in each.instructions for callee in item.called))",
+        "called",
         _EXTRACTION,
     ),
     Mutant(

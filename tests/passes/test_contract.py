@@ -15,7 +15,17 @@ from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import compare_stages
-from passes.framework.base import BUILTIN_PASSES, Pass, Report, load_pass, module_pass
+from passes.framework.base import (
+    BUILTIN_PASSES,
+    COMPILER_FACTS,
+    Fact,
+    Pass,
+    PassResult,
+    Report,
+    keeping,
+    load_pass,
+    module_pass,
+)
 from passes.layouts.verify_layouts import find_problems
 from relayout.testing import (
     broken_examples,
@@ -91,6 +101,75 @@ def test_every_pass_keeps_the_values(name: str, program: Path, worker: Worker) -
             continue  # refusing is allowed; the lit files say when
         compared.add(text)
         assert verdict is None or verdict.found_no_difference, step
+
+
+# A scheduled module with all that a compiler needs, and changed lines of it, by the fact that they break.
+SCHEDULED = """HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }
+
+ENTRY e {
+  p = f32[4,8]{1,0:T(8,128)} parameter(0), sharding={replicated}
+  a = f32[4,8]{1,0:T(8,128)S(1)} negate(p), backend_config={"flag":"1"}, metadata={op_name="a"}
+  b = f32[4,8]{1,0:T(8,128)} abs(p), control-predecessors={a}, frontend_attributes={kept="yes"}
+  ROOT c = f32[4,8]{1,0:T(8,128)} add(a, b)
+}
+"""
+NEGATED, ABSOLUTE = SCHEDULED.splitlines()[4:6]
+BROKEN: list[tuple[Fact, str, str]] = [
+    ("schedule", f"{NEGATED}\n{ABSOLUTE}", f"{ABSOLUTE.replace(', control-predecessors={a}', '')}\n{NEGATED}"),
+    ("schedule", "is_scheduled=true, ", ""),
+    ("aliases", "may-alias", "must-alias"),
+    ("memory-spaces", "S(1)", ""),
+    ("control-dependencies", ", control-predecessors={a}", ""),
+    ("attributes", '"1"', '"2"'),
+    ("attributes", 'op_name="a"', 'op_name="b"'),
+    ("attributes", 'kept="yes"', 'kept="no"'),
+    ("attributes", ", sharding={replicated}", ""),
+]
+
+
+@pytest.mark.parametrize(("fact", "old", "new"), BROKEN)
+def test_a_pass_that_loses_what_it_keeps_is_found(fact: Fact, old: str, new: str) -> None:
+    class Loses(Pass):
+        def run(self, module: Any) -> Any:
+            changed = module.text().replace(old, new)
+            return PassResult(parse(changed, "changed"), changed != module.text())
+
+    step = keeping(*COMPILER_FACTS)(Loses(do_nothing.function, ()))
+    assert old in SCHEDULED
+    assert f"it keeps {fact}" in broken_guarantees(step, SCHEDULED, "scheduled")
+    kept = [each for each in COMPILER_FACTS if each != fact]
+    others = broken_guarantees(keeping(*kept)(Loses(do_nothing.function, ())), SCHEDULED, "scheduled")
+    assert not any(each.startswith("it keeps") for each in others) or fact == "schedule"
+
+
+KEEPING = [name for name in BUILTIN_PASSES if load_pass(name).keeps]
+_CORPUS = ROOT / "tests" / "corpus"
+SCHEDULED_DUMPS = [
+    *(_CORPUS / "hlo").glob("by_hand_*.hlo"),
+    *(_CORPUS / "hlo").glob("switch_in_scan_tpu_*.hlo"),
+    *(_CORPUS / "gpu").glob("s*_plain.hlo"),
+    *(_CORPUS / "gpu_dumps").glob("[e-f]*/gpu.hlo"),
+    *(_CORPUS / "tpu").glob("[c-d]*/tpu.hlo"),
+]
+
+
+@pytest.mark.parametrize("name", KEEPING)
+def test_what_compilers_need_of_a_scheduled_module_stays(name: str) -> None:
+    step, changed = load_pass(name), 0
+    assert step.with_options().keeps == COMPILER_FACTS
+    texts = {str(path): path.read_text("utf-8") for path in SCHEDULED_DUMPS}
+    own = ROOT / "lit_tests/passes" / name / "basic.hlo"
+    texts[str(own)] = own.read_text("utf-8").replace("\nHloModule m", "\nHloModule m, is_scheduled=true", 1)
+    for path, text in texts.items():
+        if "is_scheduled=true" not in text:
+            continue
+        try:
+            broken = broken_guarantees(step, text, path)
+            changed += step.run(parse(text, path)).modified
+        except DiagnosticError:
+            continue
+        assert broken == [], path
+    assert changed > (3 if name in ("form-bitcasts", "normalize-layouts") else 0)
 
 
 def test_a_pass_that_changes_values_is_found(worker: Worker) -> None:

@@ -13,6 +13,7 @@ import pytest
 from dialect_utils.hlo import parse_module
 from dialect_utils.memory import MemoryReport
 from dialect_utils.text.diagnostics import format_bytes
+from relayout.reporting.first_screen import FirstScreen
 from relayout.reporting.html import html_page
 from tests.memory.compiled import compiled_programs
 
@@ -210,8 +211,10 @@ def test_nothing_is_wider_than_the_window_and_the_details_cover_nothing(page: An
 def test_the_answer_and_the_advice_are_on_top(page: Any) -> None:
     text = page.find_element("id", "answer").text
     report = MemoryReport(compiled_programs()["residual_net_training"].module())
-    assert text.startswith(report.headline)
-    assert report.advice[0].text in text
+    assert text.startswith(report.fit)
+    assert report.headline in text
+    for each in FirstScreen(report).waste:
+        assert all(part in text for part in (each.title, each.line, each.why, each.change))
     assert "How to read this page" in text
 
 

@@ -21,7 +21,8 @@ from dialect_utils.memory import measure_memory
 from dialect_utils.memory.relayouts import notes_of_lines
 from dialect_utils.text import DiagnosticError
 from relayout.cli import main
-from relayout.reporting.causes import Cause, Why, pass_between
+from relayout.reporting.causes import Cause, Why
+from relayout.reporting.pass_names import pass_between
 from relayout.validation.steps import find_programs
 from tests.paths import ROOT, SHARED_DATA
 

@@ -14,7 +14,7 @@ from dialect_utils.execution.reference import evaluate
 from dialect_utils.execution.reference.conversions import kind_of, widened
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
-from dialect_utils.verdict.sampling import random_inputs
+from tests.styled_inputs import styled_inputs
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
 from tests.verdict.proof.expressions import E
@@ -190,7 +190,7 @@ _FAMILIES: dict[str, Callable[[], Iterator[Instance]]] = {
 def executed(module: Module, seed: int) -> list[Array]:
     """Returns the results of a module by the definitions, on small integers: their sums are exact in every order."""
     shapes = [value.shape for value in module.entry.parameters if isinstance(value.shape, ArrayShape)]
-    return evaluate(module, random_inputs(shapes, seed, "integers"))
+    return evaluate(module, styled_inputs(shapes, seed, "integers"))
 
 
 def is_same(first: Array, second: Array) -> bool:

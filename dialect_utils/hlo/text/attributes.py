@@ -15,7 +15,7 @@ from typing import Protocol
 from dialect_utils.hlo.text.grammar import PLAIN_METADATA, without_strings
 from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
-from dialect_utils.ops import calling_attributes, calling_opcodes
+from dialect_utils.ops import CALLING_ATTRIBUTES
 from dialect_utils.ops.devices import numbers_in
 from dialect_utils.ops.inference import Written, integer
 from dialect_utils.ops.movement import pad_step, slice_step, transpose_step
@@ -37,10 +37,7 @@ _SIMPLE_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b", "f": "
 _LAST = ("sharding", "frontend_attributes", "control-predecessors", "metadata", "backend_config")
 
 _NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)", re.ASCII)
-_CALLING_ATTRIBUTES = calling_attributes()
-_CALL = re.compile(rf",\s*+({'|'.join(sorted(_CALLING_ATTRIBUTES))})=\s*+(\{{[^{{}}]*+\}}|%?[\w.\-]++)", re.ASCII)
-# The opcodes that may name computations without `%`.
-CALLING_OPCODES = calling_opcodes()
+_CALL = re.compile(rf",\s*+({'|'.join(sorted(CALLING_ATTRIBUTES))})=\s*+(\{{[^{{}}]*+\}}|%?[\w.\-]++)", re.ASCII)
 
 
 def with_attribute(attributes: Mapping[str, str], name: str, text: str) -> dict[str, str]:
@@ -141,12 +138,12 @@ def reversed_dimensions(config: str | None) -> tuple[int, ...]:
     jellyfish-reverse-decomposer of libtpu); the dimensions are those of the logical array.
     """
     found = _REVERSED.search(config) if config else None
-    return tuple(numbers_in(found[1])) if found is not None else ()
+    return tuple(map(int, _INT.findall(found[1]))) if found is not None else ()
 
 
 def is_calling(attribute: str) -> bool:
     """Is true for an attribute that names computations."""
-    return attribute in _CALLING_ATTRIBUTES
+    return attribute in CALLING_ATTRIBUTES
 
 
 # All ops that a pass makes in place of an instruction ask for the metadata of that instruction.
@@ -166,7 +163,7 @@ def metadata_in(tail: str) -> str | None:
 
 
 def called_in(tail: str) -> list[tuple[str, str]]:
-    """Returns the pairs of `called_names` from an unsplit attribute text."""
+    """Returns (attribute, computation name) for every computation that an attribute text names, in order."""
     found = list(_CALL.finditer(tail))
     if not found:
         return []
@@ -181,16 +178,6 @@ def called_in(tail: str) -> list[tuple[str, str]]:
         # Inside braces a name means something else.
         if tail.count("{", 0, match.start()) == tail.count("}", 0, match.start())
         for name in names_in(match[2])
-    ]
-
-
-def called_names(attributes: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Returns (attribute, computation name) for every computation that attributes name, in order."""
-    return [
-        (attribute, name)
-        for attribute, text in attributes.items()
-        if attribute in _CALLING_ATTRIBUTES
-        for name in names_in(text)
     ]
 
 

@@ -76,11 +76,6 @@ class Bitcast:
     decomposition: Plan | None = None
     counterexample: BitcastWitness | None = None
 
-    @property
-    def kind(self) -> str | None:
-        """Returns the opcodes of the decomposition, e.g. `transpose-reshape`, or None without a decomposition."""
-        return None if self.decomposition is None else "-".join(self.decomposition.opcodes) or "identity"
-
 
 @lru_cache(maxsize=4096)
 def classify_bitcast(source: ArrayShape, destination: ArrayShape) -> Bitcast:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _SCALE = 2
 _FONT_PIXELS = 15 * _SCALE
 _HATCH_STEP = 6 * _SCALE
+# The margin at the right and below.
+_EDGE = 16 * _SCALE
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,7 +56,7 @@ class Drawing:
 def render_png(scene: Scene) -> bytes:
     """Returns the scene as the bytes of a PNG file."""
     # Imported here: drawings as text do not need Pillow.
-    from PIL import Image, ImageDraw, ImageFont
+    from PIL import Image, ImageDraw, ImageFont, ImageOps
 
     image = Image.new("RGB", (scene.width * _SCALE, scene.height * _SCALE), "white")
     canvas = ImageDraw.Draw(image)
@@ -74,6 +76,9 @@ def render_png(scene: Scene) -> bytes:
                 font=font,
                 anchor=anchor,
             )
+    # A scene leaves room for a wider font.
+    if (drawn := ImageOps.invert(image.convert("L")).getbbox()) is not None:
+        image = image.crop((0, 0, drawn[2] + _EDGE, drawn[3] + _EDGE))
     buffer = BytesIO()
     image.save(buffer, "PNG")
     return buffer.getvalue()

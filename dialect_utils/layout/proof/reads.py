@@ -153,13 +153,9 @@ def origin_of(plan: Plan, index: Sequence[int]) -> Origin:
     """Returns the origin of the element at an index of the result (of its lowest bits, where bits regroup)."""
     read = read_back(plan, index, 0, unit_bits(plan))
     for stop in read.stops:
-        if not all(_holds(condition) for condition in stop.conditions):
+        if not all(each.low <= each.value < each.high and each.value % each.stride == 0 for each in stop.conditions):
             return Origin(None, stop.padding)
     return Origin(tuple(map(int, read.position.coordinates)))
-
-
-def _holds(condition: Condition) -> bool:
-    return bool(condition.low <= condition.value < condition.high and condition.value % condition.stride == 0)
 
 
 @lru_cache(maxsize=4096)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import exp, isfinite, log, sqrt
+from operator import add, mul, sub, truediv
 
 from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.floats import ulps_of
@@ -23,12 +24,7 @@ _UNARY: Mapping[str, Callable[[float], float]] = {
 }
 # The same of two constants.
 _BINARY: Mapping[str, Callable[[float, float], float]] = by_opcode(
-    {
-        "multiply": lambda x, y: x * y,
-        "divide": lambda x, y: x / y,
-        "add": lambda x, y: x + y,
-        "subtract": lambda x, y: x - y,
-    }
+    {"multiply": mul, "divide": truediv, "add": add, "subtract": sub}
 )
 # The same for the values of a finite field, which has no roots and no powers.
 _REALS: Mapping[str, Callable[..., Real]] = {

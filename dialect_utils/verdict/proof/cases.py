@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dialect_utils.ops import Trait, with_trait
 from dialect_utils.verdict.proof.terms import Term, Terms
 from dialect_utils.verdict.rules.comparisons import CASES
+from dialect_utils.verdict.terms.primitives import reachable
 
 # Operations that combine truth values into a predicate.
 _LOGIC = with_trait(Trait.BITWISE)
@@ -64,26 +65,19 @@ class Cases:
         """Returns an expression with a predicate replaced by the constant `value`."""
         known = self.terms.literal(predicate.array.element_type, value, predicate.array.dimensions)
         found = {predicate: known}
-        for part in sorted(_parts(term), key=lambda part: part.number):
-            if part not in found:
-                self._left -= 1
-                operands = [found.get(operand, operand) for operand in part.operands]
-                is_same = all(a is b for a, b in zip(operands, part.operands, strict=True))
-                found[part] = part if is_same else self.terms.each(part.label, part.array.element_type, operands)
-        return found.get(term, term)
+        changed = self.terms.substituted(term, found)
+        self._left -= sum(part.kind == "each" for part in found) - (predicate.kind == "each")
+        return changed
 
 
 def _atoms(predicate: Term) -> set[Term]:
     """Returns the truth values that a predicate combines by and, or, xor and not."""
-    found: set[Term] = set()
-    pending = [predicate]
-    while pending:
-        part = pending.pop()
-        if part.kind == "each" and part.label in _LOGIC:
-            pending += part.operands
-        else:
-            found.add(part)
-    return found
+    parts = reachable([predicate], lambda part: part.operands if _is_logic(part) else ())
+    return {part for part in parts if not _is_logic(part)}
+
+
+def _is_logic(part: Term) -> bool:
+    return part.kind == "each" and part.label in _LOGIC
 
 
 def _parts(term: Term) -> set[Term]:

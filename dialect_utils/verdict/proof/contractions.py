@@ -7,7 +7,6 @@ of an array becomes one over 2 and 4.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
@@ -67,24 +66,20 @@ def _inverse(order: Order) -> Order:
     return tuple(sizes[i] for i in permutation), inverse_permutation(permutation)
 
 
-@dataclass(frozen=True, slots=True)
-class DotOrder:
-    """The movement of a dot's operands and result that sorts the parts of its dimensions."""
-
-    left: tuple[Step, ...]
-    right: tuple[Step, ...]
-    result: tuple[Step, ...]
+Steps = tuple[Step, ...]
 
 
-def dot_order(terms: Terms, left: Term, right: Term, *, is_sum: bool) -> DotOrder:
-    """Returns the order of a dot's dimensions in the operands' source arrays; the left operand decides shared ones.
+def dot_order(terms: Terms, left: Term, right: Term, *, is_sum: bool) -> tuple[Steps, Steps, Steps]:
+    """Returns the movement of a dot's operands and result that sorts dimensions as in the operands' source arrays.
 
+    The left operand decides shared dimensions.
     With `is_sum` only the summed dimension is sorted, which may change the rounding; else only the other dimensions.
     """
     (batch, rows, summed), columns = left.array.dimensions, right.array.dimensions[1]
     first, second = (atoms_of(source_of(terms, each).plan) for each in (left, right))
     nothing: Order = ((), ())
-    orders = {"batch": nothing, "rows": nothing, "columns": nothing, "summed": nothing}
+    sizes = {"batch": batch, "rows": rows, "columns": columns, "summed": summed}
+    orders = dict.fromkeys(sizes, nothing)
     if first is not None:
         orders["rows"] = _order(first[1])
     if second is not None:
@@ -92,17 +87,17 @@ def dot_order(terms: Terms, left: Term, right: Term, *, is_sum: bool) -> DotOrde
     for i, name in ((0, "batch"), (2, "summed")):
         parts = None if first is None or second is None else _refined(first[i], [atom.size for atom in second[i]])
         orders[name] = nothing if parts is None else _order(parts)
-    for name, size in (("batch", batch), ("rows", rows), ("columns", columns), ("summed", summed)):
+    for name, size in sizes.items():
         if prod(orders[name][0]) != size or (name == "summed") != is_sum:
             orders[name] = ((size,), (0,)) if size > 1 else nothing
-    return DotOrder(
+    return (
         _steps((batch, rows, summed), [orders[each] for each in ("batch", "rows", "summed")]),
         _steps((batch, columns, summed), [orders[each] for each in ("batch", "columns", "summed")]),
         _steps((batch, rows, columns), [_inverse(orders[each]) for each in ("batch", "rows", "columns")]),
     )
 
 
-def reduction_order(terms: Terms, array: Term, *, is_sum: bool) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+def reduction_order(terms: Terms, array: Term, *, is_sum: bool) -> tuple[Steps, Steps]:
     """Returns the movement of an array [kept, reduced] and of its reduction that sorts the parts of a dimension.
 
     With `is_sum` it sorts the reduced dimension, else the kept one.

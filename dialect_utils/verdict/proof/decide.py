@@ -273,10 +273,7 @@ class _Comparison:
         on_each: bool = False,
     ) -> None:
         self.on_each = on_each
-        self.strategy, self.terms = strategy, Terms()
-        self.terms.keeps_bits, self.terms.chooses = strategy.keeps_bits, strategy.chooses
-        self.terms.excluded = strategy.excluded
-        self.terms.cuts, self.terms.rounds_operands = strategy.cuts, strategy.rounds_operands
+        self.strategy, self.terms = strategy, Terms(strategy)
         self.terms.combining = Combining(self.terms) if strategy.regroups else None
         self.same: dict[tuple[Term, Term], bool] = {}
         self.elements: ElementProof | None = None

@@ -140,8 +140,8 @@ class DynamicIndices:
                 continue
             kind = part.array.element_type
             values = [number_bits(kind, i) for i in range(last + 1)]
-            results = [self._with_value(index, part, self.terms.literal(kind, bits or 0, ())) for bits in values]
-            found = [self._position(result, count) for result in results]
+            constants = [self.terms.literal(kind, bits or 0, ()) for bits in values]
+            found = [self._position(self.terms.substituted(index, {part: each}), count) for each in constants]
             positions = [position for position in found if position is not None]
             if len(positions) == len(found):
                 return part, positions
@@ -152,15 +152,6 @@ class DynamicIndices:
         bits = self.terms.constant_bits(index)
         value = None if bits is None else value_of(index.array.element_type, bits)
         return value if isinstance(value, int) and 0 <= value < count else None
-
-    def _with_value(self, term: Term, part: Term, value: Term) -> Term:
-        """Returns a term with a part replaced by a constant."""
-        if term is part:
-            return value
-        if term.kind != "each":
-            return term
-        operands = [self._with_value(operand, part, value) for operand in term.operands]
-        return self.terms.each(term.label, term.array.element_type, operands)
 
 
 def _is_pick(term: Term) -> bool:

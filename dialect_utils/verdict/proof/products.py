@@ -38,7 +38,7 @@ class Products(Slices):
 
     def contracted(self, dot: Term) -> Array:
         """Returns the normal form of a dot."""
-        if self.terms.keeps_bits:
+        if self.terms.strategy.keeps_bits:
             return dot
         dot = of_operands(self.terms, dot)
         if self.terms.masks is not None and (part := self._unpadded(dot)) is not None:
@@ -115,15 +115,15 @@ class Products(Slices):
 
     def _ordered(self, dot: Term, *, is_sum: bool = False) -> Array:
         """Returns a dot with its dimensions sorted as in the operands; the summed dimension is sorted last."""
-        order, terms = dot_order(self.terms, *dot.operands, is_sum=is_sum), self.terms
-        made = dot
-        if order.left or order.right:
-            moved = [after(terms, *each) for each in zip(dot.operands, (order.left, order.right), strict=True)]
+        terms, made = self.terms, dot
+        *steps, back = dot_order(terms, *dot.operands, is_sum=is_sum)
+        if any(steps):
+            moved = [after(terms, *each) for each in zip(dot.operands, steps, strict=True)]
             shape = ArrayShape(dot.array.element_type, dot.array.dimensions)
             as_is = terms.make("op", dot.label, shape, [terms.as_written(each) for each in moved])
-            terms.certify(DOT_ORDER, dot, terms.as_written(after(terms, as_is, order.result)))
+            terms.certify(DOT_ORDER, dot, terms.as_written(after(terms, as_is, back)))
             made = terms.make("op", dot.label, shape, [terms.term(each) for each in moved])
-        return made if is_sum else after(terms, terms.term(self._ordered(made, is_sum=True)), order.result)
+        return made if is_sum else after(terms, terms.term(self._ordered(made, is_sum=True)), back)
 
     def convolve(self, windows: Windows, lhs: Array, rhs: Array, groups: int) -> Term:
         self.terms.note(WINDOW)

@@ -49,7 +49,7 @@ class WholeArrays(Symbols):
         """Returns a concatenation, or the movement or the term of the first program whose parts it joins."""
         if self.terms.masks is not None and (moved := self._moved_parts(arrays, dimension)) is not None:
             return moved
-        if self.terms.side and not self.terms.keeps_bits and len(self._cuts) < _MOST_CUTS:
+        if self.terms.side and not self.terms.strategy.keeps_bits and len(self._cuts) < _MOST_CUTS:
             joined = self.written.concatenate([*map(self.terms.term, arrays)], dimension)
             for whole in self._candidates(joined) if joined.is_specified else ():
                 if self._is_whole(whole, joined, dimension):
@@ -79,9 +79,10 @@ class WholeArrays(Symbols):
 
     def moved(self, array: Array, step: Step, padding: Array | None) -> Array:
         """Returns an array after one more step; a slice that may drop undefined padding is one of operands."""
-        if (self.terms.masks is not None or self.terms.cuts) and isinstance(step, Slice) and {*step.strides} <= {1}:
+        cuts = self.terms.strategy.cuts
+        if (self.terms.masks is not None or cuts) and isinstance(step, Slice) and {*step.strides} <= {1}:
             term = self.terms.term(array)
-            if (self.terms.cuts or not term.is_specified) and 0 not in term.array.dimensions:
+            if (cuts or not term.is_specified) and 0 not in term.array.dimensions:
                 return self.sliced(term, step)
         return super().moved(array, step, padding)
 
@@ -294,7 +295,7 @@ class Rewriter(WholeArrays):
         """Returns a reduction as the converted reduction in 32 bits, or `narrow` where that is not exact."""
         kind, terms = operand.array.element_type, self.terms
         wide, opcode = _wide(kind), self.combiner(applied, kind)
-        is_kept = (terms.keeps_bits and kind.is_floating) or not operand.is_specified
+        is_kept = (terms.strategy.keeps_bits and kind.is_floating) or not operand.is_specified
         if wide is None or opcode is None or is_kept or promotion_level(opcode, kind, wide) is None:
             return narrow
         of_wide = replace(part, shapes=(ArrayShape(wide, narrow.array.dimensions),))

@@ -44,7 +44,7 @@ class Symbols(Products):
         term, first = self.terms.term(array), self.terms.term(initial)
         self.terms.has_reductions = True
         written = self.written.combine(opcode, term, first)
-        if self.terms.keeps_bits:
+        if self.terms.strategy.keeps_bits:
             return written
         if self.terms.masks is not None:
             kind, bits = term.array.element_type, self.terms.constant_bits(first)

@@ -32,6 +32,7 @@ from dialect_utils.verdict.proof.normal_forms import (
 )
 from dialect_utils.verdict.proof.parts import only_permutes, try_repeat_in_order
 from dialect_utils.verdict.proof.sources import CONCATENATE, concatenated
+from dialect_utils.verdict.proof.strategies import Strategy
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
@@ -121,7 +122,8 @@ class Terms:
 
     constant_bits = staticmethod(constant_bits)
 
-    def __init__(self) -> None:
+    def __init__(self, strategy: Strategy | None = None) -> None:
+        self.strategy = strategy or Strategy()
         self._known: dict[tuple[Hashable, ...], Term] = {}
         self._pushed: dict[tuple[Term, Plan], Term] = {}
         self._mapped: dict[tuple[Hashable, Term], Term] = {}
@@ -139,25 +141,16 @@ class Terms:
         # If the modules have different dots, dots are computed in the type of their sums, and small dots as sums.
         self.widens_dots = False
         self.expands_dots = False
-        # Whether products at DEFAULT precision may have their operands of f32 in bf16.
-        self.rounds_operands = False
-        # Whether a slice of a dot, a reduction or a broadcast is one of the operands' slices.
-        self.cuts = False
         # The orders of sums that stay, because both modules have equally many such sums.
         self.orders: frozenset[Hashable] = frozenset()
-        # Whether operations on floats are not rewritten: a rewrite may change the bits of a NaN, which a later
-        # operation may observe.
-        self.keeps_bits = False
         # Merges combinations of the same elements, if requested; `has_reductions`: a reduction occurred.
         self.combining: Combining | None = None
         self.has_reductions = False
         # Makes movement of selects by a constant mask, if requested.
         self.masks: Masks | None = None
-        # Whether steps may round constants, and use other choices of the engine than the bits of NaN and the order of
-        # sums; `could_choose`: such a step was possible.
-        self.chooses = self.could_choose = False
-        # The values that conditions on data may exclude, and the conditions of the steps so far.
-        self.excluded: frozenset[str] = frozenset()
+        # Whether a step was possible that the strategy allows only if it `chooses`.
+        self.could_choose = False
+        # The conditions on data of the steps so far.
         self.given: dict[tuple[str, Term], None] = {}
         self._sources = Sources[Term]()
         # The steps of the certificate, and the operation at which each was made.
@@ -177,11 +170,11 @@ class Terms:
     def may_choose(self) -> bool:
         """Is true where a step may use a choice of the engine; records that such a step exists."""
         self.could_choose = True
-        return self.chooses
+        return self.strategy.chooses
 
     def may_assume(self, conditions: Sequence[tuple[str, Term]]) -> bool:
         """Is true where terms lack some values by conditions on data, which it records."""
-        if not self.excluded.issuperset(value for value, _ in conditions):
+        if not self.strategy.excluded.issuperset(value for value, _ in conditions):
             return False
         sources = [(value, self._sources.of(term, value)) for value, term in conditions]
         if any(terms is None for _, terms in sources):
@@ -254,11 +247,18 @@ class Terms:
         # Each undefined padding value is distinct: no rule may merge two of them.
         is_known = all(operand.is_specified for operand in operands)
         types = (element_type, *(operand.array.element_type for operand in operands))
-        is_kept = self.keeps_bits and any(each.is_inexact for each in types)
+        is_kept = self.strategy.keeps_bits and any(each.is_inexact for each in types)
         made = (build if is_known and not is_kept else Terms.each_as_is)(self, label, element_type, operands)
         if self.combining is None or not is_known:
             return made
         return self.combining.replaced(self.each_as_is(label, element_type, operands), made)
+
+    def substituted(self, expression: Term, found: dict[Term, Term]) -> Term:
+        """Returns an elementwise expression in normal form after the substitution `found`, which is extended."""
+        for part in bottom_up(expression, found, lambda part: part.operands if part.kind == "each" else ()):
+            new = tuple(found[each] for each in part.operands) if part.kind == "each" else part.operands
+            found[part] = part if new == part.operands else self.each(part.label, part.array.element_type, new)
+        return found[expression]
 
     def of_splats(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
         """Returns an elementwise operation on arrays that each repeat one scalar."""

@@ -15,6 +15,7 @@ from enum import IntEnum
 from math import prod
 
 from dialect_utils.ir import Function, Module, Operand, Operation, Value
+from dialect_utils.ir.control_flow import joins_of
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import DONE, UPDATE, Trait, has, named, split_asynchronous, with_trait
 from dialect_utils.verdict.dataflow import array_sources, splat_number
@@ -171,7 +172,7 @@ class RoundingAnalysis:
             return self._loop(operation, joined)
         passed = {
             target: _join([self.states[source.value] for source in join.sources])
-            for join in operation.control_flow()
+            for join in joins_of(operation)
             if all(isinstance(source, Operand) for source in join.sources)
             for target in join.targets
         }

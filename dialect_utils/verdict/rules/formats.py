@@ -120,14 +120,6 @@ def word_bits(element_type: ElementType, word: str) -> int | None:
     return float_bits(element_type, float(word)) if element_type.name in FLOAT_FORMATS else None
 
 
-def sign_bit(element_type: ElementType) -> int | None:
-    """Returns the sign bit of a float type, or None for types without a separate sign bit."""
-    form = FLOAT_FORMATS.get(element_type.name)
-    if form is None or not has(element_type, "sign"):
-        return None
-    return 1 << (form.exponent_bits + form.mantissa_bits)
-
-
 def has_whole_ends(element_type: ElementType) -> bool:
     """Is true where the largest numbers of a float format with infinities are whole (15.5 of f8e3m4 is not)."""
     form = FLOAT_FORMATS.get(element_type.name)

@@ -5,7 +5,6 @@ from dialect_utils.verdict.sampling.demands import Demand as Demand, array_deman
 from dialect_utils.verdict.sampling.plan import data_sets as data_sets, unreached as unreached
 from dialect_utils.verdict.sampling.values import (
     LARGEST_INTEGER as LARGEST_INTEGER,
-    Style as Style,
     random_inputs as random_inputs,
     small_integer_positions as small_integer_positions,
 )

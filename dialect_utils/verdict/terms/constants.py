@@ -13,6 +13,7 @@ from typing import Any
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import by_opcode, named, opcode_of
+from dialect_utils.ops.domain import DIRECTIONS, UndefinedError, static_array
 from dialect_utils.verdict.rules.formats import float_bits, has, value_of
 from dialect_utils.verdict.terms.primitives import Term
 
@@ -37,7 +38,9 @@ def folded(label: Hashable, result: ElementType, operands: Sequence[tuple[Elemen
     if len({*kinds}) != 1 or kinds[0].is_complex or result.is_complex:
         return None
     if isinstance(label, tuple) and label[:1] == ("compare",) and len(label) == len(("opcode", "direction", "order")):
-        return _compared(str(label[1]), kinds[0], bits) if label[2] is False and result.name == "pred" else None
+        values = [value_of(kinds[0], each) for each in bits]
+        is_plain = label[2] is False and result.name == "pred" and None not in values
+        return int(DIRECTIONS[str(label[1])](*values)) if is_plain else None
     if isinstance(label, tuple) and label[:1] == ("ring",) and kinds[0] == result and result.is_integral:
         size = 1 << result.bits
         terms = (reduce(mul, (pow(bits[i], power, size) for i, power in powers), count) for count, powers in label[1:])
@@ -72,7 +75,6 @@ def _computed(opcode: str, result: ElementType, kind: ElementType, bits: Sequenc
 
     from dialect_utils.execution.reference.elementwise import each
     from dialect_utils.layout.arrays.dtypes import as_bits, dtype_of
-    from dialect_utils.ops.domain import UndefinedError
 
     try:
         dtype = dtype_of(kind)
@@ -81,15 +83,6 @@ def _computed(opcode: str, result: ElementType, kind: ElementType, bits: Sequenc
     except (UndefinedError, ValueError):
         return None
     return found & ((1 << result.bits) - 1)
-
-
-def _compared(direction: str, kind: ElementType, bits: Sequence[int]) -> int | None:
-    left, right = (value_of(kind, each) for each in bits)
-    if left is None or right is None:
-        return None
-    below, same, above = left < right, left == right, left > right
-    found = {"LT": below, "LE": below or same, "GT": above, "GE": above or same, "EQ": same, "NE": not same}
-    return int(found[direction])
 
 
 # Functions whose rounding the definition leaves to the engine.
@@ -154,7 +147,6 @@ class ConstantArrays:
         return self._known[term]
 
     def _made(self, term: Term) -> Any:
-        from dialect_utils.ops.domain import UndefinedError
 
         operands = [self._known[each] for each in term.operands]
         if any(each is None for each in operands):
@@ -178,7 +170,6 @@ def _constant_array(term: Term, operands: Sequence[Any]) -> Any:
 
     from dialect_utils.execution.constants import as_array
     from dialect_utils.layout.arrays.dtypes import bits_scalar, dtype_of
-    from dialect_utils.ops.domain import UndefinedError, static_array
     from dialect_utils.ops.positions import stepped
 
     shape, label = static_array(term.shape), term.label
@@ -210,7 +201,6 @@ def _constant_elements(label: Any, kind: ElementType, operands: Sequence[Any]) -
 
     from dialect_utils.execution.reference import conversions, elementwise
     from dialect_utils.layout.arrays.dtypes import dtype_of
-    from dialect_utils.ops.domain import UndefinedError
 
     if label in ("divide", "remainder") and not np.all(operands[1]):
         raise UndefinedError("the engine chooses the quotient of a division by 0")

@@ -20,7 +20,7 @@ _SOURCE, _SOURCE_SEMAPHORE, _TARGET, _TARGET_SEMAPHORE, _DEVICE, _CORE = range(6
 
 
 def _groups(op: KernelOp, count: int) -> list[tuple[KernelValue, ...]]:
-    found = list(segments(op))
+    found = segments(op)
     return found + [()] * (count - len(found))
 
 
@@ -79,7 +79,7 @@ def _wait_for(frame: Frame, op: KernelOp, semaphore: Ref, amount: Val) -> None:
 
 
 def _wait_copy(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    groups = list(segments(op))
+    groups = segments(op)
     semaphore, target = (groups[0][0], groups[2][0]) if groups else (op.operands[0], op.operands[1])
     _wait_for(frame, op, frame.ref(semaphore, op), _bytes(frame, frame.ref(target, op)))
     return []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from typing import TypeAlias
 
 from dialect_utils.layout import ElementType
@@ -43,9 +44,9 @@ class Context:
     unwritten: Unwritten
     devices: int = 1
     # Records whether the kernel waits forever.
-    stuck: Buffer = field(default_factory=lambda: Buffer("stuck", PRED, ()))
+    stuck: Buffer = field(default_factory=lambda: Buffer(PRED, ()))
     # The semaphore of the barrier at the start of kernels on several devices.
-    barrier: Buffer = field(default_factory=lambda: Buffer("barrier", S32, ()))
+    barrier: Buffer = field(default_factory=lambda: Buffer(S32, ()))
     needed: set[int] = field(default_factory=set)
     grid_bounds: list[Val] = field(default_factory=list)
 
@@ -205,9 +206,7 @@ def integers(op: KernelOp, *names: str) -> tuple[int, ...] | None:
     return None
 
 
-def segments(op: KernelOp) -> Iterator[tuple[KernelValue, ...]]:
-    """Yields the groups of operands that `operandSegmentSizes` describes."""
-    position = 0
-    for size in integers(op, "operandSegmentSizes") or ():
-        yield op.operands[position : position + size]
-        position += size
+def segments(op: KernelOp) -> list[tuple[KernelValue, ...]]:
+    """Returns the groups of operands that `operandSegmentSizes` describes, if any."""
+    ends = accumulate(integers(op, "operandSegmentSizes") or (), initial=0)
+    return [op.operands[start:end] for start, end in pairwise(ends)]

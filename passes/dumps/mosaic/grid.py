@@ -119,7 +119,7 @@ class _Lowerer:
         kind = self.frame.kind(reference, self.kernel.main.body.ops[-1])
         if value is not None:
             self._check_fits(reference, kind, value.kind, value.dims, reference.type.dimensions)
-        buffer = Buffer(f"arg{reference.number}", kind, reference.type.dimensions)
+        buffer = Buffer(kind, reference.type.dimensions)
         how = "zero" if reference.type.is_semaphore else self.call.unwritten
         if value is None:
             contents = unwritten(kind, buffer.dims, how)
@@ -164,7 +164,7 @@ class _Lowerer:
             return _Operand(reference, alias.whole, window, shape, True, alias.low)
         low, high = _padding(window, shape)
         dims = tuple(b + n + h for b, n, h in zip(low, shape.dimensions, high, strict=True))
-        whole = Buffer(f"whole{reference.number}", kind, dims)
+        whole = Buffer(kind, dims)
         if first is None:
             contents = unwritten(kind, dims, self.call.unwritten)
         else:
@@ -261,7 +261,7 @@ class _Lowerer:
     def _cut(self, frame: Frame, operand: _Operand, start: Sequence[Val]) -> Buffer:
         block = arrays.slice_dynamic(frame.code, frame.memory[operand.whole], start, operand.window.bounds)
         dims = operand.reference.type.dimensions
-        buffer = Buffer(f"block{operand.reference.number}", operand.whole.kind, dims)
+        buffer = Buffer(operand.whole.kind, dims)
         frame.memory[buffer] = arrays.reshape(frame.code, block, dims)
         frame.values[operand.reference.number] = WholeRef(buffer)
         return buffer

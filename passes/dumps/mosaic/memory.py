@@ -20,7 +20,6 @@ RUNNING = -(2**63)
 class Buffer:
     """One piece of memory; the current frame holds the contents."""
 
-    name: str
     kind: ElementType
     dims: Dims
 

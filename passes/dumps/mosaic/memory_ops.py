@@ -13,12 +13,9 @@ from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, integers, segmen
 
 def _load(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     ref, dims = frame.ref(op.operands[0], op), op.results[0].type.dimensions
-    groups = list(segments(op))
-    indices = groups[1] if groups else op.operands[1:]
-    if len(groups) > 2 and groups[2]:
+    if any(segments(op)[2:]):
         raise frame.refused(op, "loads by a mask, which is not known here")
-    indexes = starts(frame, indices, op)
-    _check_rank(frame, op, ref, indexes)
+    indexes = _indices(frame, op, ref, 1)
     strides, sizes = integers(op, "strides") or (), _full_rank(dims, ref)
     if any(stride != 1 for stride in strides):
         value = memory.read_strided(frame, ref, indexes, sizes, strides)
@@ -29,11 +26,7 @@ def _load(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 def _store(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     value, ref = frame.val(op.operands[0], op), frame.ref(op.operands[1], op)
-    groups = list(segments(op))
-    indices = groups[2] if groups else op.operands[2:]
-    mask = groups[3] if len(groups) > 3 else ()
-    indexes = starts(frame, indices, op)
-    _check_rank(frame, op, ref, indexes)
+    indexes, [mask] = _indices(frame, op, ref, 2), segments(op)[3:] or [()]
     value = arrays.reshape(frame.code, value, _full_rank(value.dims, ref))
     if op.attributes.get("add"):
         value = arrays.binary(frame.code, "add", ref.read(frame, indexes, value.dims), value)
@@ -49,9 +42,13 @@ def _store(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     return []
 
 
-def _check_rank(frame: Frame, op: KernelOp, ref: memory.Ref, indexes: Sequence[Val]) -> None:
-    if len(indexes) != len(ref.dims):
-        raise frame.refused(op, f"has {len(indexes)} indices into memory of {len(ref.dims)} dimensions")
+def _indices(frame: Frame, op: KernelOp, ref: memory.Ref, position: int) -> list[Val]:
+    """Returns the indices into memory: a group of operands or, without groups, all operands from a position on."""
+    groups = segments(op)
+    found = starts(frame, groups[position] if groups else op.operands[position:], op)
+    if len(found) != len(ref.dims):
+        raise frame.refused(op, f"has {len(found)} indices into memory of {len(ref.dims)} dimensions")
+    return found
 
 
 def _full_rank(dims: Sequence[int], ref: memory.Ref) -> list[int]:
@@ -61,17 +58,14 @@ def _full_rank(dims: Sequence[int], ref: memory.Ref) -> list[int]:
 
 def _slice(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     ref = frame.ref(op.operands[0], op)
-    groups = list(segments(op))
-    indices = groups[1] if groups else op.operands[1:]
-    sizes = op.results[0].type.dimensions
-    indexes = starts(frame, indices, op)
+    sizes, indexes = op.results[0].type.dimensions, _indices(frame, op, ref, 1)
     if memory.RUNNING not in sizes:
         return [memory.sliced(ref, indexes, sizes)]
     if memory.RUNNING in ref.dims:
         raise frame.refused(
             op, f"has a size that only the running kernel knows, in memory of such a size: {op.results[0].type}"
         )
-    return [memory.sliced_running(ref, indexes, starts(frame, groups[2], op), sizes)]
+    return [memory.sliced_running(ref, indexes, starts(frame, segments(op)[2], op), sizes)]
 
 
 def _subview(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -108,7 +102,7 @@ def _allocate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     (result,) = op.results
     if memory.RUNNING in result.type.dimensions:
         raise frame.refused(op, f"has a size that only the running kernel knows: {result.type}")
-    buffer = memory.Buffer(f"local{result.number}", frame.kind(result, op), result.type.dimensions)
+    buffer = memory.Buffer(frame.kind(result, op), result.type.dimensions)
     how = "zero" if result.type.is_semaphore else frame.context.unwritten
     frame.memory[buffer] = memory.unwritten(buffer.kind, buffer.dims, how)
     return [memory.WholeRef(buffer)]

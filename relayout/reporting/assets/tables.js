@@ -52,7 +52,7 @@ function shown(row, column) {
 const isBrief = () => matchMedia("(max-width: 1000px)").matches || document.body.classList.contains("has-details");
 const shownColumns = () => VIEWS[view].columns.filter((column) => column.brief || !isBrief());
 const isNumeric = (column) => ["bytes", "number", "trips"].includes(column.kind);
-const rowHeight = () => (isNarrow() ? 84 : 26);
+const rowHeight = () => (isNarrow() ? 104 : 26);
 let view = "buffers", opener = null, box = null;
 const states = Object.fromEntries(Object.keys(VIEWS).map((name) => [name, { filter: "", column: null, down: true }]));
 Object.assign(states.buffers, { column: "padding_bytes" });
@@ -210,9 +210,12 @@ function showDetails(title, facts, shapes, section, byKey, kind) {
   panel.setAttribute("aria-label", `${kind} ${title}`);
   opener = document.activeElement;
   // In a narrow window the panel is a part of the page, below the picture or table that it belongs to.
+  const top = section.getBoundingClientRect().top;
   section.after(panel);
   panel.hidden = false; document.body.classList.add("has-details");
   redraw();
+  // The text above may wrap beside the panel: what was clicked stays below the pointer.
+  window.scrollBy(0, section.getBoundingClientRect().top - top);
   if (isNarrow()) panel.scrollIntoView({ block: "nearest" });
   if (byKey) close.focus();
 }

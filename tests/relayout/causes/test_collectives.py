@@ -16,7 +16,8 @@ from relayout.causes import collectives
 from relayout.causes.collectives import try_changes
 from relayout.causes.run import explain_directory, explain_modules
 from relayout.cli import main
-from relayout.reporting.causes import Why, causes_section, pass_between
+from relayout.reporting.causes import Why, causes_section
+from relayout.reporting.pass_names import pass_between
 from tests.paths import ROOT
 
 PRODUCTS = ROOT / "tests" / "corpus" / "why" / "column_products"

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from relayout.reporting.causes import Cause, Change, End, PassName, Why, causes_section
+from relayout.reporting.causes import Cause, Change, End, Why, causes_section
+from relayout.reporting.pass_names import PassName
 
 ARGUMENT = End("argument", "x", "parameter", "f32[4,8]{1,0}", 0, "argument 0 (x)")
 READER = End("instruction", "d", "dot", "f32[4,8]{0,1}", None, "d (dot)")
@@ -49,7 +50,7 @@ def test_a_relayout_has_its_facts_one_a_line() -> None:
         "  introduced  by assign of layouts",
         "  first in    m.0002.txt, as copy.1",
         *[line for line in text(CAUSE)[4:-2] if "argument 0 (x)" in line or "d (dot)" in line],
-        "  from        jit(f)/dot f.py:7",
+        "  from        f.py:7 jit(f)/dot",
         "  remove      pass argument 0 in another layout",
     ]
 
@@ -64,7 +65,7 @@ def test_a_relayout_has_its_facts_one_a_line() -> None:
         ({"source": ""}, "  array       f32[4,8]{0,1}"),
         ({"padding": "dimension 1: 3 -> 128", "padding_bytes": 1024}, "  padding     1 KiB: dimension 1: 3 -> 128"),
         ({"introduced_by": replace(PASS, name="", before="")}, "  introduced  in the program"),
-        ({"source_of": "d"}, "  from        jit(f)/dot f.py:7 (of d)"),
+        ({"source_of": "d"}, "  from        f.py:7 jit(f)/dot (of d)"),
         ({"source_file": ""}, "  from        jit(f)/dot"),
     ],
 )

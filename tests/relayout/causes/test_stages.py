@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.io.inputs import Input
-from relayout.reporting.causes import PassName, pass_between
+from relayout.reporting.pass_names import PassName, pass_between
 
 BEGIN, END = "before_optimizations", "after_optimizations"
 LAST_STEP = "after_optimizations_before_buffer_assignment"

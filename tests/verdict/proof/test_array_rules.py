@@ -16,7 +16,7 @@ from dialect_utils.verdict.proof.dynamic_indices import PICK
 from dialect_utils.verdict.proof.elements import ELEMENTS
 from dialect_utils.verdict.rules import Rule, all_definitions, all_rules
 from dialect_utils.verdict.rules.arrays import ONE_SUM
-from dialect_utils.verdict.sampling import random_inputs
+from tests.styled_inputs import styled_inputs
 from tests.verdict.proof import (
     converted_arrays,
     expressions as ex,
@@ -409,7 +409,7 @@ def proved(first: str, second: str) -> ProofResult:
 def executed(worker: Worker, text: str, seed: int) -> Array:
     module = parse(text)
     shapes = [value.shape for value in module.entry.parameters if isinstance(value.shape, ArrayShape)]
-    inputs = random_inputs(shapes, seed, "integers")
+    inputs = styled_inputs(shapes, seed, "integers")
     return worker.run(prepare(module, "m"), [inputs], engine="interpreter")[0][0]
 
 

@@ -11,7 +11,7 @@ from dialect_utils.verdict.certified import choices_of, prove
 from dialect_utils.verdict.proof import ProofResult
 from dialect_utils.verdict.proof.terms import Terms
 from dialect_utils.verdict.replay.scalars import check_scalar
-from dialect_utils.verdict.sampling import random_inputs
+from tests.styled_inputs import styled_inputs
 from tests.verdict.proof.dialects import parse
 
 _KEY = """  {0}b = {2} bitcast-convert({1})
@@ -383,7 +383,7 @@ def test_joined_elements_are_shifted_elements(first: str, second: str) -> None:
 def _executed(text: str, seed: int) -> np.ndarray:
     module = parse(text)
     shapes = [value.shape for value in module.entry.parameters if isinstance(value.shape, ArrayShape)]
-    return np.asarray(evaluate(module, random_inputs(shapes, seed, "special"))[0])
+    return np.asarray(evaluate(module, styled_inputs(shapes, seed, "special"))[0])
 
 
 @pytest.mark.parametrize("kind", ["f16", "f32"])

@@ -12,8 +12,7 @@ from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.arrays.dtypes import as_bits
 from dialect_utils.verdict.proof import try_prove
 from dialect_utils.verdict.rules import Rule, all_rules
-from dialect_utils.verdict.sampling import random_inputs
-from dialect_utils.verdict.sampling.values import Style
+from tests.styled_inputs import Style, styled_inputs
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
 from tests.verdict.proof.equations import KINDS, Instance, instances, kinds_of, written
@@ -33,7 +32,7 @@ def execute(worker: Worker, found: Sequence[Instance]) -> list[list[tuple[Array,
     module = parse(ex.module(*roots, parameters=parameters))
     shapes = [parse_array_shape(f"{each.type}[{each.dims[0]}]") for each in parameters]
     styles: tuple[Style, ...] = ("special", "integers", "random")
-    inputs = [random_inputs(shapes, seed, style) for seed, style in enumerate(styles)]
+    inputs = [styled_inputs(shapes, seed, style) for seed, style in enumerate(styles)]
     runs = worker.run(prepare(module, "m"), inputs, engine="interpreter")
     return [[(run[2 * i], run[2 * i + 1]) for run in runs] for i in range(len(found))]
 

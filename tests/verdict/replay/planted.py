@@ -156,7 +156,7 @@ BUGS = {
         floats("inf"),
     ),
     "and of constants is or": bug(
-        [Edit("lattice:_folded", 'first & second if opcode == "and" else first | second', "first | second")],
+        [Edit("lattice:_flattened", "folded(join.opcode, kind, pair)", 'folded("or", kind, pair)')],
         binary("and", binary("and", S, ints(3)), ints(5)),
         binary("and", S, ints(7)),
     ),
@@ -324,16 +324,15 @@ BUGS = {
         [
             Edit(
                 "Products.convolve",
-                "self.written.convolve(operation, *operands, window, groups, sizes, not is_skipped)",
-                "self.written.convolve(operation, *operands, tuple(type(each)(each.size) for each in window), "
-                "groups, sizes, not is_skipped)",
+                "replace(windows, has_padding=is_multiplied)",
+                "replace(windows, window=tuple(type(each)(each.size) for each in windows.window))",
             )
         ],
         convolution(IMAGE, KERNEL, (1, 3, 4), "size=2", "bf0_oi0->bf0"),
         convolution(IMAGE, KERNEL, (1, 3, 4), "size=2 pad=1_-1", "bf0_oi0->bf0"),
     ),
     "every reduction is a sum": bug(
-        [Edit("Symbols._reduced", "self.combine(opcode, *operands)", 'self.combine("add", *operands)')],
+        [Edit("Symbols._reduced", "self.combine(opcode, *arrays)", 'self.combine("add", *arrays)')],
         reduce("multiply", S, NONE, [0]),
         reduce("add", S, NONE, [0]),
     ),

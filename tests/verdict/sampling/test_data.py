@@ -5,6 +5,7 @@ from dialect_utils.io.files import parse_bytes
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.verdict import random_inputs, small_integer_positions
 from dialect_utils.verdict.sampling import array_demands, data_sets, unreached
+from tests.styled_inputs import styled_inputs
 
 TYPES = [
     "pred s2 u4 s8 u16 s64 u64 f16 bf16 f32 f64 c64 c128 f8e5m2 f8e4m3fn f8e8m0fnu f4e2m1fn".split()  # noqa: SIM905
@@ -15,15 +16,17 @@ TYPES = [
 @pytest.mark.parametrize("style", ["integers", "random", "special"])
 def test_a_seed_gives_the_same_data_of_the_right_type(name: str, style: str) -> None:
     shape = parse_array_shape(f"{name}[50]")
-    arrays = [random_inputs([shape], seed, style)[0] for seed in (1, 1, 2)]  # type: ignore[arg-type]  # parametrized
+    arrays = [styled_inputs([shape], seed, style)[0] for seed in (1, 1, 2)]  # type: ignore[arg-type]  # parametrized
     assert arrays[0].shape == (50,)
     assert arrays[0].tobytes() == arrays[1].tobytes()
     assert arrays[0].tobytes() != arrays[2].tobytes()
+    drawn = [random_inputs([shape], seed)[0] for seed in (1, 2)]
+    assert style != "random" or [each.tobytes() for each in drawn] == [each.tobytes() for each in arrays[1:]]
 
 
 def test_styles() -> None:
     shape = parse_array_shape("f32[1000]")
-    integers, random, special = (random_inputs([shape], 0, style)[0] for style in ("integers", "random", "special"))
+    integers, random, special = (styled_inputs([shape], 0, style)[0] for style in ("integers", "random", "special"))
     assert set(integers.tolist()) == {-2, -1, 0, 1, 2}
     assert np.isfinite(random).all()
     assert np.isnan(special).any()
@@ -46,7 +49,7 @@ ENTRY e {
 def test_what_becomes_an_index_is_small() -> None:
     assert small_integer_positions(parse_bytes(INDEXED.encode(), "m")) == {1, 2}
     shapes = [parse_array_shape("s32[50]")] * 2
-    ordinary, small = random_inputs(shapes, 0, "random", {1})
+    ordinary, small = random_inputs(shapes, 0, {1})
     assert abs(ordinary).max() > 1000
     assert 0 <= small.min() <= small.max() < 8
 

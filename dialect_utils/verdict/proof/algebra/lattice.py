@@ -12,6 +12,7 @@ from dialect_utils.verdict.rules.arrays import FOLDED
 from dialect_utils.verdict.rules.extremes import ABSORBING, BITWISE, BOOLEAN, BOUNDS, CLAMP, EXTREMES, SIZE
 from dialect_utils.verdict.rules.formats import Number, has, highest_bits, is_nan, lowest_bits, sort_key, value_of
 from dialect_utils.verdict.rules.integers import RING
+from dialect_utils.verdict.terms.constants import folded
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
@@ -88,7 +89,9 @@ def _flattened(join: Join) -> Term | None:
     written, *rest = constants
     total = written
     for part in rest:
-        bits = _folded(join.opcode, kind, terms.constant_bits(total), terms.constant_bits(part))
+        pair = (kind, terms.constant_bits(total) or 0), (kind, terms.constant_bits(part) or 0)
+        bits = folded(join.opcode, kind, pair)
+        assert bits is not None  # a lattice operation is exact
         found = terms.literal(kind, bits, part.array.dimensions)
         terms.step(FOLDED, join.pair(total, part), found)
         total, written = found, join.pair(written, part)
@@ -116,17 +119,6 @@ def _bounds(opcode: str, element_type: ElementType) -> tuple[int | None, int | N
     low, high = lowest_bits(element_type), highest_bits(element_type)
     neutral, absorbing = (low, high) if opcode == "maximum" else (high, low)
     return neutral, None if element_type.is_floating else absorbing
-
-
-def _folded(opcode: str, element_type: ElementType, first: int | None, second: int | None) -> int:
-    assert first is not None  # both are constants
-    assert second is not None
-    if opcode in ("and", "or"):
-        return first & second if opcode == "and" else first | second
-    if is_nan(element_type, first) or is_nan(element_type, second):
-        return first if is_nan(element_type, first) else second
-    ordered = sorted((first, second), key=lambda bits: sort_key(element_type, bits))
-    return ordered[1] if opcode == "maximum" else ordered[0]
 
 
 def _is_decided(join: Join) -> bool:

@@ -86,7 +86,7 @@ class Match(Use["Term"]):
         """Is true where the strategy of the proof allows for the equation's conditions on data; records them."""
         if not equation.given:
             return True
-        sides = {LEFT: equation.left, RIGHT: equation.right} if self.terms.excluded else {}
+        sides = {LEFT: equation.left, RIGHT: equation.right} if self.terms.strategy.excluded else {}
         named = {name: self.made(side, self.terms.each_as_is) for name, side in sides.items()}
         named |= self.values
         conditions = [(value, each.name) for each in equation.given for value in each.values]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
+from operator import add, mul, sub
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, ElementType
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def are_nan(terms: Terms, first: Term, second: Term) -> bool:
     """Is true for two constants all of whose elements are NaN, which are equal up to their bits."""
     shape, bits = first.shape, [terms.constant_bits(each) for each in (first, second)]
-    if terms.keeps_bits or None in bits or not isinstance(shape, ArrayShape) or shape != second.shape:
+    if terms.strategy.keeps_bits or None in bits or not isinstance(shape, ArrayShape) or shape != second.shape:
         return False
     if not all(is_nan(shape.element_type, each or 0) for each in bits):
         return False
@@ -52,13 +53,7 @@ def negative(terms: Terms, term: Term) -> Term | None:
 
 # The exact results of operations whose result is the nearest number.
 _EXACT: Mapping[str, Callable[..., Fraction | None]] = by_opcode(
-    {
-        "add": lambda x, y: x + y,
-        "subtract": lambda x, y: x - y,
-        "multiply": lambda x, y: x * y,
-        "divide": lambda x, y: x / y if y else None,
-        "convert": lambda x: x,
-    }
+    {"add": add, "subtract": sub, "multiply": mul, "divide": lambda x, y: x / y if y else None, "convert": Fraction}
 )
 
 

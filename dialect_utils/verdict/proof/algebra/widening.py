@@ -20,7 +20,6 @@ from dialect_utils.verdict.rules.arrays import (
     ROUNDED,
 )
 from dialect_utils.verdict.rules.formats import is_lossless
-from dialect_utils.verdict.terms.primitives import bottom_up
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
@@ -91,21 +90,13 @@ def narrowed(
         found[terms.make("leaf", ("bound", level, number), ArrayShape(wide, ()))] = (
             variable if shape.element_type == wide else terms.each("convert", wide, [variable])
         )
-    made = [_with(terms, each, found) for each in function.operands]
+    made = [terms.substituted(each, found) for each in function.operands]
     body = [
         each if each.shape == ArrayShape(kind, ()) else unconverted(terms, kind, each)
         for each, kind in zip(made, results, strict=True)
     ]
     known = [each for each in body if each is not None]
     return None if len(known) < count else terms.make("op", ("function", level, plain, count), TupleShape(()), known)
-
-
-def _with(terms: Terms, expression: Term, found: dict[Term, Term]) -> Term:
-    """Returns an elementwise expression in normal form after the substitution `found`."""
-    for part in bottom_up(expression, found, lambda part: part.operands if part.kind == "each" else ()):
-        new = [found[each] for each in part.operands] if part.kind == "each" else []
-        found[part] = terms.each(part.label, part.array.element_type, new) if new else part
-    return found[expression]
 
 
 def of_extreme(terms: Terms, opcode: str, made: Term) -> Term | None:
@@ -128,7 +119,7 @@ def of_operands(terms: Terms, product: Term) -> Term:
     label: Any = product.label
     factors, rest = product.operands[:_FACTORS], product.operands[_FACTORS:]
     names = {each.array.element_type.name for each in factors}
-    is_open = terms.rounds_operands and product.array.element_type.is_floating and label[-1] == ()
+    is_open = terms.strategy.rounds_operands and product.array.element_type.is_floating and label[-1] == ()
     if not is_open or not {"f32"} <= names <= {"f32", ROUNDED_TO.name}:
         return product
     plain = [each if each.array.element_type == ROUNDED_TO else converted(terms, ROUNDED_TO, each) for each in factors]
