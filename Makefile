@@ -188,9 +188,10 @@ campaign-passes: $(STAMP) ## run jaxlib's own passes of StableHLO on the program
 
 .PHONY: campaign-tune
 BUDGET ?= 20
+INSIDE ?= 0
 JOBS ?= 1
 campaign-tune: $(STAMP) ## search layouts for 30 programs with the TPU compiler and write the table of docs/tuning.md (an hour; needs the tpu extra)
-	python -m tests.campaign_tune --budget $(BUDGET) --jobs $(JOBS) --trials .tune-trials.json
+	python -m tests.campaign_tune --budget $(BUDGET) --inside $(INSIDE) --jobs $(JOBS) --trials .tune-trials.json
 
 .PHONY: campaign-layouts
 campaign-layouts: $(STAMP) ## compare predicted layouts with those in the dumps of every pass in DUMPS, compiled for TARGET (a minute)

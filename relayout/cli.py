@@ -210,7 +210,7 @@ def _show_help(names: Sequence[str]) -> int:
         # Imported here, as below: most commands print no help.
         from relayout.pipelines import describe_pass
 
-        print(describe_pass(names[0]))
+        print(describe_pass(names[0], (*COMMANDS, *FORMS)))
     return DONE
 
 

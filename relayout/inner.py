@@ -9,6 +9,7 @@ from dialect_utils.engine_names import STAGES, UP_TO
 from dialect_utils.execution.compilers import Figures
 from dialect_utils.hlo import HloModule
 from dialect_utils.memory import MemoryReport
+from dialect_utils.memory.trips import trip_counts
 from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import Pipeline
@@ -57,7 +58,9 @@ class Inner:
             figures = {}
             for step in candidates(module, self._target):
                 with suppress(DiagnosticError):
-                    figures[step] = self._figure(self._after(module, step))
+                    changed = self._after(module, step)
+                    if _uncounted(changed) <= _uncounted(module):
+                        figures[step] = self._figure(changed)
             for place, step in enumerate(sorted(figures, key=lambda each: figures[each])):
                 ranks[step] = place, figures[step]
         return sorted(ranks, key=lambda each: ranks[each])
@@ -68,6 +71,8 @@ class Inner:
             found = self._compilation.insert(Pipeline.parse(passes), UP_TO, _PROOF_SECONDS)
         except DiagnosticError as error:
             return Figures(error=error.diagnostics[0].message)
+        if _uncounted(found.after.module) > _uncounted(found.before.module):
+            return Figures(error="the number of iterations of a loop is no longer known: its bytes cannot be compared")
         compiled = found.after.compiled
         return counted_figures(compiled.figures, compiled.dump)
 
@@ -79,3 +84,8 @@ class Inner:
     def _figure(self, module: HloModule) -> float:
         report = MemoryReport(module)
         return report.usage.main_memory_peak_bytes if self._objective == "peak" else report.cost.bytes_accessed
+
+
+def _uncounted(module: HloModule) -> int:
+    """Returns the number of functions whose executions are unknown; the bytes that they access count once."""
+    return [*trip_counts(MemoryReport(module).usage.schedule).values()].count(None)

@@ -104,13 +104,16 @@ def _loaded_passes(console: Console) -> Iterator[tuple[str, Pass]]:
             console.diagnose(replace(diagnostic, severity="note") for diagnostic in error.diagnostics)
 
 
-def describe_pass(name: str) -> str:
-    """Returns the page of a pass or a named pipeline: description, dialects, options; raises UsageError."""
+def describe_pass(name: str, commands: Sequence[str] = ()) -> str:
+    """Returns the page of a pass or a named pipeline: description, dialects, options.
+
+    Raises UsageError with the nearest name for another one; `commands` are names that also have a page.
+    """
     if not is_pass(name):
         pipeline = named_pipelines().get(name)
         if pipeline is not None:
             return _pipeline_line(pipeline)
-        known = [*pass_names(), *named_pipelines()]
+        known = [*commands, *pass_names(), *named_pipelines()]
         hint = meant(name.replace("_", "-"), known, "relayout opt --list-passes prints all passes")
         raise UsageError(Diagnostic(f"no command, pass or pipeline is called {name}", hint=hint))
     step = load_pass(name)

@@ -1,9 +1,9 @@
 """Searches layouts and rewrites for programs of several fields with the TPU compiler: `make campaign-tune`.
 
-`python -m tests.campaign_tune [--budget N] [--jobs N] [--trials FILE] [NAME ...]` needs the `tpu` extra but no TPU.
-Each program is tuned for the smallest peak and for the fewest bytes accessed. FILE keeps the figures of all compiled
-programs, which a later run does not compile again. Prints a row a program, and writes the table of docs/tuning.md
-unless the command line names programs.
+`python -m tests.campaign_tune [--budget N] [--inside N] [--jobs N] [--trials FILE] [NAME ...]` needs the `tpu` extra
+but no TPU. Each program is tuned for the smallest peak and for the fewest bytes accessed, the latter also with
+`--inside` changes inside of the compiler. FILE keeps the figures of all compiled programs, which a later run does not
+compile again. Prints a row a program, and writes the table of docs/tuning.md unless the command line names programs.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from jax import ShapeDtypeStruct as Struct, lax
 from dialect_utils.execution.compilers import Figures
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.text import format_bytes
+from relayout.inner import Inner
 from relayout.tuning.changes import as_stablehlo
 from relayout.tuning.search import Search, Tuning, model_changes
 from relayout.tuning.trials import OBJECTIVES, Measured, figure, figure_compiler, read_trials
@@ -236,14 +237,16 @@ class Result(NamedTuple):
     modelled: float
 
 
-def tuned(name: str, measured: Measured, budget: int) -> Iterator[Result]:
+def tuned(name: str, measured: Measured, budget: int, inside: int = 0) -> Iterator[Result]:
     """Yields the search of a program for the smallest peak and for the fewest bytes accessed."""
     function, arguments = PROGRAMS[name]
     # This text has no lines of source files, so that the figures of an earlier run are found.
     text = jax.jit(function).lower(*arguments).as_text()
     module = as_stablehlo(parse_bytes(text.encode(), name))
     for objective in OBJECTIVES[:2]:
-        tuning = Search(module, measured, objective, budget).run()
+        search = Search(module, measured, objective, budget, inside * (objective == "bytes"))
+        search.enter = partial(Inner, target=TARGET, objective=objective)
+        tuning = search.run()
         [alone] = measured.figures([model_changes(module, TARGET, objective, budget).program.text()])
         yield Result(tuning, inf if alone.error else figure(alone, objective) / before(tuning))
 
@@ -300,6 +303,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*")
     parser.add_argument("--budget", type=int, default=_BUDGET)
+    parser.add_argument("--inside", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--trials", type=Path)
     arguments = parser.parse_args()
@@ -312,7 +316,7 @@ def main() -> int:
             measured.keep = partial(_keep, arguments.trials)
             measured.known = dict(_kept(arguments.trials))
         for name in arguments.names or PROGRAMS:
-            peak, accessed = tuned(name, measured, arguments.budget)
+            peak, accessed = tuned(name, measured, arguments.budget, arguments.inside)
             rows[name] = (peak, accessed)
             lines.append(_line(row(name, peak.tuning, accessed.tuning)))
             print(lines[-1], flush=True)

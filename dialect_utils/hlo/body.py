@@ -13,7 +13,7 @@ from dialect_utils.hlo import reading
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.graph import CONTROL
 from dialect_utils.hlo.instruction import Instruction
-from dialect_utils.hlo.text.attributes import CALLING_OPCODES, called_in, is_calling
+from dialect_utils.hlo.text.attributes import called_in, is_calling
 from dialect_utils.hlo.text.grammar import (
     InstructionText,
     bodies_in,
@@ -28,7 +28,7 @@ from dialect_utils.hlo.text.tokens import RESERVED, Scanner
 from dialect_utils.ir.assignments import assign
 from dialect_utils.ir.control_flow import in_role_order
 from dialect_utils.layout import Shape, TokenShape
-from dialect_utils.ops import is_opcode
+from dialect_utils.ops import CALLING_OPCODES, is_opcode
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Span, error_at
 
 _INDEX_MARK = re.compile(r"/\*index=\d+\*/", re.ASCII)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.hlo.graph import CONTROL, Order, Uses
 from dialect_utils.hlo.instruction import Instruction, as_instruction
-from dialect_utils.hlo.text.attributes import CALLING_OPCODES, names_in, with_attribute
+from dialect_utils.hlo.text.attributes import names_in, with_attribute
 from dialect_utils.hlo.text.header import Signature
 from dialect_utils.hlo.text.printing import format_body, format_header, text_before, with_sigil
 from dialect_utils.hlo.text.provenance import BodyText, Edits, Origin
 from dialect_utils.ir import Function, Value
 from dialect_utils.ir.assignments import Guarded, assign
 from dialect_utils.layout import Shape
-from dialect_utils.ops import Trait, has
+from dialect_utils.ops import CALLING_OPCODES, Trait, has
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, meant
 
 if TYPE_CHECKING:

@@ -337,8 +337,8 @@ def _chosen(
     """Returns the members that match any wanted name; raises SelectionError for a name without a match."""
     for each in wanted:
         if not any(matches(member.dump, each) for member in members):
-            known = list(dict.fromkeys(name(member.dump) for member in members))
+            known = [*filter(None, dict.fromkeys(name(member.dump) for member in members))]
             listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-            hint = meant(each, known, f"there are {listed}")
+            hint = meant(each, known, f"there are {listed}") if known else "no name of a file there has one"
             raise SelectionError(Diagnostic(f"{problem} {each}", hint=hint))
     return [member for member in members if not wanted or any(matches(member.dump, each) for each in wanted)]

@@ -140,6 +140,10 @@ MODULAR = with_trait(Trait.COMMUTATIVE) - EXTREMES
 FOLDS = with_trait(Trait.FOLDS)
 SOLVED = with_trait(Trait.ENGINE_DEFINED | Trait.PURE) - with_trait(Trait.NORMALIZES)
 IN_PLACE = with_trait(Trait.IN_PLACE)
+_CALLING = [(each, attribute) for each in HLO_OPCODES for attribute in each.attributes if attribute.names_computations]
+# The attributes of HLO that name computations, and the opcodes that may name some, asynchronous forms included.
+CALLING_ATTRIBUTES = frozenset(attribute.name for _, attribute in _CALLING)
+CALLING_OPCODES = frozenset(each.name + phase for each, _ in _CALLING for phase in ("", START, UPDATE, DONE))
 
 
 def named(names: str) -> frozenset[str]:
@@ -153,20 +157,6 @@ def by_opcode(table: Mapping[str, _T]) -> Mapping[str, _T]:
     if unknown:
         raise UnknownOpcodeError(f"no opcode is called {', '.join(unknown)}")
     return table
-
-
-def calling_attributes() -> frozenset[str]:
-    """Returns the names of all attributes of HLO that name computations."""
-    return frozenset(
-        attribute.name for each in HLO_OPCODES for attribute in each.attributes if attribute.names_computations
-    )
-
-
-def calling_opcodes() -> frozenset[str]:
-    """Returns all opcodes of HLO that may name computations, asynchronous forms included."""
-    calling = [each.name for each in HLO_OPCODES if any(each.names_computations for each in each.attributes)]
-    phases = [name + phase for name in calling for phase in (START, UPDATE, DONE)]
-    return frozenset((*calling, *phases))
 
 
 def attribute_name(mlir_name: str, attribute: str) -> str:

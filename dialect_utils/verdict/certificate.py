@@ -199,7 +199,7 @@ class _Table:
         return {"is": name, "of": [*map(self.plain, values)]}
 
 
-def read_certificate(text: str) -> Certificate:
+def read_certificate(text: str, name: str = "this") -> Certificate:
     """Reads a certificate; raises DiagnosticError for any other text."""
     try:
         found = json.loads(text)
@@ -208,7 +208,7 @@ def read_certificate(text: str) -> Certificate:
             raise ValueError(f"its format is {written!r}, not {_FORMAT!r}")
         return _certificate(found)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
-        message = f"this is no certificate that can be read: {error}"
+        message = f"{name} is no certificate that can be read: {error}"
         raise DiagnosticError(Diagnostic(message, hint="relayout check A B --certificate FILE writes one")) from error
 
 

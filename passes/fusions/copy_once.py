@@ -59,7 +59,7 @@ def copy_once(module: HloModule, report: Report, *, value: str = "") -> None:
 
 
 def _is_read_often(item: Instruction) -> bool:
-    is_array = isinstance(item.shape, ArrayShape) and item.shape.is_static
+    is_array = isinstance(item.shape, ArrayShape) and item.shape.is_static and item.shape.rank > 0
     return is_array and not item.is_root and len([*readers(item)]) > 1
 
 

@@ -17,7 +17,7 @@ def fuse_into_users(module: HloModule, report: Report, *, value: str = "") -> No
     1. Each user that a fusion may compute becomes a fusion, which computes the value, too. Bitcasts between both are
        part of it. Other users read the value as before.
     2. A fusion of a product or convolution gets the value as a fusion of its own, joined with the one that reads it.
-    3. Operations with control dependencies stay.
+    3. Operations with control dependencies stay, and so do users of a reduction: XLA fuses that as a result only.
 
     Before:
         HloModule m

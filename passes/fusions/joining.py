@@ -20,6 +20,7 @@ _OUTPUT, _LOOP = "kOutput", "kLoop"
 _FUSIBLE = with_trait(Trait.ELEMENTWISE) | named(
     "broadcast concatenate copy dynamic-slice fusion iota pad reduce reduce-window reshape reverse slice transpose"
 )
+_REDUCTIONS = named("reduce reduce-window")
 # They read no memory: a fusion includes them and the operations that read their results.
 _NAMES = named("bitcast get-tuple-element")
 _MOST_CANDIDATES = 10
@@ -48,11 +49,29 @@ def readers(value: Instruction) -> Iterator[Chain]:
 
 
 def fusible_readers(producer: Instruction) -> list[Chain]:
-    """Returns the chains to readers that one fusion may compute together with the producer."""
+    """Returns the chains to readers that one fusion may compute together with the producer.
+
+    XLA fuses reductions as results only: nothing says that its code computes a sum before a user in the same fusion.
+    """
     if not is_fusible(producer):
         return []
-    chains = [chain for chain in readers(producer) if is_fusible(chain[-1])]
+    chains = [*readers(producer)]
+    waiting = {chain[-1] for chain in chains if _maker(chain[-2] if len(chain) > 1 else producer).opcode in _REDUCTIONS}
+    chains = [chain for chain in chains if chain[-1] not in waiting and is_fusible(chain[-1])]
     return [chain for chain in chains if not (is_output(producer) and is_output(chain[-1]))]
+
+
+def _maker(value: Instruction) -> Instruction:
+    """Returns the operation that computes a value, inside of fusions."""
+    while value.opcode in _NAMES or value.opcode == "fusion":
+        if value.opcode == "fusion":
+            value = body_of(value).root
+            continue
+        source = value.operands[0]
+        made = body_of(source).root if source.opcode == "fusion" else source
+        is_element = value.opcode == "get-tuple-element" and made.opcode == "tuple"
+        value = made.operands[int(value.attribute("index") or 0)] if is_element else made
+    return value
 
 
 def fuse(producer: Instruction, chain: Sequence[Instruction], *, keeps: bool) -> Instruction:

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from dialect_utils.io.files import decode, display_name, function_of, is_url, read_bytes
@@ -30,7 +31,7 @@ from relayout.comparison import (
     proof_seconds,
 )
 from relayout.console import DONE, WRONG_COMMAND, Console
-from relayout.options import argument, count, excludes, flag, group, option, usage_error
+from relayout.options import argument, count, excludes, flag, group, option, parsed, usage_error
 from relayout.output import write_output
 from relayout.pipelines import PipelineOptions, first_breaking, needs_passes, reproducer, run_pipeline
 
@@ -322,7 +323,7 @@ class _Check:
         file = self.command.placements
         if file is None:
             return compare_parts(first, last, compare)
-        return compare(read_partition(decode(read_bytes(file)), display_name(file)))
+        return compare(parsed(partial(read_partition, name=display_name(file)), decode(read_bytes(file))))
 
     def _compare(self, stages: Sequence[Module], options: Options) -> Verdict:
         first, last = stages[0], stages[-1]

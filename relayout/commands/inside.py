@@ -14,7 +14,7 @@ from dialect_utils.io import files
 from dialect_utils.io.inputs import Input
 from relayout.command import EachModule
 from relayout.console import DONE, Console, print_json
-from relayout.options import choice, excludes, group, needs, option, usage_error
+from relayout.options import choice, excludes, group, needs, option, parsed, usage_error
 from relayout.output import STANDARD_OUTPUT, check_uncompressed, output_files, output_name, write_output
 from relayout.pipelines import PipelineOptions
 from relayout.validation.compilation import new_folder
@@ -55,6 +55,10 @@ class Inside(EachModule):
         return self.limits.timeout or _SECONDS
 
     def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
+        # Imported here: --help starts no compiler.
+        from dialect_utils.execution.compilers import known_target
+
+        parsed(known_target, self.inside)
         output = self.output
         if len(inputs) > 1 and self.dump is not None:
             raise usage_error("--dump keeps the modules of one program", "name one FILE")

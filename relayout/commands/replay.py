@@ -46,7 +46,7 @@ class Replay(Command):
         from dialect_utils.verdict.outcome import CONDITIONAL, answer_text
         from dialect_utils.verdict.replay import replay
 
-        certificate = read_certificate(read_bytes(self.certificate).decode(errors="replace"))
+        certificate = read_certificate(read_bytes(self.certificate).decode(errors="replace"), self.certificate)
         replayed = replay(modules, certificate)
         if not replayed.is_equal:
             open_ = [f"output {i}" for i, level in enumerate(replayed.outputs) if level is None]

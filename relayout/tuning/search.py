@@ -164,22 +164,28 @@ class Search:
         self.told(trial, is_best and self._is_offered(trial))
 
     def _go_inside(self, enter: Callable[[StableHloModule], Inner]) -> None:
-        """Adds passes inside of the compiler to the best program, one after the other, while they make it better."""
-        self.waits("compiling the best program, to change the module inside of the compiler")
-        program, tried, base = self.program(self.best), set[str](), self.best
-        with enter(program) as inner:
-            steps = inner.after("")
-            for _ in range(self.inside):
-                step = next((each for each in steps if each not in tried), None)
-                if step is None:
-                    return
-                tried.add(step)
-                passes = f"{base.change.inside},{step}" if base.change.inside else step
-                self.waits(f"compiling with {passes} inside")
-                figures = self.measured.figures_inside(program.text(), passes, inner.figures)
-                self._add(Trial(replace(base.change, inside=passes), figures))
-                if self.best is not base:
-                    base, steps = self.best, inner.after(passes)
+        """Goes inside of the best program, and of the unchanged one, with half of the compilations for each."""
+        starts = [*dict.fromkeys((self.best, self.trials[0]))]
+        for start in starts:
+            self.waits(f"compiling {start.change.described(self.trials[0].change)}, to change the module inside")
+            with enter(self.program(start)) as inner:
+                self._try_inside(start, inner, self.inside // len(starts))
+
+    def _try_inside(self, base: Trial, inner: Inner, budget: int) -> None:
+        """Adds passes inside of the compiler to a program, one after the other, while they make it better."""
+        text, tried, steps = self.program(base).text(), set[str](), inner.after("")
+        for _ in range(budget):
+            step = next((each for each in steps if each not in tried), None)
+            if step is None:
+                return
+            tried.add(step)
+            passes = f"{base.change.inside},{step}" if base.change.inside else step
+            self.waits(f"compiling with {passes} inside")
+            figures = self.measured.figures_inside(text, passes, inner.figures)
+            trial = Trial(replace(base.change, inside=passes), figures)
+            self._add(trial)
+            if self._is_better(trial, base):
+                base, steps = trial, inner.after(passes)
 
     def _is_better(self, trial: Trial, best: Trial) -> bool:
         """Is true for a trial with better figures than the best one, and with a proof."""

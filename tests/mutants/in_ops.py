@@ -113,7 +113,7 @@ MUTANTS = (
     ),
     Mutant(
         "Bits.reduce_window",
-        "np.full(at.shape, True) if has_padding else at != padding",
+        "np.full(at.shape, True) if windows.has_padding else at != padding",
         "at != padding",
         ("tests/execution/reference/test_semantics.py",),
     ),

@@ -4,6 +4,30 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
+        "fusible_readers",
+        "not (is_output(producer) and is_output(chain[-1]))",
+        "True",
+        ("tests/passes/fusions/test_joining.py",),
+    ),
+    Mutant(
+        "fusible_readers",
+        "chain[-1] not in waiting",
+        "True",
+        ("tests/passes/fusions/test_joining.py",),
+    ),
+    Mutant(
+        "is_fusible",
+        "not has_control",
+        "True",
+        ("tests/passes/fusions/test_joining.py",),
+    ),
+    Mutant(
+        "_move_after",
+        "any(operand in moved for part in parts for operand in part.operands)",
+        "False",
+        ("tests/passes/fusions/test_joining.py",),
+    ),
+    Mutant(
         "_listed_sizes",
         "sorted(devices) != list(range(len(devices)))",
         "len(set(devices)) != len(devices)",

@@ -64,6 +64,24 @@ TPU = str(ROOT / "examples/attention_tpu.hlo")
         ("validate TPU --target cpu", 1, "relayout report FILE reads what a compiler wrote"),
         ("opt TPU --inside cpu -p strip-layouts", 1, "jit_attention is compiled already"),
         ("tune TPU --target tpu-v5e", 1, "jit_attention is compiled already"),
+        ("report EXAMPLES --stage after_optimisations", 2, "has the stage after_optimisations"),
+        ("check FILE FILE --sharded --placements FILE", 2, "is no placement"),
+        ("check --replay FILE FILE FILE", 1, "negate.hlo is no certificate that can be read"),
+        ("help repot", 2, "did you mean report?"),
+        ("opt FILE --inside tpu-v5x -p strip-layouts", 2, "unknown target 'tpu-v5x'"),
+        ("report FILE --results r.csv", 2, "r.csv has no known ending"),
+        ("report FILE --results r.jsonl --all", 2, "--all has no effect with --results"),
+        ("report FILE --fail-if 'peek > 1 GiB'", 2, "did you mean peak?"),
+        ("report --why FILE --target cpu --resume --results r.jsonl", 2, "which compiles on this machine"),
+        ("explain f32[3,5] --as cutee", 2, "did you mean cute?"),
+        ("extract TPU fusion.177", 1, "did you mean fusion.17?"),
+        ("print TPU --computation main4", 1, "did you mean main.4?"),
+        ("print --count FILE --by shap", 2, "did you mean shape?"),
+        ("run FILE --devices 3", 1, "run it on its own number: --devices 1"),
+        ("tune FILE --target tpu-v5e --model-only --jobs 3", 2, "--jobs has no effect with --model-only"),
+        ("reduce FILE --oracle false", 2, "has no {}, so it would not see the module"),
+        ("validate FILE --target cpu --only '('", 2, "is no regular expression"),
+        ("doctor --jsn", 2, "did you mean --json?"),
         ("check - -", 2, "- is named twice, and standard input is read once"),
         ("report - --against -", 2, "- is named twice"),
         ("explain f32[3,5] -o there/", 2, "-o there/ is a directory, and a shape names no file in it"),
@@ -71,7 +89,10 @@ TPU = str(ROOT / "examples/attention_tpu.hlo")
     ],
 )
 def test_an_answer_proposes_the_edit(command: str, status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [{"FILE": NEGATE, "TPU": TPU}.get(word, word) for word in shlex.split(command)]
+    words = [
+        {"FILE": NEGATE, "TPU": TPU, "EXAMPLES": str(ROOT / "examples")}.get(word, word)
+        for word in shlex.split(command)
+    ]
     assert main(words) == status
     assert said in capsys.readouterr().err
 

@@ -15,7 +15,7 @@ from typing import Protocol
 from dialect_utils.hlo.text.grammar import PLAIN_METADATA, without_strings
 from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
-from dialect_utils.ops import calling_attributes, calling_opcodes
+from dialect_utils.ops import CALLING_ATTRIBUTES
 from dialect_utils.ops.devices import numbers_in
 from dialect_utils.ops.inference import Written, integer
 from dialect_utils.ops.movement import pad_step, slice_step, transpose_step
@@ -37,10 +37,7 @@ _SIMPLE_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b", "f": "
 _LAST = ("sharding", "frontend_attributes", "control-predecessors", "metadata", "backend_config")
 
 _NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)", re.ASCII)
-_CALLING_ATTRIBUTES = calling_attributes()
-_CALL = re.compile(rf",\s*+({'|'.join(sorted(_CALLING_ATTRIBUTES))})=\s*+(\{{[^{{}}]*+\}}|%?[\w.\-]++)", re.ASCII)
-# The opcodes that may name computations without `%`.
-CALLING_OPCODES = calling_opcodes()
+_CALL = re.compile(rf",\s*+({'|'.join(sorted(CALLING_ATTRIBUTES))})=\s*+(\{{[^{{}}]*+\}}|%?[\w.\-]++)", re.ASCII)
 
 
 def with_attribute(attributes: Mapping[str, str], name: str, text: str) -> dict[str, str]:
@@ -146,7 +143,7 @@ def reversed_dimensions(config: str | None) -> tuple[int, ...]:
 
 def is_calling(attribute: str) -> bool:
     """Is true for an attribute that names computations."""
-    return attribute in _CALLING_ATTRIBUTES
+    return attribute in CALLING_ATTRIBUTES
 
 
 # All ops that a pass makes in place of an instruction ask for the metadata of that instruction.

@@ -193,6 +193,8 @@ class _Widening:
                     operation.operands[number] = self._moved(value, _unit(kind), _norms(value, dimensions))
 
     def _sees_noise(self, operation: Any) -> bool:
+        if self.noise is None:
+            return False
         while operation.name != "func.func":
             operation = operation.parent
         return bool(operation == self.main.operation)
@@ -215,12 +217,6 @@ class _Unrounding(_Widening):
     """The widening of a module that keeps 64 bits after each operation."""
 
     def _add_noise(self, block: Any, written: Sequence[_Written]) -> None:
-        pass
-
-    def _move_summands(self, written: _Written, terms: int) -> None:
-        pass
-
-    def _move_matrices(self, written: _Written, numbers: Sequence[int]) -> None:
         pass
 
     def _round(self, value: Any, kind: Any, terms: int) -> None:

@@ -94,9 +94,23 @@ def entry(text: str, module: str = MODULE) -> str:
 
 
 def test_a_value_is_not_stored_any_more() -> None:
-    found = entry("fuse-into-users{value=sums}")
-    assert " reduce(" not in found
-    assert "%total = f32[8,6]{1,0} fusion(%left)" in found
+    found = entry("fuse-into-users{value=total}")
+    assert " broadcast(" not in found
+    assert "%less = f32[8,6]{1,0} fusion(%sums, %right)" in found
+
+
+def test_a_reduction_is_a_result_of_a_fusion_only() -> None:
+    with pytest.raises(DiagnosticError, match="no fusion can compute sums"):
+        entry("fuse-into-users{value=sums}")
+    # The fusion yields the sums, too; the operation that reads both waits for them.
+    joined = changed("fuse-with-user{value=pair},fuse-into-users{value=total}", parse_module(MODULE, "m.hlo"))
+    with pytest.raises(DiagnosticError, match=r"no fusion can compute sums\.fused"):
+        entry(
+            "fuse-with-user{value=sums.fused}",
+            joined.text()
+            .replace("fusion(%line, %left)", "fusion(%line, %q)")
+            .replace("ENTRY %main {", "ENTRY %main {\n  %q = f32[8,6]{1,0} parameter(1)"),
+        )
 
 
 def test_one_fusion_yields_both_values_and_reads_its_operand_once() -> None:
@@ -119,3 +133,26 @@ def test_an_operation_with_a_control_dependency_stays() -> None:
     for value in ("sums", "less", "total"):
         with pytest.raises(DiagnosticError, match="no fusion can compute"):
             entry(f"fuse-into-users{{value={value}}}", controlled)
+
+
+def test_products_are_not_joined_with_products() -> None:
+    twice = MODULE.replace(
+        "  %back = f32[6,6]{0,1} copy(%product)",
+        "  %square = f32[6,6]{1,0} fusion(%product, %product), kind=kOutput, calls=%squares\n"
+        "  %back = f32[6,6]{0,1} copy(%square)",
+    ).replace(
+        "ENTRY %main {",
+        "%squares {\n  %p = f32[6,6]{1,0} parameter(0)\n  %q = f32[6,6]{1,0} parameter(1)\n"
+        "  ROOT %d = f32[6,6]{1,0} dot(%p, %q), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n\nENTRY %main {",
+    )
+    with pytest.raises(DiagnosticError, match="no fusion can compute product"):
+        entry("fuse-into-users{value=product}", twice)
+
+
+def test_a_user_that_waits_for_another_one_is_not_joined() -> None:
+    waiting = MODULE.replace("subtract(%right, %total)", 'custom-call(%total), custom_call_target="f"').replace(
+        "%line = f32[48]{0} bitcast(%less)",
+        "%both = f32[8,6]{1,0} add(%less, %total)\n  %line = f32[48]{0} bitcast(%both)",
+    )
+    with pytest.raises(DiagnosticError, match="another user of total is computed before both"):
+        entry("fuse-with-user{value=total}", waiting)

@@ -181,7 +181,8 @@ class Inside:
 
 
 def test_passes_inside_are_added_to_the_best_program_while_they_make_it_better() -> None:
-    tuning = tuned(Compiler({AUTO: 950}), budget=3, inside=9, enter=Inside)
+    tuning = tuned(Compiler({AUTO: 950}), budget=3, inside=18, enter=Inside)
+    # The unchanged program comes second.
     assert Inside.seen == ["x", "a", "a,b", "a,b,c"]
     assert tuning.best.change.described(tuning.start.change) == "AUTO, inside: a,b"
     assert tuning.proof.startswith("equal (proof)")
@@ -189,5 +190,8 @@ def test_passes_inside_are_added_to_the_best_program_while_they_make_it_better()
     page = tuning_page(tuning, 200)
     assert re.search(r"AUTO, inside: x +rejected: no proof", page)
     assert "relayout opt OUT --inside tpu-v5e -p 'a,b'" in page
-    tuned(Compiler({AUTO: 950}), budget=3, inside=2, enter=Inside)
+    changes = [each.change.described(tuning.start.change) for each in tuning.trials[3:]]
+    assert changes[:2] == ["AUTO, inside: x", "AUTO, inside: a"]
+    assert changes[4:6] == ["inside: x", "inside: a"]
+    tuned(Compiler({AUTO: 950}), budget=3, inside=5, enter=Inside)
     assert Inside.seen == ["x", "a"]
