@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_DEVICES = 1 << 16
 _TILES = re.compile(r"devices=\[([\d,]+)\](?:<=\[([\d,]+)\](?:T\(([\d,]+)\))?|([\d,]+))?")
 _SYMBOL = re.compile(r'@(?:([\w.$-]+)|"([^"]*)")')
-_SIZE = re.compile(r"""["']([^"']*)["'](?:\s*=\s*|, size = )(\d+)""")
+_SIZE = re.compile(r"""["']([^"']*)["']\s*=\s*(\d+)""")
 # Device ids `[1,0]` of Shardy, `(1,0)` and `([2,4]T(1,0))` of HLO.
 _IDS = re.compile(r"device_ids\s*=\s*(?:[\[(]([\d,\s]+)[\])]|\(\s*\[([\d,\s]+)\]\s*(?:T\(([\d,\s]+)\))?\s*\))?")
 _DIMENSIONS = re.compile(r"\[\s*((?:\{[^{}]*\}(?:p\d+)?[,\s]*)*)\]")
@@ -281,6 +281,8 @@ _MATRIX = re.compile(r"tensor<(\d+)x(\d+)xi64>")
 # StableHLO's groups along axes of a mesh, which a symbol or an attribute gives; Shardy's mesh of the symbol.
 _AXES = re.compile(r"#stablehlo\.replica_group_mesh_axes<mesh = (.*), axes = \[(.*)\]>", re.DOTALL)
 _MESH_SYMBOL = re.compile(r'(?<=mesh = )@(?:([\w.$-]+)|"([^"]*)")')
+# The size of an axis as MLIR prints StableHLO's mesh; a mesh of Shardy may hold that text beside its own.
+_AXIS_SIZE = re.compile(r'"([^"]*)"(?:\s*=\s*|, size = )(\d+)')
 _AXIS_REF = re.compile(r'#stablehlo\.axis_ref<name = "([^"\']*)">')
 _MESH_IDS = re.compile(r"device_ids=\[([\d, ]+)\]")
 _MOST_DIGITS = 9
@@ -339,7 +341,7 @@ def _in_hlo(mesh: str, axes: str) -> str | None:
     names, ids = _AXIS_REF.findall(axes), _MESH_IDS.search(mesh)
     if len(names) != axes.count("axis_ref") or (ids is None and "device_ids" in mesh):
         return None
-    sizes = ",".join(f"'{name}'={size}" for name, size in _SIZE.findall(mesh))
+    sizes = ",".join(f"'{name}'={size}" for name, size in _AXIS_SIZE.findall(mesh))
     order = "" if ids is None else f", device_ids=({ids[1].replace(' ', '')})"
     return f"mesh[{sizes}]{order} {{{','.join(map(repr, names))}}}"
 
