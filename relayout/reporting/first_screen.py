@@ -92,7 +92,7 @@ class FirstScreen:
 def report_json(report: MemoryReport) -> dict[str, Any]:
     """Returns a report as plain values, with the sentences and the largest waste of the first screen."""
     waste = [asdict(each) for each in FirstScreen(report).waste]
-    return {"fit": report.fit, "headline": report.headline, "waste": waste, **report.as_json()}
+    return {**report.as_json(), "fit": report.fit, "headline": report.headline, "waste": waste}
 
 
 def _linked(text: str, name: str) -> str:

@@ -62,5 +62,5 @@ MUTANTS = (
     Mutant("causes.run:_chosen", 'value.removeprefix("%")', "value", _EXPLAINING),
     Mutant("Cause.kept", "self.changes_layout and self.read_by", "self.read_by", _RESULT),
     Mutant("causes_section", "len(why.causes) < why.arrays", "True", _RESULT),
-    Mutant("causes:_named", "first.next_pass", "False", _STAGES, occurrence=1),
+    Mutant("pass_names:_named", "first.next_pass", "False", _STAGES, occurrence=1),
 )

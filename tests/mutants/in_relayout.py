@@ -137,8 +137,8 @@ MUTANTS = (
     ),
     Mutant(
         "reporting:html_page",
-        "html_text(report.headline)",
-        "str(report.headline)",
+        "html_text(each)",
+        "str(each)",
         ("tests/relayout/test_hostile_names.py",),
     ),
     Mutant(

@@ -121,7 +121,7 @@ def test_the_message_has_the_line_of_the_program_and_the_distance(
     dump = DUMP.replace("multiply(y, halves)", "add(y, halves)")
     assert explained(files, dump) == 1
     shown = capsys.readouterr().out
-    assert "source.mlir does not compute (f/mul m.py:12)\n    scaled = " in shown
+    assert "source.mlir does not compute (m.py:12 f/mul)\n    scaled = " in shown
     assert "note: 6 of 11 values of the dump are values of " in shown
     assert "in 64 bits without roundings, it differs from each of the 9 values of " in shown
     assert "the mistake is here, or between here and out0, out1 if" in shown
