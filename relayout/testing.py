@@ -23,7 +23,7 @@ from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError, Source
 from passes.dumps.executable import executable_form
-from passes.framework.base import Fact, Pass
+from passes.framework.base import Pass
 from passes.framework.options import parse_options, without_none
 from passes.framework.pipeline import verify
 from passes.framework.spec import parse_spec
@@ -31,6 +31,7 @@ from passes.framework.spec import parse_spec
 if TYPE_CHECKING:
     from dialect_utils.execution import Worker
     from dialect_utils.verdict import Verdict
+    from passes.framework.base import Fact
 
 
 def check_pass(step: Pass, programs: Iterable[Path] = (), worker: Worker | None = None) -> None:

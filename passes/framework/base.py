@@ -19,7 +19,7 @@ import typing
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, cast, overload
 
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, kind_of
@@ -30,10 +30,11 @@ from passes.framework.spec import Option, OptionText, unknown_annotation
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    Fact: TypeAlias = typing.Literal["schedule", "memory-spaces", "aliases", "control-dependencies", "attributes"]
+
 
 # The facts of a module in the middle of a compilation that the compiler needs, and that a pass may declare to keep.
-Fact = Literal["schedule", "memory-spaces", "aliases", "control-dependencies", "attributes"]
-COMPILER_FACTS: tuple[Fact, ...] = get_args(Fact)
+COMPILER_FACTS: tuple[Fact, ...] = ("schedule", "memory-spaces", "aliases", "control-dependencies", "attributes")
 P = ParamSpec("P")
 M = TypeVar("M")
 R = TypeVar("R")

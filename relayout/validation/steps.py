@@ -11,7 +11,7 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import groupby, pairwise
+from itertools import dropwhile, groupby, pairwise
 from typing import Any
 
 from dialect_utils.io.inputs import Input
@@ -119,9 +119,7 @@ def steps_from_insertion(steps: Sequence[Step]) -> list[Step]:
     """
     found: list[Step] = []
     for _, members in groupby(steps, lambda each: each.program):
-        own = list(members)
-        first = next((at for at, each in enumerate(own) if each.change.startswith(_INSERTED)), len(own))
-        found += own[first:]
+        found += dropwhile(lambda each: not each.change.startswith(_INSERTED), members)
     if not found:
         raise DiagnosticError(Diagnostic("the passes change no module that the compiler hands over"))
     return found

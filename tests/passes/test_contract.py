@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,7 +18,6 @@ from dialect_utils.verdict import compare_stages
 from passes.framework.base import (
     BUILTIN_PASSES,
     COMPILER_FACTS,
-    Fact,
     Pass,
     PassResult,
     Report,
@@ -37,6 +36,9 @@ from relayout.testing import (
     variants,
 )
 from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from passes.framework.base import Fact
 
 EXAMPLES = sorted([*(ROOT / "examples").glob("*.hlo"), *(ROOT / "examples").glob("*.mlir")])
 # Every pass runs on these and on its own lit files; `make campaign` runs all passes on all programs.

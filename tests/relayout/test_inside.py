@@ -1,4 +1,4 @@
-"""Passes inside of the TPU compiler, by an interpreter with jax 0.12: RELAYOUT_INSIDE_PYTHON, or this one."""
+"""Passes inside of compilers for TPUs and GPUs, by a Python with jax 0.12: RELAYOUT_INSIDE_PYTHON, or this one."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from tests.paths import ROOT
 PAGE = (ROOT / "docs" / "inside.md").read_text()
 _SECONDS = 600
 _HAS_COMPILER = "import libtpu; from jaxlib import _jax; _jax.get_pjrt_plugin"
+
+_HAS_GPU_COMPILER = "import jax_plugins.xla_cuda13; from jaxlib import _jax; _jax.get_pjrt_plugin"
 
 
 @cache
@@ -318,3 +320,62 @@ def test_tune_finds_passes_inside_of_the_tpu_compiler_that_opt_repeats(tmp_path:
     assert done.returncode == 0, done.stderr
     again = json.loads(done.stdout)
     assert [again[side]["accessed"] for side in ("without", "with")] == [start["accessed"], best["accessed"]]
+
+
+# Several GPUs
+
+_SUMS = """
+module @sums attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["i"=4]>
+  func.func public @main(
+    %x: tensor<64x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"i"}, {}]>},
+    %y: tensor<64x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"i"}, {}]>}
+  ) -> (
+    tensor<128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>},
+    tensor<256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}
+  ) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %two = stablehlo.constant dense<2.0> : tensor<64x128xf32>
+    %one = stablehlo.constant dense<1.0> : tensor<64x256xf32>
+    %v = stablehlo.multiply %x, %two : tensor<64x128xf32>
+    %w = stablehlo.add %y, %one : tensor<64x256xf32>
+    %r = stablehlo.reduce(%v init: %zero) applies stablehlo.add across dimensions = [0]
+      : (tensor<64x128xf32>, tensor<f32>) -> tensor<128xf32>
+    %s = stablehlo.reduce(%w init: %zero) applies stablehlo.add across dimensions = [0]
+      : (tensor<64x256xf32>, tensor<f32>) -> tensor<256xf32>
+    return %r, %s : tensor<128xf32>, tensor<256xf32>
+  }
+}
+"""
+_GPUS = """
+from planted import Path, Pipeline, insert, parse_bytes, subtract, swap
+from dialect_utils.execution.compilers import compile_inside
+from dialect_utils.text import DiagnosticError
+from relayout.inside import Handed
+
+_, [data] = compile_inside(Path("sums.mlir").read_text(), "gpu-h100", "after-scheduling")
+module = Handed.read("cuda", data).module
+print(*(str(each.shape).count("(") for each in module.operations() if each.opcode == "all-reduce-start"))
+program = parse_bytes(Path("sums.mlir").read_bytes(), "sums.mlir")
+for planted in (swap, subtract):
+    try:
+        found = insert(program, "gpu-h100", "after-scheduling", Pipeline((planted,)), "equal-up-to", 120.0)
+        print(planted.name, found.changed, found.handed)
+    except DiagnosticError as error:
+        print(planted.name, error.diagnostics[0].message.split(":")[0])
+"""
+
+
+def test_passes_work_inside_of_the_compiler_for_four_gpus(tmp_path: Path) -> None:
+    python = os.environ.get("RELAYOUT_INSIDE_PYTHON", sys.executable)
+    if subprocess.run([python, "-c", _HAS_GPU_COMPILER], capture_output=True).returncode:
+        pytest.skip("RELAYOUT_INSIDE_PYTHON names no interpreter with jax 0.12 and its plug-in for CUDA")
+    for name, text in (("planted.py", _PLANTED), ("gpus.py", _GPUS), ("sums.mlir", _SUMS)):
+        (tmp_path / name).write_text(text)
+    done = run_by(python, tmp_path, "gpus.py")
+    assert done.returncode == 0, done.stderr[-3000:]
+    started, right, wrong = done.stdout.splitlines()
+    # The shape of the start has the operands and the results.
+    assert started == "2"
+    assert right == "swap 1 1"
+    assert wrong == "subtract the passes' result is not known to be equal-up-to"

@@ -71,6 +71,7 @@ class BitcastDecomposition:
 
     kind: Literal["reshape", "transpose", "trt"]
     transpose1_dims: tuple[int, ...] | None = None
+    transpose1_shape: ArrayShape | None = None
     reshape_shape: ArrayShape | None = None
     transpose2_dims: tuple[int, ...] | None = None
 
@@ -85,10 +86,14 @@ def decompose_bitcast(source: ArrayShape, result: ArrayShape) -> BitcastDecompos
     if dimensions is not None:
         return BitcastDecomposition("transpose", dimensions)
     back = inverse_permutation(result.effective_layout.major_to_minor)
-    # The result with its dimensions in physical order.
-    dimensions = tuple(result.dimensions[i] for i in result.effective_layout.major_to_minor)
-    reshaped = ArrayShape(result.element_type, dimensions, Layout.descending(result.rank))
-    return BitcastDecomposition("trt", source.effective_layout.major_to_minor, reshaped, back)
+    first = source.effective_layout.major_to_minor
+    return BitcastDecomposition("trt", first, _descending(source), _descending(result), back)
+
+
+def _descending(shape: ArrayShape) -> ArrayShape:
+    """Returns the shape with its dimensions in physical order."""
+    dimensions = tuple(shape.dimensions[i] for i in shape.effective_layout.major_to_minor)
+    return ArrayShape(shape.element_type, dimensions, Layout.descending(shape.rank))
 
 
 def align_layouts(source: ArrayShape, dimensions: tuple[int, ...]) -> ArrayShape | None:

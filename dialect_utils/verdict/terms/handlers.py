@@ -112,11 +112,9 @@ def _async_done(walker: Walker[V], operation: Operation, operands: Sequence[Tree
 
 def _done(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
     begun, position = operands[0], opcode_of(operation.opcode).started
-    if position is None:
-        if not wraps_operands(operation.operands[0].shape):
-            return operands[:1]
-        position = 1
-    return [begun[position]] if isinstance(begun, tuple) else walker.opaque(operation)
+    if position is None and not wraps_operands(operation.operands[0].shape):
+        return operands[:1]
+    return [begun[1 if position is None else position]] if isinstance(begun, tuple) else walker.opaque(operation)
 
 
 def _update(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
