@@ -60,7 +60,7 @@ def html_page(report: MemoryReport, causes: str = "") -> str:
     first = FirstScreen(report)
     parts = {
         "title": html_text(f"memory of {report.module.name or 'module'}"),
-        "sentence": "".join(f'<p class="sentence">{html_text(each)}</p>' for each in first.sentences),
+        "sentence": "".join('<p class="sentence">' + html_text(each) + "</p>" for each in first.sentences),
         "waste": first.html(),
         "machine": _GPU if report.usage.is_gpu else _TPU,
         "causes": causes,
