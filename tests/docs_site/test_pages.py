@@ -70,7 +70,14 @@ def test_the_site_has_the_screenshots_of_both_themes() -> None:
 
 def test_the_passes_are_grouped_as_their_folders_are() -> None:
     index = generated_pages()["passes/index.md"]
-    assert re.findall(r"^## (\w+)$", index, re.MULTILINE) == ["Layouts", "Tiling", "Bitcasts", "Dumps", "Shapes", "Fusions"]
+    assert re.findall(r"^## (\w+)$", index, re.MULTILINE) == [
+        "Layouts",
+        "Tiling",
+        "Bitcasts",
+        "Dumps",
+        "Shapes",
+        "Fusions",
+    ]
     assert sorted(name for names in GROUPS.values() for name in names) == sorted(BUILTIN_PASSES)
     bitcasts = index.partition("## Bitcasts")[2].partition("## Dumps")[0]
     assert re.findall(r"\| \[([\w-]+)\]", bitcasts) == ["expand-bitcasts", "form-bitcasts"]
