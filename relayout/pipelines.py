@@ -131,15 +131,15 @@ def print_passes(files: Sequence[Path], console: Console, *, json: bool) -> None
     """Prints all passes with their options, then the named pipelines, those of files, too."""
     if json:
         for name, step in _loaded_passes(console):
-            described = describe_options(step.options)
-            options = [{"name": option, "type": kind, "default": default} for option, kind, default in described]
+            options = [
+                dict(zip(("name", "type", "default"), each, strict=True)) for each in describe_options(step.options)
+            ]
             print_json({"pass": name, "summary": step.summary, "dialects": list(step.dialects), "options": options})
         return
     print(f"{'pass':22} what it does, and its options")
     for name, step in _loaded_passes(console):
         print("\n".join([f"{name:22} {step.summary}", *(f"{'':22}{line}" for line in _option_lines(step))]))
-    pipelines = named_pipelines(files)
-    if pipelines:
+    if pipelines := named_pipelines(files):
         print(f"\n{'named pipeline':22} what it does, and its passes")
     for pipeline in pipelines.values():
         print(_pipeline_line(pipeline))

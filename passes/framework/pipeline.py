@@ -241,7 +241,9 @@ def read_pipelines(file: Path) -> Mapping[str, NamedPipeline]:
     from dialect_utils.text.toml import read_toml
 
     found = {}
-    for name, table in read_toml(str(file), _EXAMPLE).values.items():
+    if not (tables := read_toml(str(file), _EXAMPLE).values):
+        raise DiagnosticError(Diagnostic(f"{file} holds no pipeline", hint=_EXAMPLE))
+    for name, table in tables.items():
         if not isinstance(table, dict) or not isinstance(table.get("passes"), str):
             raise DiagnosticError(Diagnostic(f"{file}: pipeline {name} has no text `passes`", hint=_EXAMPLE))
         found[name] = NamedPipeline(name, str(table.get("summary", "")), table["passes"])

@@ -85,6 +85,7 @@ TPU = str(ROOT / "examples/attention_tpu.hlo")
         ("check - -", 2, "- is named twice, and standard input is read once"),
         ("report - --against -", 2, "- is named twice"),
         ("explain f32[3,5] -o there/", 2, "-o there/ is a directory, and a shape names no file in it"),
+        ("explain --kernel attention TPU", 1, "has no kernel attention"),
         ("explain np.float32[3]", 1, "a shape begins with its element type: f32[3,5]"),
     ],
 )
@@ -192,6 +193,12 @@ def test_a_directory_is_written_by_every_command(command: list[str], name: str, 
     assert main([*command, "-o", f"{tmp_path}/new/"]) == 0
     assert main([*command, "-o", str(tmp_path)]) == 0
     assert [(tmp_path / each).is_file() for each in (f"new/{name}", name)] == [True, True]
+
+
+def test_a_file_of_pipelines_holds_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (empty := tmp_path / "empty.toml").write_text("# nothing yet\n")
+    assert main(["opt", NEGATE, "-p", "strip-layouts", "--pipelines", str(empty)]) == 2
+    assert "empty.toml holds no pipeline" in capsys.readouterr().err
 
 
 def test_a_pair_may_be_one_argument(capsys: pytest.CaptureFixture[str]) -> None:
