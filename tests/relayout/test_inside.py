@@ -154,7 +154,7 @@ def test_opt_prints_a_program_compiled_with_passes_inside(tmp_path: Path) -> Non
         (["--inside", "cpu", "-p", "strip-layouts", "--timing"], 2, "unknown option --timing"),
         (["--inside", "cpu"], 2, "--inside has no effect without -p"),
         (["--at", "after-scheduling", "-p", "strip-layouts"], 2, "unknown option --at"),
-        (["--inside", "cpv", "-p", "strip-layouts"], 1, "unknown target 'cpv'"),
+        (["--inside", "cpv", "-p", "strip-layouts"], 2, "unknown target 'cpv'"),
         (["--inside", "cpu", "-p", "annotate-layouts{target=tpu-v5e}"], 1, "the entry has other parameters or results"),
     ],
 )
