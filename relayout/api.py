@@ -318,8 +318,8 @@ def run(
 
     `inputs` are arrays in the order of the parameters, one by one or in a list or tuple, or `named` holds them by the
     names of the arguments, as a tree of dicts, lists and tuples; without both they are random ones of `seed`. For
-    several devices the first dimension of
-    inputs and results counts them; with `sharded` inputs may be whole arrays, which the devices share.
+    several devices the first dimension of inputs and results counts them; with `sharded` inputs may be whole arrays,
+    which the devices share.
 
     make-portable rewrites an optimized dump before execution. `callbacks` gives `module:function` or `undefined` for
     functions on the host, by the name or kind of the call; `custom_calls` gives the file of a module for a custom call.

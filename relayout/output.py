@@ -153,6 +153,11 @@ def output_files(
     return {each.path: os.path.join(output, name) for each, name in zip(inputs, names, strict=True)}
 
 
+def text_files(inputs: Sequence[Input], output: str) -> dict[str, str]:
+    """Returns the output files of `output_files` for modules that are written as text."""
+    return output_files(inputs, output, lambda name: output_name(name, "text"), lambda: check_uncompressed(output))
+
+
 def check_unique(names: Sequence[str], directory: str | Path) -> None:
     """Raises UsageError where two inputs have the same output file in a directory."""
     repeated = next((name for name, count in Counter(names).items() if count > 1), None)

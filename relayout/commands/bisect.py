@@ -19,7 +19,7 @@ from relayout.command import BatchOptions, CiOptions, Command, InputOptions, Lim
 from relayout.comparison import inputs_for
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import argument, count, excludes, flag, group, option, usage_error
-from relayout.output import check_uncompressed, output_files, output_name, write_output
+from relayout.output import text_files, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _UNKNOWN = 3
 _EXIT_CODES = {"nowhere": DONE, "unknown": _UNKNOWN}
 _TRIALS = 60
-_text_name = partial(output_name, emit="text")
 # A reduction tries many modules.
 _LEAST_SECONDS = 120.0
 
@@ -76,8 +75,7 @@ exit codes:
         inputs = self.selection.find(files_or_input(self.files), console)
         if self.inputs is not None and len(inputs) > 1:
             raise usage_error(f"--inputs are those of one FILE, not of {len(inputs)}")
-        output = self.output
-        files = {} if output is None else output_files(inputs, output, _text_name, lambda: check_uncompressed(output))
+        files = {} if self.output is None else text_files(inputs, self.output)
         return [Unit((each,), files.get(each.path), self._seconds(each)) for each in inputs]
 
     @property

@@ -13,7 +13,7 @@ from passes.framework.pipeline import verify
 from relayout.command import EachModule, LimitOptions
 from relayout.console import DONE, Console, print_json
 from relayout.options import argument, count, flag, group, natural, option, usage_error
-from relayout.output import STANDARD_OUTPUT, check_uncompressed, output_files, output_name, write_output
+from relayout.output import STANDARD_OUTPUT, text_files, write_output
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +41,7 @@ class Extract(EachModule):
             raise usage_error(f"{self.files[0]} has {len(inputs)} modules, and VALUE is in one", hint)
         if self.output is None or self.output == STANDARD_OUTPUT:
             return {}
-        output = self.output
-        return output_files(inputs, output, lambda name: output_name(name, "text"), lambda: check_uncompressed(output))
+        return text_files(inputs, self.output)
 
     def _check(self) -> None:
         if self.value is None and self.computation is None:

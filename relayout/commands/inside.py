@@ -15,7 +15,7 @@ from dialect_utils.io.inputs import Input
 from relayout.command import EachModule
 from relayout.console import DONE, Console, print_json
 from relayout.options import choice, excludes, group, needs, option, parsed, usage_error
-from relayout.output import STANDARD_OUTPUT, check_uncompressed, output_files, output_name, write_output
+from relayout.output import STANDARD_OUTPUT, text_files, write_output
 from relayout.pipelines import PipelineOptions
 from relayout.validation.compilation import new_folder
 
@@ -59,12 +59,11 @@ class Inside(EachModule):
         from dialect_utils.execution.compilers import known_target
 
         parsed(known_target, self.inside)
-        output = self.output
         if len(inputs) > 1 and self.dump is not None:
             raise usage_error("--dump keeps the modules of one program", "name one FILE")
-        if output is None or output == STANDARD_OUTPUT:
+        if self.output is None or self.output == STANDARD_OUTPUT:
             return {}
-        return output_files(inputs, output, lambda name: output_name(name, "text"), lambda: check_uncompressed(output))
+        return text_files(inputs, self.output)
 
     def run(self, read: Input, target: str | None, console: Console) -> int:
         # Imported here: --help starts no compiler.
