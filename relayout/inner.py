@@ -54,12 +54,13 @@ class Inner:
         The figure is that of the changed module before the compiler goes on: all arrays are in main memory there.
         """
         module, ranks = self._after(self._handed, passes) if passes else self._handed, dict[str, tuple[int, float]]()
+        uncounted = _uncounted(module)
         for candidates in _CANDIDATES:
             figures = {}
             for step in candidates(module, self._target):
                 with suppress(DiagnosticError):
                     changed = self._after(module, step)
-                    if _uncounted(changed) <= _uncounted(module):
+                    if _uncounted(changed) <= uncounted:
                         figures[step] = self._figure(changed)
             for place, step in enumerate(sorted(figures, key=lambda each: figures[each])):
                 ranks[step] = place, figures[step]
