@@ -43,7 +43,8 @@ STEPS = (
     Step(
         "Which array takes the memory of this TPU program, and which line of Python makes it?",
         ("report", "examples/forces_tpu.hlo"),
-        r"^ *1000 MiB +42\.7x ",
+        r"^  1000 MiB of padding: |^    line +make_examples\.py:\d+ jit\(forces\)/gather$",
+        lines=2,
     ),
     Step(
         "Does an optimized TPU dump give the recorded results on this machine?",
