@@ -12,6 +12,7 @@ import os
 import re
 import select
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,6 +36,19 @@ _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _PLACE = re.compile(r"\{(in|out|pass|passes|args)\}")
 # The best line of a tool's messages first.
 _REASONS = (r"(?<!\w)error: (.+)", r"(?i)(.*(?:error|assert|exception|fail).*)", r"(.*\S)\s*\Z")
+
+
+def check_tool(tool: str) -> None:
+    """Raises DiagnosticError for a command whose program is not found, or whose quotes do not end."""
+    if tool == processes.JAXLIB or _FUNCTION.fullmatch(tool):
+        return
+    try:
+        words = shlex.split(tool)
+    except ValueError as error:
+        raise DiagnosticError(Diagnostic(f"the command {tool} has {str(error)[0].lower()}{str(error)[1:]}")) from None
+    if not words or shutil.which(words[0]) is None:
+        hint = "jaxlib, module:function, or the command of a program"
+        raise DiagnosticError(Diagnostic(f"there is no program {words[0] if words else tool!r}", hint=hint))
 
 
 class PassRunner:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input
+from dialect_utils.text import Diagnostic, nearest
 from passes.framework.pipeline import verify
 from relayout import __version__
 from relayout.batch.unit import Unit, Work
@@ -140,6 +141,8 @@ class _Runner:
         options = replace(self.options, inputs=inputs_for(self.command.inputs, module, self.console))
         disabled = self.command.disabled
         bisector = Bisector(module, options, self.worker, read.name, fusing=self.fusing)
+        if disabled:
+            self.console.diagnose(_unseen(disabled, {each.step for each in bisector.stages()} - {""}, read.name))
         found, small = bisector.run(disabled), module
         if not self.command.no_reduce and options.inputs is None and not disabled:
             small, found = reduced(bisector, found, self.command.trials)
@@ -160,3 +163,12 @@ class _Runner:
             return None
         write_output(target, encode(small.text()))
         return target
+
+
+def _unseen(disabled: Sequence[str], seen: Collection[str], name: str) -> Iterator[Diagnostic]:
+    """Yields a note for each pass that changes nothing when it is not disabled: XLA ignores unknown names."""
+    for each in disabled:
+        if each not in seen:
+            like = nearest(each, seen)
+            hint = f"{like} changes it" if like else f"these do: {', '.join(sorted(seen))}" if seen else None
+            yield Diagnostic(f"no pass {each} of XLA:CPU changes {name}", severity="note", hint=hint)

@@ -123,8 +123,10 @@ class Validate(Command):
             raise usage_error(f"-o {self.output} is no page", f"-o page{_PAGE}, or -o DIR/")
         if self.tool is not None and self.compiled is not None:
             # Imported here: it loads MLIR.
+            from dialect_utils.execution.passing import check_tool
             from relayout.validation.running import run_pipelines
 
+            parsed(check_tool, self.tool)
             with self._runner(self.tool) as runner:
                 console.diagnose(run_pipelines(self.files, self.passes, runner, self.compiled))
         elif self.inside is not None and self.compiled is not None:

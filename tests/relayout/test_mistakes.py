@@ -81,6 +81,8 @@ TPU = str(ROOT / "examples/attention_tpu.hlo")
         ("tune FILE --target tpu-v5e --model-only --jobs 3", 2, "--jobs has no effect with --model-only"),
         ("reduce FILE --oracle false", 2, "has no {}, so it would not see the module"),
         ("validate FILE --target cpu --only '('", 2, "is no regular expression"),
+        ("validate FILE --with 'no-such-program {in}' -p a", 2, "there is no program 'no-such-program'"),
+        ("validate FILE --with \"true 'a\" -p a", 2, "has no closing quotation"),
         ("doctor --jsn", 2, "did you mean --json?"),
         ("check - -", 2, "- is named twice, and standard input is read once"),
         ("report - --against -", 2, "- is named twice"),

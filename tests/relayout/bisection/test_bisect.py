@@ -159,6 +159,13 @@ def test_passes_that_hide_a_mistake_of_code_generation_are_named(
     assert row(capsys, "a.hlo", "--disable", "fusion,layout-assignment", status=0)["place"] == "nowhere"
 
 
+def test_a_disabled_pass_that_changes_nothing_is_said(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--bisect", "a.hlo", "--disable", "layout-assignment,layuot-assignment"]) == 0
+    said = capsys.readouterr().err
+    assert "note: no pass layuot-assignment of XLA:CPU changes a.hlo\nhint: layout-assignment changes it\n" in said
+    assert "no pass layout-assignment" not in said
+
+
 @pytest.mark.parametrize(("number", "place"), [(0, "conversion"), (5, "pass")])
 def test_a_module_that_is_wrong_by_definition_after_a_pass_is_found(
     number: int, place: str, file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
