@@ -82,7 +82,7 @@ TPU = str(ROOT / "examples/attention_tpu.hlo")
         ("reduce FILE --oracle false", 2, "has no {}, so it would not see the module"),
         ("validate FILE --target cpu --only '('", 2, "is no regular expression"),
         ("validate FILE --with 'no-such-program {in}' -p a", 2, "there is no program 'no-such-program'"),
-        ("validate FILE --with \"true 'a\" -p a", 2, "has no closing quotation"),
+        ('validate FILE --with "true \'a" -p a', 2, "has no closing quotation"),
         ("doctor --jsn", 2, "did you mean --json?"),
         ("check - -", 2, "- is named twice, and standard input is read once"),
         ("report - --against -", 2, "- is named twice"),
