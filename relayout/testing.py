@@ -127,8 +127,7 @@ def _spaces(instruction: Instruction) -> list[int]:
 
 
 def _predecessors(instruction: Instruction) -> set[str]:
-    text = instruction.attribute("control-predecessors") or ""
-    return {each.strip().removeprefix("%") for each in text.strip("{}").split(",") if each.strip()}
+    return {each.name for each in instruction.computation.control.get(instruction, ())}
 
 
 def _is_modified(step: Pass, module: Module) -> bool:
