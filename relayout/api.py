@@ -217,7 +217,6 @@ def check(
     >>> relayout.check("examples/negate.hlo", passes="expand-tiling").verdict
     'equal'
     """
-    # Imported here, as below: `explain` and `read` work without numpy.
     from dialect_utils.verdict import Options
     from relayout.elided import compare_forms
 
@@ -367,11 +366,7 @@ def _ignored(notes: Sequence[Diagnostic]) -> None:
 
 
 def _chosen_inputs(
-    found: Runnable,
-    inputs: Sequence[Any],
-    named: Mapping[str, Any] | None,
-    parameters: Sequence[ArrayShape],
-    seed: int,
+    found: Runnable, inputs: Sequence[Any], named: Mapping[str, Any] | None, parameters: Sequence[ArrayShape], seed: int
 ) -> Sequence[Array | SavedArray]:
     from dialect_utils.execution import as_array
     from dialect_utils.execution.named import arguments_of, inputs_of_tree
@@ -455,12 +450,7 @@ memory_report = report
 
 
 def tune(
-    program: ModuleLike,
-    *,
-    target: str,
-    objective: Objective = "peak",
-    budget: int | None = None,
-    jobs: int = 1,
+    program: ModuleLike, *, target: str, objective: Objective = "peak", budget: int | None = None, jobs: int = 1
 ) -> Tuning:
     """Searches layouts and rewrites that make a program smaller or faster, as the command `tune` does.
 
@@ -468,7 +458,6 @@ def tune(
     compiled at most, `jobs` at once. Raises DiagnosticError without the compiler of the target and without HiGHS, for
     an unknown target, and for a compiled program.
     """
-    # Imported here, as above: the search loads its solver.
     from passes.dumps.executable import as_program
     from relayout.tuning.changes import as_stablehlo
     from relayout.tuning.search import DEFAULT_BUDGET, Search

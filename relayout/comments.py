@@ -41,7 +41,6 @@ def lit_test(given: bytes, made: bytes, name: str, run: str) -> bytes:
     Directives of an earlier run are replaced; other RUN lines stay. An empty command adds no RUN line. Raises
     DiagnosticError for a module that is not a text.
     """
-    # Imported here: only tests have such lines.
     from dialect_utils.tools.checks import check_lines, without_directives
 
     kind = find_kind(given, name)

@@ -36,7 +36,6 @@ def compare_forms(
     one, and engines get random numbers. Raises DiagnosticError where no constant is elided in the first and in the last
     module.
     """
-    # Imported here, as below: --help works without numpy.
     from dialect_utils.verdict import compare_stages
 
     if assume_equal:

@@ -133,7 +133,6 @@ def _decided(source: ArrayShape, destination: ArrayShape) -> tuple[Plan, Verdict
         plan = _plan_through_padding(*without_pred(source, destination))
         proof = prove_padded(source, destination, plan)
     else:
-        # Imported here: the proofs load isl.
         from dialect_utils.layout.proof.bitcast_proof import prove_bitcast
 
         plan = found.decomposition

@@ -242,7 +242,6 @@ def runnable(program: Module, known: Known, told: Callable[[Sequence[Diagnostic]
         raise DiagnosticError(Diagnostic(message))
     if not (isinstance(program, HloModule) and (is_stated or is_optimized_dump(program))):
         return Runnable(program, executable_form(program), ())
-    # Imported here: only dumps need a pass.
     from passes.dumps.host_callbacks import watched_callbacks
     from passes.dumps.make_portable import make_portable
 

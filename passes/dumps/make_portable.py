@@ -136,10 +136,7 @@ def proved_bitcasts(
 
 
 def _until_bitcasts(
-    module: HloModule,
-    report: Report,
-    custom_call: tuple[str, ...],
-    unwritten: Unwritten = "zero",
+    module: HloModule, report: Report, custom_call: tuple[str, ...], unwritten: Unwritten = "zero"
 ) -> tuple[ExpandedBitcast, ...]:
     """Runs the rewrites that need layouts (rules 1 and 3, up to expand-bitcasts)."""
     drop_entry_tokens(module)

@@ -64,7 +64,6 @@ class PipelineResult:
 
     def _repr_html_(self) -> str:
         """Returns the HTML for notebooks: a table of the passes, and the module."""
-        # Imported here: most results are printed as text.
         from dialect_utils.text.html import html_details, html_table, html_text
 
         rows = [
@@ -237,7 +236,6 @@ def _shipped_pipelines() -> Mapping[str, NamedPipeline]:
 
 def read_pipelines(file: Path) -> Mapping[str, NamedPipeline]:
     """Reads a TOML file with one table a pipeline: `[name]`, `summary = "..."`, `passes = "a,b{x=1}"`."""
-    # Imported here: most passes are named themselves.
     from dialect_utils.text.toml import read_toml
 
     found = {}

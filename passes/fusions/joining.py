@@ -93,10 +93,7 @@ def fuse(producer: Instruction, chain: Sequence[Instruction], *, keeps: bool) ->
 
 
 def _replace(
-    parts: Sequence[Instruction],
-    results: Sequence[Instruction],
-    user: Instruction,
-    others: Sequence[Instruction] = (),
+    parts: Sequence[Instruction], results: Sequence[Instruction], user: Instruction, others: Sequence[Instruction] = ()
 ) -> Instruction:
     """Replaces the results of operations, the last of which is `user`, by a fusion; unused operations go away.
 

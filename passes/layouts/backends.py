@@ -172,13 +172,7 @@ _GPU_RULES: Mapping[str, _Rule] = by_opcode(
 )
 # As above.
 _TPU_RULES: Mapping[str, _Rule] = by_opcode(
-    {
-        "all-gather": _along_major,
-        "convolution": _tpu_convolution,
-        "dot": _tpu_dot,
-        "fusion": _rows,
-        "sort": _tpu_sort,
-    }
+    {"all-gather": _along_major, "convolution": _tpu_convolution, "dot": _tpu_dot, "fusion": _rows, "sort": _tpu_sort}
 )
 # The dimensions of a matrix.
 _MATRIX = 2

@@ -105,7 +105,6 @@ def _problem(call: Instruction) -> str | None:
         return f"joins {sum(sizes)} elements in memory, but its result has {needed // width}"
     if sizes == [part.element_count for part in parts]:
         return None
-    # Imported here: most operands have no padding.
     import numpy as np
 
     held = np.concatenate([logical_indices(part).reshape(-1) for part in parts]).repeat(kind.bits // atom)

@@ -82,7 +82,6 @@ def supervise(command: Command, console: Console) -> int:
     limits = Limits.of(command)
     is_for_ci = command.ci != CiOptions()
     if command.shared:
-        # Imported here: most commands execute nothing.
         from relayout.supervisor.programs import import_shared
 
         import_shared(command.shared)
@@ -113,7 +112,6 @@ def supervise(command: Command, console: Console) -> int:
         if conclusion is not None:
             execute = with_conclusion(execute, conclusion)
         if is_for_ci:
-            # Imported here: most commands write no such file.
             from relayout.batch.results import with_files
 
             execute = with_files(execute)
@@ -128,7 +126,6 @@ def _cache(command: Command, console: Console) -> Cache | None:
     """Returns the cache of a command that compiles, None without it; prints a warning if it is not safe."""
     if command.no_cache or command.batch.cluster is not None:
         return None
-    # Imported here: most commands compile nothing.
     from relayout.supervisor.cache import DIRECTORY_VARIABLE, Cache
 
     try:
@@ -162,7 +159,6 @@ def _check_folders(command: Command) -> None:
 def _statuses(job: Job, units: Sequence[Unit], execute: Execute, console: Console) -> Iterator[int]:
     """Yields the exit codes of all units in their order; prints or records their results."""
     if job.keeps_results:
-        # Imported here: most commands do not need it.
         from relayout.batch.results import record_batch
 
         yield from record_batch(job, units, execute, console)
@@ -181,7 +177,6 @@ def _results(job: Job, units: Sequence[Unit], pool: Pool, count: int) -> Generat
     if address is None:
         yield from pool.results(units, count)
         return
-    # Imported here: most commands do not need it.
     from relayout.batch.cluster import run_on_cluster
 
     pool.end()

@@ -164,7 +164,6 @@ exit codes:
         """Reduces two modules that differ, or one or two modules that crash an engine."""
         found = finder.find(modules)
         if found is None:
-            # Imported here: --help and wrong commands work without numpy.
             from dialect_utils.verdict.entry import entry_interface
 
             # It raises DiagnosticError for modules that cannot be compared.

@@ -41,7 +41,6 @@ class Replay(Command):
         modules = [read_module(file, function_of(self.function)) for file in (self.first, self.last)]
         for module in modules:
             verify(module)
-        # Imported here: --help and wrong commands work without numpy.
         from dialect_utils.verdict.certificate import clauses, read_certificate
         from dialect_utils.verdict.outcome import CONDITIONAL, answer_text
         from dialect_utils.verdict.replay import replay

@@ -147,12 +147,7 @@ def _tables(comparison: Comparison) -> Iterator[Table]:
     kinds = [(kind, *map(_counted, pair), _signed(pair[1][1] - pair[0][1])) for kind, pair in sent]
     yield Table("sent by a device in collectives", ("kind", *_SIDES), kinds)
     changes = [
-        (
-            *_changed(each.old_bytes, each.new_bytes),
-            f"{each.old_count} -> {each.new_count}",
-            each.shape,
-            each.op_name,
-        )
+        (*_changed(each.old_bytes, each.new_bytes), f"{each.old_count} -> {each.new_count}", each.shape, each.op_name)
         for each in comparison.changes
     ]
     title = f"{len(changes)} groups of buffers of one op name and type changed"

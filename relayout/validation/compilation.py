@@ -25,7 +25,6 @@ NEEDS_TARGET = needs(("dump", "function"), "target", reason="without --target")
 
 def dump_module(module: Module, target: str, folder: str) -> None:
     """Compiles a module for a target: the modules of all passes are then in a folder. Raises DiagnosticError."""
-    # Imported here: the modules of a directory are compiled already.
     from dialect_utils.execution.compilers import dump_passes
 
     verify(module)
@@ -84,7 +83,6 @@ class CompilationOptions:
         """Compiles a file into a folder with --target; raises UsageError for a directory, and for an unknown target."""
         if self.target is None or folder is None:
             return
-        # Imported here: --help loads nothing of the execution.
         from dialect_utils.execution.compilers import check_target
 
         module = self.program(files, "--target", console)

@@ -96,7 +96,6 @@ class Judge:
         has_constants = not any(LEFT_OUT in file for file in files)
         if has_constants and files[0] == files[1]:
             return StepResult.of(step, "equal", methods=(TEXT,), said=("the same text",))
-        # Imported here: it loads the proof.
         from dialect_utils.verdict.partition import compare_parts, makes_parts
 
         before, after = self._module(step.before), self._module(step.after)
@@ -118,7 +117,6 @@ class Judge:
 
     def _of_difference(self, step: Step, verdict: Verdict, modules: Sequence[Module], options: Options) -> StepResult:
         """Returns `different`, or a weaker answer where a freedom of the compiler with floats explains the bits."""
-        # Imported here: most steps are equal.
         from relayout.validation.freedoms import is_other_rounding, without_roundings
 
         found = _result(step, verdict)

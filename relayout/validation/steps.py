@@ -227,7 +227,6 @@ class StepResult:
     @property
     def answer(self) -> str:
         """Returns the verdict, what it leaves open, what it assumes, and the methods that decided."""
-        # Imported here: commands that only find steps judge none.
         from dialect_utils.verdict.outcome import answer_text
 
         answer = answer_text(self.verdict, self.up_to, self.conditions, self.how)

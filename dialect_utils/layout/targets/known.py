@@ -52,7 +52,6 @@ def parse_target(name: str | Target) -> Target:
 def _described(path: str) -> Target:
     if path.endswith(GPU_SUFFIX):
         return described_gpu(path, read_input(path).decode("utf-8", "replace"))
-    # Imported here: most targets are known by name.
     from dialect_utils.layout.targets.described import described_chip
 
     return described_chip(path)
@@ -61,7 +60,7 @@ def _described(path: str) -> Target:
 @lru_cache(maxsize=1)
 def added_targets() -> dict[str, Target]:
     """Returns the targets that installed packages add."""
-    # Imported here, as above: reading the installed packages costs more than a small command.
+    # Imported here: reading the installed packages costs more than a small command.
     from importlib.metadata import entry_points
 
     found = {}
