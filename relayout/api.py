@@ -106,7 +106,7 @@ def as_array_shape(value: ShapeLike) -> ArrayShape:
     shape = read_shape(value)[0] if isinstance(value, str) else value
     if not isinstance(shape, ArrayShape):
         found = shape if isinstance(shape, Shape) else kind_of(shape)
-        raise DiagnosticError(Diagnostic(f"expected an array shape, found {found}", hint=_shape_hint(value)))
+        raise DiagnosticError(f"expected an array shape, found {found}", hint=_shape_hint(value))
     return shape
 
 
@@ -130,7 +130,7 @@ def read(path: str | os.PathLike[str]) -> Module:
     """
     name = as_path(path, "relayout.parse(...) takes a module's bytes")
     if is_text(name) and not os.path.exists(name):
-        raise DiagnosticError(Diagnostic("expected a path, not a module's text", hint="relayout.parse(...) takes it"))
+        raise DiagnosticError("expected a path, not a module's text", hint="relayout.parse(...) takes it")
     return read_module(name)
 
 
@@ -146,7 +146,7 @@ def parse(text: str | bytes, name: str = "<text>") -> Module:
         raise TypeError(f"expected a module's text or bytes, not {kind_of(text)}; relayout.read(...) takes a path")
     if isinstance(text, str) and not is_text(text) and os.path.isfile(text):
         message = f"expected a module's text, not the name of a file, {text}"
-        raise DiagnosticError(Diagnostic(message, hint="relayout.read(...) takes it"))
+        raise DiagnosticError(message, hint="relayout.read(...) takes it")
     return parse_bytes(encode(text) if isinstance(text, str) else text, name)
 
 
@@ -348,7 +348,7 @@ def run(
     parameters, _ = entry_arrays(found.module, devices)
     arrays = _chosen_inputs(found, inputs, named, parameters, seed)
     if sharded and devices == 1:
-        raise DiagnosticError(Diagnostic("sharded is for several devices, but this program runs on one"))
+        raise DiagnosticError("sharded is for several devices, but this program runs on one")
     if sharded:
         options = placements(found.program, devices, [each.shape for each in arrays], of_results=False)
         arrays, _ = split_all_among_devices(arrays, parameters, "in", options)

@@ -192,4 +192,4 @@ def wrong_count(module: Module, found: Devices, devices: int) -> DiagnosticError
         what = f"{found.dependent.opcode} {found.dependent.results[0].name}"
     location = None if found.dependent is None else found.dependent.location
     message = f"{what} is for {'1 device' if found.count == 1 else f'{found.count} devices'}, not {devices}"
-    return DiagnosticError(Diagnostic(message, location, hint=f"run it on its own number: --devices {found.count}"))
+    return DiagnosticError(message, location, hint=f"run it on its own number: --devices {found.count}")

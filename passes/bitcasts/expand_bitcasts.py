@@ -117,7 +117,7 @@ def _decide(item: Instruction, location: Location | None) -> ExpandedBitcast:
     try:
         plan, verdict, decided_by = _decided(source, destination)
     except ValueError as error:
-        raise DiagnosticError(Diagnostic(f"bitcast {name}: {error}", location)) from None
+        raise DiagnosticError(f"bitcast {name}: {error}", location) from None
     return ExpandedBitcast(name, source, destination, plan, verdict, decided_by)
 
 

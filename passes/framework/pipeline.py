@@ -240,10 +240,10 @@ def read_pipelines(file: Path) -> Mapping[str, NamedPipeline]:
 
     found = {}
     if not (tables := read_toml(str(file), _EXAMPLE).values):
-        raise DiagnosticError(Diagnostic(f"{file} holds no pipeline", hint=_EXAMPLE))
+        raise DiagnosticError(f"{file} holds no pipeline", hint=_EXAMPLE)
     for name, table in tables.items():
         if not isinstance(table, dict) or not isinstance(table.get("passes"), str):
-            raise DiagnosticError(Diagnostic(f"{file}: pipeline {name} has no text `passes`", hint=_EXAMPLE))
+            raise DiagnosticError(f"{file}: pipeline {name} has no text `passes`", hint=_EXAMPLE)
         found[name] = NamedPipeline(name, str(table.get("summary", "")), table["passes"])
     return found
 

@@ -65,7 +65,7 @@ def expand_concatenation(ops: Ops, call: Instruction) -> Instruction:
         return ops.array("concatenate", array_shape(call).dimensions, call.operands, {"dimensions": (dim,)})
     problem = _problem(call)
     if problem is not None:
-        raise DiagnosticError(Diagnostic(f"ConcatBitcast {call.name} {problem}", call.location))
+        raise DiagnosticError(f"ConcatBitcast {call.name} {problem}", call.location)
     parts = []
     for operand in call.operands:
         physical = ops.steps(physical_plan(array_shape(operand)), operand)

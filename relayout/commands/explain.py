@@ -15,7 +15,7 @@ from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
 from dialect_utils.layout.picture import Window, draw_shape, format_svg, format_terminal, parse_window
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.layout.text.explain import Explanation, explain_shape
-from dialect_utils.text import Diagnostic, DiagnosticError, meant
+from dialect_utils.text import DiagnosticError, meant
 from dialect_utils.text.input_file import located
 from passes.framework.spec import Text
 from relayout.batch.unit import Unit
@@ -238,5 +238,5 @@ def _chosen(calls: list[Operation], name: str, file: str) -> list[Operation]:
         if not found:
             known = [call.results[0].name for call in calls]
             hint = meant(name, [*known, *(kernel.name for kernel in kernels)], "--list-kernels shows them")
-            raise DiagnosticError(Diagnostic(f"{file} has no kernel {name}", hint=hint))
+            raise DiagnosticError(f"{file} has no kernel {name}", hint=hint)
     return found

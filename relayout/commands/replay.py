@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dialect_utils.io.files import function_of, read_bytes, read_module
 from dialect_utils.io.inputs import named_input
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
 from relayout.command import Command, LimitOptions, function_option
@@ -51,7 +51,7 @@ class Replay(Command):
             open_ = [f"output {i}" for i, level in enumerate(replayed.outputs) if level is None]
             open_ += [] if replayed.effects is not None else ["the side effects"]
             reason = replayed.refused or f"the steps do not prove {', '.join(open_)} equal"
-            raise DiagnosticError(Diagnostic(f"{self.certificate} does not replay: {reason}"))
+            raise DiagnosticError(f"{self.certificate} does not replay: {reason}")
         choices, conditions = replayed.all_choices, clauses(replayed.conditions)
         verdict = CONDITIONAL if conditions else "equal"
         if self.json:

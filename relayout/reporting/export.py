@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils.io.files import encode
-from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
+from dialect_utils.text import DiagnosticError, format_bytes
 
 if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
@@ -84,7 +84,7 @@ def _parquet(report: MemoryReport) -> bytes:
         from pyarrow import parquet
     except ImportError as error:
         message = "a Parquet file needs pyarrow, which is not installed"
-        raise DiagnosticError(Diagnostic(message, hint="pip install 'relayout[report]'")) from error
+        raise DiagnosticError(message, hint="pip install 'relayout[report]'") from error
     rows = [{name: _storable(value) for name, value in row.items()} for row in report.as_json()["buffers"]]
     table = pyarrow.Table.from_pylist(rows)
     totals = {"module": report.module.name, "target": report.usage.target, **report.totals()}

@@ -13,7 +13,7 @@ from dialect_utils.io.inputs import Input
 from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.dumps.executable import as_program, is_optimized_dump
 from passes.framework.pipeline import verify
 from relayout.command import InputOptions, function_option
@@ -40,7 +40,7 @@ def partition_program(file: str, folder: str) -> str:
     found = sorted(glob(os.path.join(glob_escape(folder), "*.after_spmd-partitioning.*.txt")))
     if not found:
         hint = "--sharded with one FILE needs shardings, and a number of devices (mhlo.num_partitions)"
-        raise DiagnosticError(Diagnostic(f"the partitioner makes no parts of {file}", hint=hint))
+        raise DiagnosticError(f"the partitioner makes no parts of {file}", hint=hint)
     return found[0]
 
 

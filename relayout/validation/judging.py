@@ -13,7 +13,7 @@ from dialect_utils.io.files import decode, encode, parse_bytes
 from dialect_utils.io.inputs import LEFT_OUT, Input, find_inputs
 from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from dialect_utils.tools.printing import format_nameless, format_short
 from passes.framework.pipeline import SUFFIX, verify
 from relayout.elided import compare_forms, is_elided_in_both
@@ -267,4 +267,4 @@ def _pattern(only: str | None) -> re.Pattern[str] | None:
     try:
         return None if only is None else re.compile(only)
     except re.error as error:
-        raise DiagnosticError(Diagnostic(f"{only} is no regular expression: {error}")) from None
+        raise DiagnosticError(f"{only} is no regular expression: {error}") from None

@@ -21,7 +21,7 @@ def measured(module: Module, target: str | None, told: Callable[[Sequence[Diagno
     if target is not None and _is_compiled(module):
         if target == "cpu":
             message = f"{module.name} is compiled already, and cpu has no memory or layouts to measure it by"
-            raise DiagnosticError(Diagnostic(message, hint="leave --target out, or name a chip"))
+            raise DiagnosticError(message, hint="leave --target out, or name a chip")
     elif target is not None or module.dialect == "stablehlo":
         module = _compiled(module, target, told)
     told(notes_of_report(module))
