@@ -9,12 +9,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dialect_utils.io.files import is_url
 from dialect_utils.text import Diagnostic
 from relayout.batch.unit import Unit
-from relayout.command import CiOptions, Command, Execute, Job, Result, show, with_conclusion
+from relayout.command import CiOptions, Command, Execute, Gatherer, Job, Result, show, with_conclusion
 from relayout.console import Console
 from relayout.options import usage_error, values_of
 from relayout.supervisor.child import Limits
@@ -80,7 +80,6 @@ def supervise(command: Command, console: Console) -> int:
     if records:
         command = replace(command, json=True)
     limits = Limits.of(command)
-    is_for_ci = command.ci != CiOptions()
     if command.shared:
         from relayout.supervisor.programs import import_shared
 
@@ -92,34 +91,38 @@ def supervise(command: Command, console: Console) -> int:
         command = stack.enter_context(command.prepared())
         job = Job(command, console.colour_of_errors(), keeps_results=records)
         conclusion = command.conclusion()
-        is_direct = not (records or is_for_ci or conclusion)
+        is_direct = not (records or conclusion or command.ci != CiOptions())
         pool = stack.enter_context(Pool(job, limits, is_direct=is_direct, cache=_cache(command, console)))
-        units = pool.plan()
-        if isinstance(units, int):
-            return units
-        job = pool.job
-        command = job.command
-        _check_folders(command)
-        outputs.check_units(units)
-        count = job_count(command, units)
-        needed = limits.enough_for(units, may_be_online=command.pairs is not None)
-        if count > 1:
-            job = replace(job, command=command.with_share(machine_memory() // count))
-            needed = replace(needed, memory=min(needed.memory, machine_memory() // count))
-        if count > 1 or needed != limits:
-            pool.restart(job, needed)
-        execute: Execute = partial(_results, pool=pool, count=count)
-        if conclusion is not None:
-            execute = with_conclusion(execute, conclusion)
-        if is_for_ci:
-            from relayout.batch.results import with_files
+        return _work(pool, limits, outputs, conclusion, console)
 
-            execute = with_files(execute)
-        status = command.combine(_statuses(job, units, execute, console))
-        if conclusion is not None:
-            conclusion.end()
-            return status or int(conclusion.has_failed)
-        return status
+
+def _work(pool: Pool, limits: Limits, outputs: Outputs, conclusion: Gatherer[Any] | None, console: Console) -> int:
+    """Plans the units of a command and works on them; returns the exit code of the command."""
+    units = pool.plan()
+    if isinstance(units, int):
+        return units
+    job, command = pool.job, pool.job.command
+    _check_folders(command)
+    outputs.check_units(units)
+    count = job_count(command, units)
+    needed = limits.enough_for(units, may_be_online=command.pairs is not None)
+    if count > 1:
+        job = replace(job, command=command.with_share(machine_memory() // count))
+        needed = replace(needed, memory=min(needed.memory, machine_memory() // count))
+    if count > 1 or needed != limits:
+        pool.restart(job, needed)
+    execute: Execute = partial(_results, pool=pool, count=count)
+    if conclusion is not None:
+        execute = with_conclusion(execute, conclusion)
+    if command.ci != CiOptions():
+        from relayout.batch.results import with_files
+
+        execute = with_files(execute)
+    status = command.combine(_statuses(job, units, execute, console))
+    if conclusion is not None:
+        conclusion.end()
+        return status or int(conclusion.has_failed)
+    return status
 
 
 def _cache(command: Command, console: Console) -> Cache | None:
