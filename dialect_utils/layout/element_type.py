@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dialect_utils.text import Diagnostic, DiagnosticError, nearest
+from dialect_utils.text import DiagnosticError, nearest
 
 
 class CachedText:
@@ -145,10 +145,9 @@ def parse_element_type(name: str) -> ElementType:
     """Returns the element type of a lower-case XLA name; raises DiagnosticError for others."""
     found = ELEMENT_TYPES.get(name)
     if found is None:
-        # Imported here: it imports this module.
         from dialect_utils.layout.type_names import element_type_name
 
         known = element_type_name(name) or nearest(name.lower(), ELEMENT_TYPES)
         hint = f"write {known}" if known else f"known types: {', '.join(ELEMENT_TYPES)}"
-        raise DiagnosticError(Diagnostic(f"unknown element type {name!r}", hint=hint))
+        raise DiagnosticError(f"unknown element type {name!r}", hint=hint)
     return found

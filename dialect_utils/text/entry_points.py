@@ -6,7 +6,7 @@ import importlib.metadata
 from functools import cache
 from importlib.metadata import EntryPoint
 
-from dialect_utils.text.diagnostics import Diagnostic, DiagnosticError
+from dialect_utils.text.diagnostics import DiagnosticError
 
 
 @cache
@@ -26,7 +26,7 @@ def load_added(kind: str, found: list[EntryPoint]) -> object:
     first = found[0]
     if len(found) > 1:
         packages = " and ".join(sorted(point.dist.name if point.dist else point.value for point in found))
-        raise DiagnosticError(Diagnostic(f"{kind} {first.name} is defined by {packages}", hint="uninstall one of them"))
+        raise DiagnosticError(f"{kind} {first.name} is defined by {packages}", hint="uninstall one of them")
     try:
         return first.load()
     except Exception as error:  # importing another package's module may raise anything
@@ -34,4 +34,4 @@ def load_added(kind: str, found: list[EntryPoint]) -> object:
         package = f"the package {first.dist.name}" if first.dist else "a package"
         hint = f"this is a mistake of {package}, which adds it as an entry point"
         message = f"{kind} {first.name} ({first.value}) cannot be loaded: {what}"
-        raise DiagnosticError(Diagnostic(message, hint=hint)) from error
+        raise DiagnosticError(message, hint=hint) from error

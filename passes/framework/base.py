@@ -176,7 +176,7 @@ class Pass:
             return
         readable = " or ".join(self.dialects)
         message = f"pass {self.name} reads {readable}, but module {module.name} is {module.dialect}"
-        raise DiagnosticError(Diagnostic(message, hint=f"relayout convert FILE --to {self.dialects[0]} converts it"))
+        raise DiagnosticError(message, hint=f"relayout convert FILE --to {self.dialects[0]} converts it")
 
     def __str__(self) -> str:
         """Returns the pass as a pipeline spec writes it, without options at their defaults."""
@@ -345,14 +345,11 @@ def load_pass(name: str) -> Pass:
 
 
 def _load_entry_point(found: list[EntryPoint]) -> Pass:
-    # Imported here, as below: reading the installed packages costs more than a small pipeline.
     from dialect_utils.text.entry_points import load_added
 
     first, loaded = found[0], load_added("pass", found)
     if not (isinstance(loaded, Pass) and loaded.name == first.name):
-        raise DiagnosticError(
-            Diagnostic(f"{first.value} is not a pass called {first.name}", hint=_DECLARE.format(first.name))
-        )
+        raise DiagnosticError(f"{first.value} is not a pass called {first.name}", hint=_DECLARE.format(first.name))
     return loaded
 
 

@@ -96,7 +96,6 @@ class Tune(Command):
         if parsed(parse_target, self.named_target).platform != "tpu" and self.inside:
             raise usage_error("--inside is for TPUs: XLA:GPU hands over the program as it was before optimization")
         if not self.model_only:
-            # Imported here: --help starts no compiler.
             from dialect_utils.execution.compilers import compilable_target
 
             parsed(compilable_target, self.named_target)
@@ -130,7 +129,6 @@ class Tune(Command):
 
     def _search(self, unit: Unit, console: Console) -> int:
         [read] = unit.inputs
-        # Imported here, as below: --help and wrong commands work without numpy and jaxlib.
         from relayout.inner import Inner
         from relayout.tuning.page import tuning_json, tuning_page
         from relayout.tuning.search import Search

@@ -13,7 +13,7 @@ from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.targets.gpu import GPUS, SUFFIX as GPU_SUFFIX, described_gpu
 from dialect_utils.layout.targets.target import Target
 from dialect_utils.layout.targets.tpu import TPUS, Tpu
-from dialect_utils.text import Diagnostic, DiagnosticError, kind_of, nearest, read_input
+from dialect_utils.text import DiagnosticError, kind_of, nearest, read_input
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -47,7 +47,7 @@ def parse_target(name: str | Target) -> Target:
         suggestion = f"did you mean {close}? " if close else ""
         files = f"files that describe a GPU (*{GPU_SUFFIX}) or another chip (*{CHIP_SUFFIX})"
         hint = f"{suggestion}known targets: {', '.join(known)}, and {files}"
-        raise DiagnosticError(Diagnostic(f"unknown target {name!r}", hint=hint))
+        raise DiagnosticError(f"unknown target {name!r}", hint=hint)
     return found
 
 
@@ -68,14 +68,12 @@ class OtherTarget(str):
 def _described(path: str) -> Target:
     if path.endswith(GPU_SUFFIX):
         return described_gpu(path, read_input(path).decode("utf-8", "replace"))
-    # Imported here: most targets are known by name.
     from dialect_utils.layout.targets.described import described_chip
 
     return described_chip(path)
 
 
 def _added() -> Mapping[str, list[EntryPoint]]:
-    # Imported here, as above: reading the installed packages costs more than a small command.
     from dialect_utils.text.entry_points import added
 
     return added(ENTRY_POINT_GROUP)
@@ -90,7 +88,7 @@ def _added_target(name: str) -> Target | None:
     loaded = load_added("target", found)
     if not (isinstance(loaded, Target) and loaded.name == name):
         hint = "an entry point names a dialect_utils.layout.targets.target.Target with its own name"
-        raise DiagnosticError(Diagnostic(f"{found[0].value} is not a target called {name}", hint=hint))
+        raise DiagnosticError(f"{found[0].value} is not a target called {name}", hint=hint)
     return loaded
 
 
