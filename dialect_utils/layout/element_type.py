@@ -145,9 +145,7 @@ def parse_element_type(name: str) -> ElementType:
     """Returns the element type of a lower-case XLA name; raises DiagnosticError for others."""
     found = ELEMENT_TYPES.get(name)
     if found is None:
-        from dialect_utils.layout.type_names import element_type_name
-
-        known = element_type_name(name) or nearest(name.lower(), ELEMENT_TYPES)
+        known = nearest(name.lower(), ELEMENT_TYPES)
         hint = f"write {known}" if known else f"known types: {', '.join(ELEMENT_TYPES)}"
         raise DiagnosticError(f"unknown element type {name!r}", hint=hint)
     return found

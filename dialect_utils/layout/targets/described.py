@@ -5,7 +5,7 @@ docs/targets.md lists the keys, and has an example.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, prod
 from typing import Any
@@ -14,7 +14,6 @@ from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType, parse_
 from dialect_utils.layout.index.index_map import byte_size, final_dimensions, round_up
 from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.shape import ArrayShape
-from dialect_utils.layout.targets.known import TARGETS
 from dialect_utils.layout.targets.target import Target, minor_orders
 from dialect_utils.text import DiagnosticError, format_bytes, meant
 from dialect_utils.text.toml import Table, read_toml
@@ -114,8 +113,8 @@ class Chip(Target):
         return next(found, LayoutChoice())
 
 
-def described_chip(path: str) -> Chip:
-    """Returns the chip of a file; raises DiagnosticError at the first mistake."""
+def described_chip(path: str, taken: Collection[str] = ()) -> Chip:
+    """Returns the chip of a file; raises DiagnosticError at the first mistake, also a name that is taken."""
     top = read_toml(path, "docs/targets.md has an example")
     top.check(_KEYS, ("name", "memory"))
     peaks = top.tables("peak")
@@ -132,7 +131,7 @@ def described_chip(path: str) -> Chip:
             hint = "the first row that matches an array counts: write the special rows first"
             raise rows[number].error("", f"layout {number} is never used: layout {before} matches all its arrays", hint)
     name, memory, granule = top.values["name"], top.values["memory"], top.values.get("granule", 1)
-    if name in TARGETS:
+    if name in taken:
         raise top.error("name", f"{name} is the name of another chip, which every option takes", "name this chip")
     for key, value in (("memory", memory), ("granule", granule)):
         if value < 1:

@@ -70,7 +70,7 @@ def _described(path: str) -> Target:
         return described_gpu(path, read_input(path).decode("utf-8", "replace"))
     from dialect_utils.layout.targets.described import described_chip
 
-    return described_chip(path)
+    return described_chip(path, TARGETS)
 
 
 def _added() -> Mapping[str, list[EntryPoint]]:

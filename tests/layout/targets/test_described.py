@@ -122,7 +122,7 @@ def test_a_mistake_is_an_error_at_its_line(tmp_path: Path, old: str, new: str, m
     file = tmp_path / "chip.toml"
     file.write_text(text.replace(old, new, 1))
     with pytest.raises(DiagnosticError) as caught:
-        described_chip(str(file))
+        described_chip(str(file), known.TARGETS)
     (found,) = caught.value.diagnostics
     assert message in found.message
     assert found.location is not None
