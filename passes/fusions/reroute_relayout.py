@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from pathlib import Path
-from typing import NamedTuple
 
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
@@ -14,21 +14,14 @@ from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.moves.bitcast import classify_bitcast
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.targets.known import TpuName, parse_target
-from dialect_utils.layout.targets.routes import cheapest_route
+from dialect_utils.layout.targets.routes import Route, cheapest_route
 from dialect_utils.ops import named
 from passes.framework.base import COMPILER_FACTS, Report, keeping, module_pass
 from passes.framework.options import OptionError
 from passes.fusions.joining import instruction_at, is_stored, texts
 
+# Movement without padding: a layout pads, and a slice or a pad changes which elements there are.
 _MOVES = named("bitcast copy reshape transpose")
-
-
-class _Chain(NamedTuple):
-    """Operations that move an array, the last one first, the movement, and the bytes that they write."""
-
-    operations: Sequence[Instruction]
-    plan: Plan
-    written: int
 
 
 @keeping(*COMPILER_FACTS)
@@ -67,10 +60,12 @@ def reroute_relayout(module: HloModule, report: Report, *, value: str = "", targ
         if not _reroute(instruction_at(module, value), str(target)):
             raise OptionError("value", f"no other copies lead to {value} with fewer bytes")
         return
-    # The last operations of chains first.
-    stored = [each for each in instructions(module, *_MOVES) if is_stored(each.computation)]
-    while any(_reroute(each, str(target)) for each in reversed(stored)):
-        stored = [each for each in instructions(module, *_MOVES) if is_stored(each.computation)]
+    while any(_reroute(each, str(target)) for each in reversed(_stored(module))):
+        pass  # the last operation of each chain is the first one that is found
+
+
+def _stored(module: HloModule) -> list[Instruction]:
+    return [each for each in instructions(module, *_MOVES) if is_stored(each.computation)]
 
 
 def _reroute(item: Instruction, target: str) -> bool:
@@ -78,28 +73,21 @@ def _reroute(item: Instruction, target: str) -> bool:
     found = _routed(item, target)
     if found is None:
         return False
-    chain, route = found
-    ops, made = Ops(item), chain.operations[-1].operands[0]
+    operations, route = found
+    ops, made = Ops(item), operations[-1].operands[0]
     for opcode, shape in route:
         made = ops.emit(opcode, shape, (made,))
     ops.finish(made)
-    for each in chain.operations[1:]:
+    for each in operations[1:]:
         each.erase()
     return True
 
 
-def _routed(item: Instruction, target: str) -> tuple[_Chain, Sequence[tuple[str, ArrayShape]]] | None:
-    """Returns the operations that lead to a value, and the shapes of those in place of them."""
-    chain = _chain_to(item, target) if item.opcode != "bitcast" else None
-    if chain is None:
-        return None
-    source, result = array_shape(chain.operations[-1].operands[0]), array_shape(item)
-    route = cheapest_route(source, chain.plan, result, parse_target(target), chain.written)
-    return None if route is None else (chain, route)
+def _routed(item: Instruction, target: str) -> tuple[Sequence[Instruction], Route] | None:
+    """Returns the operations that lead to a value, the last one first, and those in place of them.
 
-
-def _chain_to(item: Instruction, target: str) -> _Chain | None:
-    """Returns the longest chain that leads to a value and changes the type at most once; None for no such chain."""
+    They are the longest chain that changes the type at most once.
+    """
     operations, moves, written, conversions = list[Instruction](), list[Plan](), 0, 0
     value, chip = item, parse_target(target)
     while (moved := _movement(value)) is not None:
@@ -110,12 +98,12 @@ def _chain_to(item: Instruction, target: str) -> _Chain | None:
         moves.insert(0, moved)
         written += chip.allocation_bytes(array_shape(value)) if value.opcode != "bitcast" else 0
         value = value.operands[0]
-    if not written:
+    source = array_shape(value) if written and item.opcode != "bitcast" else None
+    if source is None:
         return None
-    plan = Plan(*array_shape(value).type_and_dimensions)
-    for moved in moves:
-        plan = plan.followed_by(moved)
-    return _Chain(operations, plan, written)
+    plan = reduce(Plan.followed_by, moves, Plan(*source.type_and_dimensions))
+    route = cheapest_route(source, plan, array_shape(item), chip, written)
+    return None if route is None else (operations, route)
 
 
 def _movement(item: Instruction) -> Plan | None:

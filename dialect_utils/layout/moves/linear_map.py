@@ -51,7 +51,7 @@ class Permute:
 
     def refine_in(self, dimensions: tuple[int, ...]) -> Permute | None:
         """Returns the same map with `dimensions` as its digits, or None where a dimension spans two digits."""
-        groups = grouped(self.sizes, dimensions)
+        groups = _groups(self.sizes, dimensions)
         return None if groups is None else Permute(dimensions, tuple(d for i in self.permutation for d in groups[i]))
 
     def refine_out(self, dimensions: tuple[int, ...]) -> Permute | None:
@@ -118,7 +118,7 @@ class Resize:
         return self._refine(self.result, dimensions, is_result=True)
 
     def _refine(self, sizes: tuple[int, ...], dimensions: tuple[int, ...], *, is_result: bool) -> Resize | None:
-        groups = grouped(sizes, dimensions)
+        groups = _groups(sizes, dimensions)
         if groups is None:
             return None
         low, high = [0] * len(dimensions), [0] * len(dimensions)
@@ -138,7 +138,7 @@ class Resize:
 LinearMap = Permute | Resize
 
 
-def grouped(sizes: Sequence[int], dimensions: Sequence[int]) -> list[list[int]] | None:
+def _groups(sizes: Sequence[int], dimensions: Sequence[int]) -> list[list[int]] | None:
     """Returns the dimensions that make up each digit, or None where a dimension spans two digits.
 
     A digit of size 1 takes one unit dimension; other units go to the digit after them.
