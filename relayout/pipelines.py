@@ -115,7 +115,7 @@ def describe_pass(name: str, commands: Sequence[str] = ()) -> str:
             return _pipeline_line(pipeline)
         known = [*commands, *pass_names(), *named_pipelines()]
         hint = meant(name.replace("_", "-"), known, "relayout opt --list-passes prints all passes")
-        raise UsageError(Diagnostic(f"no command, pass or pipeline is called {name}", hint=hint))
+        raise UsageError(f"no command, pass or pipeline is called {name}", hint=hint)
     step = load_pass(name)
     lines = [f"{step.name}: {step.doc}", "", f"Reads {' and '.join(step.dialects)}."]
     options = _option_lines(step)

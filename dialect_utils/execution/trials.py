@@ -12,7 +12,7 @@ from dialect_utils.execution.compilers import CompilerProcess, Figures, told
 from dialect_utils.execution.hooks import Platform, hooked
 from dialect_utils.execution.messages import Message
 from dialect_utils.io.protos import has_device_assignment
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 
 # The classes of jaxlib's objects in the frame of JAX that calls the compiler.
 _MODULE, _OPTIONS, _DEVICES = _SUBMITTED = "Module", "CompileOptions", "DeviceList"
@@ -62,15 +62,14 @@ class Trials:
         """
         if submitted is None:
             message = "the passes' module cannot be tried: no frame of JAX has the program that is compiled"
-            raise DiagnosticError(Diagnostic(message, hint=_UNTRIED))
+            raise DiagnosticError(message, hint=_UNTRIED)
         end = time.monotonic() + seconds
         process = self._processes.setdefault(platform, CompilerProcess(platform))
         try:
             error = self._error(platform, submitted, data, end)
             if error and not (process.handed and self._error(platform, submitted, b"", end) == error):
                 said = " ".join(told(error)[-_LAST_LINES:])
-                message = f"the compiler for {platform} cannot compile the passes' module: {said}"
-                raise DiagnosticError(Diagnostic(message))
+                raise DiagnosticError(f"the compiler for {platform} cannot compile the passes' module: {said}")
         except BaseException:
             process.close()  # it may still compile
             raise

@@ -170,9 +170,7 @@ class Pass:
         if module.dialect in self.dialects:
             return
         readable = " or ".join(self.dialects)
-        raise DiagnosticError(
-            Diagnostic(f"pass {self.name} reads {readable}, but module {module.name} is {module.dialect}")
-        )
+        raise DiagnosticError(f"pass {self.name} reads {readable}, but module {module.name} is {module.dialect}")
 
     def __str__(self) -> str:
         """Returns the pass as a pipeline spec writes it, without options at their defaults."""
@@ -344,16 +342,14 @@ def _load_entry_point(found: list[EntryPoint]) -> Pass:
     first = found[0]
     if len(found) > 1:
         packages = " and ".join(sorted(point.dist.name if point.dist else point.value for point in found))
-        raise DiagnosticError(Diagnostic(f"pass {first.name} is defined by {packages}"))
+        raise DiagnosticError(f"pass {first.name} is defined by {packages}")
     try:
         loaded: object = first.load()
     except Exception as error:  # importing another package's module may raise anything
         what = f"{type(error).__name__}: {error}"
-        raise DiagnosticError(Diagnostic(f"pass {first.name} ({first.value}) cannot be loaded: {what}")) from error
+        raise DiagnosticError(f"pass {first.name} ({first.value}) cannot be loaded: {what}") from error
     if not (isinstance(loaded, Pass) and loaded.name == first.name):
-        raise DiagnosticError(
-            Diagnostic(f"{first.value} is not a pass called {first.name}", hint=_DECLARE.format(first.name))
-        )
+        raise DiagnosticError(f"{first.value} is not a pass called {first.name}", hint=_DECLARE.format(first.name))
     return loaded
 
 

@@ -119,7 +119,7 @@ def option_value(option: Option, value: Any) -> Any:
     if typing.get_origin(kind) is tuple and isinstance(value, list):
         return tuple(value)
     if kind in _PLAIN and value is not None and type(value) not in _PLAIN[kind]:
-        raise DiagnosticError(Diagnostic(_wrong_value(repr(value), option.written_name, kind)[0]))
+        raise DiagnosticError(_wrong_value(repr(value), option.written_name, kind)[0])
     return value
 
 
@@ -129,7 +129,7 @@ def _choice(option: Option, value: Any, kind: Any) -> Any:
     if name is None or name in typing.get_args(kind):
         return name
     message, hint = _wrong_value(str(name), option.written_name, kind)
-    raise DiagnosticError(Diagnostic(message, hint=hint))
+    raise DiagnosticError(message, hint=hint)
 
 
 def format_options(options: Sequence[Option], values: Mapping[str, Any]) -> str:

@@ -64,7 +64,6 @@ class PipelineResult:
 
     def _repr_html_(self) -> str:
         """Returns the HTML for notebooks: a table of the passes, and the module."""
-        # Imported here: most results are printed as text.
         from dialect_utils.text.html import html_details, html_table, html_text
 
         rows = [
@@ -237,15 +236,14 @@ def _shipped_pipelines() -> Mapping[str, NamedPipeline]:
 
 def read_pipelines(file: Path) -> Mapping[str, NamedPipeline]:
     """Reads a TOML file with one table a pipeline: `[name]`, `summary = "..."`, `passes = "a,b{x=1}"`."""
-    # Imported here: most passes are named themselves.
     from dialect_utils.text.toml import read_toml
 
     found = {}
     if not (tables := read_toml(str(file), _EXAMPLE).values):
-        raise DiagnosticError(Diagnostic(f"{file} holds no pipeline", hint=_EXAMPLE))
+        raise DiagnosticError(f"{file} holds no pipeline", hint=_EXAMPLE)
     for name, table in tables.items():
         if not isinstance(table, dict) or not isinstance(table.get("passes"), str):
-            raise DiagnosticError(Diagnostic(f"{file}: pipeline {name} has no text `passes`", hint=_EXAMPLE))
+            raise DiagnosticError(f"{file}: pipeline {name} has no text `passes`", hint=_EXAMPLE)
         found[name] = NamedPipeline(name, str(table.get("summary", "")), table["passes"])
     return found
 

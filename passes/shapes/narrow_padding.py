@@ -10,7 +10,7 @@ from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Slice
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.targets.known import TpuName, tile_for
 from dialect_utils.ops.factors import RESULT, Dimensions, Kind, Position
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.framework.base import Report, module_pass
 from passes.shapes.changes import DimensionChange, Parts, remade, resized, resized_slices, with_size
 from passes.shapes.choices import change_dimensions, texts
@@ -86,7 +86,7 @@ def _lanes(target: str) -> int:
     """Returns the lanes of a tile, to which a target pads the minor dimension of an array."""
     tiles = tile_for(ELEMENT_TYPES["f32"], (_LARGE, _LARGE), (1, 0), target)
     if not tiles:
-        raise DiagnosticError(Diagnostic(f"{target} stores arrays without tiles, so nothing is padded"))
+        raise DiagnosticError(f"{target} stores arrays without tiles, so nothing is padded")
     return tiles[0].dimensions[-1]
 
 

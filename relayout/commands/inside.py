@@ -55,7 +55,6 @@ class Inside(EachModule):
         return self.limits.timeout or _SECONDS
 
     def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
-        # Imported here: --help starts no compiler.
         from dialect_utils.execution.compilers import known_target
 
         parsed(known_target, self.inside)
@@ -66,7 +65,6 @@ class Inside(EachModule):
         return text_files(inputs, self.output)
 
     def run(self, read: Input, target: str | None, console: Console) -> int:
-        # Imported here: --help starts no compiler.
         from relayout.insertion import insert
 
         seconds = self.seconds(read) / 2

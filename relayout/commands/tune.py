@@ -125,7 +125,6 @@ class Tune(Command):
 
     def _search(self, unit: Unit, console: Console) -> int:
         [read] = unit.inputs
-        # Imported here, as below: --help and wrong commands work without numpy and jaxlib.
         from relayout.inner import Inner
         from relayout.tuning.page import tuning_json, tuning_page
         from relayout.tuning.search import Search

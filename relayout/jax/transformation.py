@@ -90,8 +90,7 @@ def apply_passes(
 
 def _check_known(kind: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        message = f"unknown {kind} {value!r}"
-        raise DiagnosticError(Diagnostic(message, hint=meant(str(value), known, f"one of {', '.join(known)}")))
+        raise DiagnosticError(f"unknown {kind} {value!r}", hint=meant(str(value), known, f"one of {', '.join(known)}"))
 
 
 def _called_for(platforms: Collection[str] | None, applied: Applied) -> list[Platform]:
@@ -156,8 +155,7 @@ class _Calls:
         if isinstance(error, DiagnosticError):
             return error
         late = f"{self.steps} took longer than {self.seconds:g} seconds"
-        said = late if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}"
-        return DiagnosticError(Diagnostic(said))
+        return DiagnosticError(late if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}")
 
     def _work(self, platform: Platform, data: bytes, submitted: Submitted | None) -> tuple[Handed, Rewritten | None]:
         end, self.steps = time.monotonic() + self.seconds, "the passes and the proof"

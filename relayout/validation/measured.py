@@ -21,7 +21,7 @@ def measured(module: Module, target: str | None, told: Callable[[Sequence[Diagno
     if target is not None and _is_compiled(module):
         if target == "cpu":
             message = f"{module.name} is compiled already, and cpu has no memory or layouts to measure it by"
-            raise DiagnosticError(Diagnostic(message, hint="leave --target out, or name a chip"))
+            raise DiagnosticError(message, hint="leave --target out, or name a chip")
     elif target is not None or module.dialect == "stablehlo":
         module = _compiled(module, target, told)
     told(notes_of_report(module))
@@ -30,7 +30,6 @@ def measured(module: Module, target: str | None, told: Callable[[Sequence[Diagno
 
 
 def _is_compiled(module: Module) -> bool:
-    # Imported here: most reports name no target.
     from passes.dumps.executable import is_optimized_dump
 
     return is_optimized_dump(module)
@@ -38,7 +37,6 @@ def _is_compiled(module: Module) -> bool:
 
 def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> Module:
     """Returns the program that the compiler of a target makes, or with a note the module where there is none."""
-    # Imported here: most reports are about compiled programs.
     from dialect_utils.execution.compilers import check_target, compile_for
     from passes.dumps.executable import as_program
 

@@ -15,7 +15,7 @@ from dialect_utils.layout.index.index_map import byte_size, final_dimensions, ro
 from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.targets.target import Target, minor_orders
-from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes, nearest
+from dialect_utils.text import DiagnosticError, format_bytes, nearest
 from dialect_utils.text.toml import Table, read_toml
 
 _BYTE = 8
@@ -87,7 +87,7 @@ class Chip(Target):
     def topology(self, devices: int) -> dict[str, str]:
         message = f"{self.name} is known by its description only, so nothing is compiled for it"
         hint = "it is for annotate-layouts{target=...}, explain, and reports of dumps"
-        raise DiagnosticError(Diagnostic(message, hint=hint))
+        raise DiagnosticError(message, hint=hint)
 
     def _choice(self, element_type: ElementType, dimensions: tuple[int, ...]) -> LayoutChoice:
         found = (each for each in self.choices if each.matches(element_type, dimensions))

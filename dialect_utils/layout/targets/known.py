@@ -13,7 +13,7 @@ from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.targets.gpu import GPUS, SUFFIX as GPU_SUFFIX, described_gpu
 from dialect_utils.layout.targets.target import Target
 from dialect_utils.layout.targets.tpu import TPUS, Tpu
-from dialect_utils.text import Diagnostic, DiagnosticError, kind_of, nearest, read_input
+from dialect_utils.text import DiagnosticError, kind_of, nearest, read_input
 
 CHIP_SUFFIX = ".toml"
 # The keys of TARGETS, as the types of options.
@@ -44,7 +44,7 @@ def parse_target(name: str | Target) -> Target:
         suggestion = f"did you mean {close}? " if close else ""
         files = f"files that describe a GPU (*{GPU_SUFFIX}) or another chip (*{CHIP_SUFFIX})"
         hint = f"{suggestion}known targets: {', '.join(known)}, and {files}"
-        raise DiagnosticError(Diagnostic(f"unknown target {name!r}", hint=hint))
+        raise DiagnosticError(f"unknown target {name!r}", hint=hint)
     return found
 
 
@@ -52,7 +52,6 @@ def parse_target(name: str | Target) -> Target:
 def _described(path: str) -> Target:
     if path.endswith(GPU_SUFFIX):
         return described_gpu(path, read_input(path).decode("utf-8", "replace"))
-    # Imported here: most targets are known by name.
     from dialect_utils.layout.targets.described import described_chip
 
     return described_chip(path)
@@ -61,14 +60,14 @@ def _described(path: str) -> Target:
 @lru_cache(maxsize=1)
 def added_targets() -> dict[str, Target]:
     """Returns the targets that installed packages add."""
-    # Imported here, as above: reading the installed packages costs more than a small command.
+    # Imported here: reading the installed packages costs more than a small command.
     from importlib.metadata import entry_points
 
     found = {}
     for point in entry_points(group=ENTRY_POINT_GROUP):
         loaded = point.load()
         if not isinstance(loaded, Target):
-            raise DiagnosticError(Diagnostic(f"{point.value} is no target", hint="an entry point names a Target"))
+            raise DiagnosticError(f"{point.value} is no target", hint="an entry point names a Target")
         found[point.name] = loaded
     return found
 
