@@ -93,12 +93,16 @@ class Compiled:
 
 def check_installed(target: Target) -> None:
     """Raises DiagnosticError where the compiler of a target is not installed."""
-    if target.platform not in _PACKAGES:
-        target.topology(1)  # raises: the chip is known by its description only
+    _check_has_compiler(target)
     modules, name, extra, remark = _PACKAGES[target.platform]
     if not any(map(_is_installed, modules)):
         hint = f"pip install '{extra}'{remark}"
         raise DiagnosticError(Diagnostic(f"{name} is not installed", hint=hint))
+
+
+def _check_has_compiler(target: Target) -> None:
+    if target.platform not in _PACKAGES:
+        target.topology(1)  # raises: the chip is known by its description only
 
 
 def _is_installed(module: str) -> bool:
@@ -117,6 +121,14 @@ def known_target(name: str) -> Target | None:
     except DiagnosticError as error:
         first = error.diagnostics[0]
         raise DiagnosticError(replace(first, hint=f"{first.hint}; or {CPU}") if first.hint else first) from None
+
+
+def compilable_target(name: str) -> Target | None:
+    """Returns a target that has a compiler, installed or not, None for cpu; raises DiagnosticError for others."""
+    target = known_target(name)
+    if target is not None:
+        _check_has_compiler(target)
+    return target
 
 
 def check_target(name: str) -> str:
