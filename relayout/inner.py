@@ -11,7 +11,7 @@ from dialect_utils.hlo import HloModule
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.trips import trip_counts
 from dialect_utils.stablehlo.module import StableHloModule
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.framework.pipeline import Pipeline
 from passes.fusions import copy_once, fuse_into_users, fuse_with_user
 from relayout.insertion import Compilation
@@ -37,9 +37,7 @@ class Inner:
         self._compilation = Compilation(module, target, STAGES[0])
         handed = [each.module for each in self._compilation.handed]
         if len(handed) != 1:
-            raise DiagnosticError(
-                Diagnostic(f"the compiler hands over {len(handed)} modules, and a search changes one")
-            )
+            raise DiagnosticError(f"the compiler hands over {len(handed)} modules, and a search changes one")
         [self._handed] = handed
 
     def __enter__(self) -> Inner:
