@@ -12,7 +12,7 @@ from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module, Operand, Passed, Value, Yielded
 from dialect_utils.ir.control_flow import joins_of, merged
 from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape, parse_element_type, parse_layout
-from dialect_utils.layout.targets.known import TargetName, default_layout, parse_target
+from dialect_utils.layout.targets.known import OtherTarget, TargetName, default_layout, parse_target
 from dialect_utils.layout.targets.target import Target as Chip
 from dialect_utils.text import DiagnosticError, Span, error_at
 from dialect_utils.text.toml import Table, read_toml
@@ -22,7 +22,7 @@ from passes.layouts.backends import rules_of
 from passes.layouts.constraints import Node, values_in_memory
 from passes.layouts.propagate_layouts import Copies, with_leaves
 
-Target = Literal["row-major", TargetName] | Path
+Target = Literal["row-major", TargetName] | OtherTarget
 Scope = Literal["all", "interface"]
 Inner = Literal["default", "predicted"]
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Slice
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.targets.known import TpuName, tile_for
+from dialect_utils.layout.targets.known import OtherTarget, TpuName, tile_for
 from dialect_utils.ops.factors import RESULT, Dimensions, Kind, Position
 from dialect_utils.text import DiagnosticError
 from passes.framework.base import Report, module_pass
@@ -97,7 +96,7 @@ def narrow_padding(
     *,
     value: str | None = None,
     dimension: int | None = None,
-    target: TpuName | Path = "tpu-v5e",
+    target: TpuName | OtherTarget = "tpu-v5e",
 ) -> None:
     """Cuts dimensions just above a multiple of the tile into the part that fills tiles and the rest.
 

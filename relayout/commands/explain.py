@@ -95,8 +95,9 @@ class Explain(Command):
         if self.list_kernels or self.kernel is not None:
             inputs = self.selection.find(self.shapes, console, final=True)
             return max(console.attempt(partial(self._explain_kernels, each)) for each in inputs)
-        if len(self.shapes) > 1 and any(map(_is_piece, self.shapes)):
-            raise usage_error("a shape came in pieces", f"quote it: '{' '.join(self.shapes)}'")
+        joined = " ".join(self.shapes)
+        if len(self.shapes) > 1 and any(map(_is_piece, self.shapes)) and joined.count("[") == joined.count("]"):
+            raise usage_error("a shape came in pieces", f"quote it: '{joined}'")
         file = next((each for each in self.shapes if each != STANDARD_INPUT and os.path.exists(located(each))), None)
         if file is not None:
             hint = f"relayout report {file} says what its module holds"

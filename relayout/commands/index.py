@@ -69,6 +69,9 @@ class Index(Command):
                 raise DiagnosticError(f"a linear index is one number, not {text}")
             linear = numbers[0]
             logical = logical_index(shape, linear)
+        elif len(numbers) == 1 < shape.rank:
+            message = f"an index of {shape} has {shape.rank} numbers, one for each dimension, not 1"
+            raise DiagnosticError(message, hint=f"--linear {text} reads it as a linear index")
         else:
             linear = linear_index(shape, numbers)
         if self.json:

@@ -55,9 +55,9 @@ class Inside(EachModule):
         return self.limits.timeout or _SECONDS
 
     def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
-        from dialect_utils.execution.compilers import known_target
+        from dialect_utils.execution.compilers import compilable_target
 
-        parsed(known_target, self.inside)
+        parsed(compilable_target, self.inside)
         if len(inputs) > 1 and self.dump is not None:
             raise usage_error("--dump keeps the modules of one program", "name one FILE")
         if self.output is None or self.output == STANDARD_OUTPUT:

@@ -40,12 +40,12 @@ def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagn
     from dialect_utils.execution.compilers import check_target, compile_for
     from passes.dumps.executable import as_program
 
-    hint: str | None = "--target tpu-v5e compiles it"
+    why, hint = "", "--target tpu-v5e compiles it"
     if target is not None:
         try:
             check_target(target)
         except DiagnosticError as error:
-            hint = error.diagnostics[0].hint
+            why, hint = f" ({error.diagnostics[0].message})", error.diagnostics[0].hint or ""
         else:
             told(devices_of(module).notes_of_compilation)
             dump = compile_for(as_program(module).text(), target).dump
@@ -54,5 +54,6 @@ def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagn
     known = (
         "are known, and nothing between them" if module.dialect == "stablehlo" else "and all between them are its own"
     )
-    told([Diagnostic(f"the module is not compiled: its arguments and results {known}", severity="note", hint=hint)])
+    message = f"the module is not compiled{why}: its arguments and results {known}"
+    told([Diagnostic(message, severity="note", hint=hint or None)])
     return module
