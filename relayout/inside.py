@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from dialect_utils.engine_names import suffices
 from dialect_utils.execution import hlo_proto_to_text, hlo_text_to_proto
 from dialect_utils.hlo import HloModule, parse_module
-from dialect_utils.io.proto_edits import LostFieldError, has_device_assignment, merge_protos
+from dialect_utils.io.proto_edits import LostFieldError, merge_protos
+from dialect_utils.io.protos import has_device_assignment
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.memory.sharing import elements
