@@ -19,8 +19,8 @@ from dialect_utils.layout.targets.target import Target
 
 # A TPU's tile has eight rows: a dimension of 8 N rows and those before it are divided and joined by bitcasts.
 _ROWS = 8
-# The search ends after so many arrangements.
-_MOST = 5000
+# The search ends after so many copies.
+_MOST = 100_000
 
 # The digits of the index in each dimension of an array in its physical order, most major first.
 State = tuple[tuple[Digit, ...], ...]
@@ -97,8 +97,8 @@ def _copies(
     places = {digit: place for place, digit in enumerate(chain(*goal))}
     start, goal = _divided(start), _divided(goal)
     known: dict[State, tuple[int, Sequence[Copy]]] = {start: (0, ())}
-    waiting, done, before_last = [(0, start)], set[State](), limit - _written(types[1], *_sizes(goal), chip)
-    while waiting and len(done) < _MOST:
+    waiting, done, tried, before_last = [(0, start)], set[State](), 0, limit - _written(types[1], *_sizes(goal), chip)
+    while waiting and tried < _MOST:
         cost, state = heappop(waiting)
         if state == goal:
             return known[state][1]
@@ -106,7 +106,7 @@ def _copies(
             continue
         done.add(state)
         for copy in _copies_of(state, places):
-            reached = _divided(copy[1])
+            tried, reached = tried + 1, _divided(copy[1])
             is_last = reached == goal
             total = cost + _written(types[is_last], *_sizes(copy[1]), chip)
             if total < known.get(reached, (limit if is_last else before_last,))[0]:
