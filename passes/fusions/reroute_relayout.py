@@ -10,7 +10,7 @@ from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import array_shape
 from dialect_utils.ir.chains import is_pinned
-from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.bitcast import classify_bitcast
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.targets.known import TpuName, parse_target
@@ -56,16 +56,11 @@ def reroute_relayout(module: HloModule, report: Report, *, value: str = "", targ
           ROOT c = f32[4,256,32,8]{1,2,3,0:T(8,128)} bitcast(c.copy.1)
         }
     """
-    if value:
-        if not _reroute(instruction_at(module, value), str(target)):
-            raise OptionError("value", f"no other copies lead to {value} with fewer bytes")
-        return
-    while any(_reroute(each, str(target)) for each in reversed(_stored(module))):
-        pass  # the last operation of each chain is the first one that is found
-
-
-def _stored(module: HloModule) -> list[Instruction]:
-    return [each for each in instructions(module, *_MOVES) if is_stored(each.computation)]
+    if value and not _reroute(instruction_at(module, value), str(target)):
+        raise OptionError("value", f"no other copies lead to {value} with fewer bytes")
+    # The last operation of each chain is the first one that is found.
+    while not value and any(_reroute(each, str(target)) for each in reversed(instructions(module, *_MOVES))):
+        pass
 
 
 def _reroute(item: Instruction, target: str) -> bool:
@@ -98,9 +93,9 @@ def _routed(item: Instruction, target: str) -> tuple[Sequence[Instruction], Rout
         moves.insert(0, moved)
         written += chip.allocation_bytes(array_shape(value)) if value.opcode != "bitcast" else 0
         value = value.operands[0]
-    source = array_shape(value) if written and item.opcode != "bitcast" else None
-    if source is None:
+    if not written or item.opcode == "bitcast" or not is_stored(item.computation):
         return None
+    source = array_shape(value)
     plan = reduce(Plan.followed_by, moves, Plan(*source.type_and_dimensions))
     route = cheapest_route(source, plan, array_shape(item), chip, written)
     return None if route is None else (operations, route)
@@ -110,20 +105,16 @@ def _movement(item: Instruction) -> Plan | None:
     """Returns the movement by an operation, whatever type it converts to; None for one that does more, or stays."""
     if item.opcode not in _MOVES or is_pinned(item) or item.computation.controlled_by(item):
         return None
-    if not all(_is_movable(each.shape) for each in (item, *item.operands)):
+    shapes = [each.shape for each in (*item.operands, item)]
+    arrays = [each for each in shapes if isinstance(each, ArrayShape) and each.is_static and 0 not in each.dimensions]
+    if len(arrays) < len(shapes) or any(each.in_default_memory != each for each in arrays):
         return None
-    source, result = array_shape(item.operands[0]), array_shape(item)
+    source, result = arrays
     if item.opcode == "bitcast":
         moved = classify_bitcast(source, result).decomposition
         return None if moved is None or moved.regroups_bits or moved.drops_elements else moved
     plan = Plan(*source.type_and_dimensions)
     return plan if item.step is None else plan.append(item.step)
-
-
-def _is_movable(shape: Shape) -> bool:
-    if not isinstance(shape, ArrayShape) or not shape.is_static or 0 in shape.dimensions:
-        return False
-    return shape.in_default_memory == shape
 
 
 def candidates(module: HloModule, target: str) -> Iterator[str]:

@@ -119,8 +119,11 @@ def _saved(change: Change[F], value: Value, form: F, target: str) -> int:
 def _both(change: Change[F], value: Value, form: F, target: str) -> tuple[int, int]:
     """Returns the bytes of an array in its own form and in another one."""
     shape, is_descending = array_shape(value).without_layout, change.is_descending or _is_row(value)
-    new = sum(_bytes(part, target, is_descending=is_descending) for part in change.shapes(shape, form))
-    return _bytes(shape, target, is_descending=is_descending), new
+    old, *new = (
+        laid_out_bytes(each, Layout.descending(each.rank).minor_to_major if is_descending else None, target)
+        for each in (shape, *change.shapes(shape, form))
+    )
+    return old, sum(new)
 
 
 def saved_bytes(region: Region[F], target: str) -> int:
@@ -156,6 +159,6 @@ def _is_row(value: Value) -> bool:
 
 
 @lru_cache(maxsize=1 << 14)
-def _bytes(shape: ArrayShape, target: str, *, is_descending: bool) -> int:
-    order = Layout.descending(shape.rank).minor_to_major if is_descending else None
+def laid_out_bytes(shape: ArrayShape, order: tuple[int, ...] | None, target: str) -> int:
+    """Returns the bytes with padding of an array in an order of dimensions, most minor first; None is the default."""
     return allocation_bytes(laid_out(shape, order, target), target)

@@ -18,12 +18,13 @@ from dialect_utils.layout import ArrayShape, Layout
 from dialect_utils.layout.moves.bitcast import is_bitcast
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Reshape
-from dialect_utils.layout.targets.known import allocation_bytes, default_layout, laid_out
+from dialect_utils.layout.targets.known import default_layout, laid_out
 from dialect_utils.layout.targets.propagation import propagate_broadcast, propagate_reshaped, propagate_same
 from dialect_utils.layout.targets.xla_compat import align_layouts
 from dialect_utils.ops import FOLDS, Trait, with_trait
 from dialect_utils.ops.structured import labels
 from passes.layouts.constraints import Edge, EntryPort, Node, edges
+from passes.shapes.choices import laid_out_bytes
 from relayout.tuning.changes import EntryArray, entry_shapes, orders
 
 Order = tuple[int, ...]
@@ -179,7 +180,7 @@ class Graph:
         nodes = dict.fromkeys(node for edge in found for node in (edge.source, edge.target))
         nodes |= dict.fromkeys(Node(value, 0) for each in self._positions for value in each.results)
         shapes = {node: shape for node in nodes if (shape := self._shape(node)) is not None}
-        least = _LEAST_PART * sum(_size(shape, None, self._target) for shape in shapes.values())
+        least = _LEAST_PART * sum(laid_out_bytes(shape, None, self._target) for shape in shapes.values())
         for node, shape in shapes.items():
             first = _first(earlier, node)
             if first not in self._numbers:
@@ -189,12 +190,12 @@ class Graph:
 
     def _array(self, node: Node, shape: ArrayShape, least: float) -> Array:
         operation = None if isinstance(node.owner, EntryPort) else node.owner.operation
-        possible = [*orders(shape)] if _size(shape, None, self._target) >= least else []
+        possible = [*orders(shape)] if laid_out_bytes(shape, None, self._target) >= least else []
         if operation is not None:
             possible = [*allowed_result(operation, possible)]
         default = default_layout(shape.element_type, shape.dimensions, self._target).minor_to_major
         possible = possible or [default]
-        sizes = [_size(shape, order, self._target) for order in possible]
+        sizes = [laid_out_bytes(shape, order, self._target) for order in possible]
         array = Array(shape, possible, sizes, is_stored=self._is_stored(node))
         if isinstance(node.owner, EntryPort):
             array.entry = EntryArray(node.owner.side == "result", node.owner.number)
@@ -290,11 +291,6 @@ def _fuses_operands(operation: Operation) -> bool:
 def _is_broadcast(edge: Edge) -> bool:
     """Is true for a broadcast, which writes its result in any order."""
     return isinstance(edge.forward, partial) and edge.forward.func is propagate_broadcast
-
-
-@lru_cache(maxsize=1 << 14)
-def _size(shape: ArrayShape, order: Order | None, target: str) -> int:
-    return allocation_bytes(laid_out(shape, order, target), target)
 
 
 def _kept(edge: Edge, source: Array, target: Array, name: str) -> tuple[frozenset[int], ...]:
