@@ -15,9 +15,11 @@ def import_name(package: str, name: str) -> object:
 
     For `__getattr__` of the package. Raises AttributeError for any other name.
     """
-    home = names_for_type_checkers(package).get(name)
+    names = names_for_type_checkers(package)
+    home = names.get(name)
     if home is None:
-        raise AttributeError(f"module {package} has no attribute {name}")
+        close = next((f"; did you mean {each}?" for each in names if each.startswith(name)), "")
+        raise AttributeError(f"module {package} has no attribute {name}{close}")
     value: object = import_module(f"{home}.{name}") if home == package else getattr(import_module(home), name)
     setattr(sys.modules[package], name, value)
     return value

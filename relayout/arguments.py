@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from shutil import get_terminal_size
 from textwrap import fill
@@ -40,11 +40,15 @@ def examples_heading() -> str:
     return "examples:"
 
 
+# Returns the commands that have an option.
+Owners = Callable[[str], Sequence[str]]
+
+
 class Parser(argparse.ArgumentParser):
     """The reader of a command's options. Raises UsageError where argparse would exit."""
 
     def __init__(
-        self, kind: type[Command], summary: str, name: str, forms: Mapping[str, str], *, is_shown: bool
+        self, kind: type[Command], summary: str, name: str, forms: Mapping[str, str], owners: Owners, *, is_shown: bool
     ) -> None:
         examples = "\n".join(f"  {example}" for example in kind.examples)
         super().__init__(
@@ -55,7 +59,7 @@ class Parser(argparse.ArgumentParser):
             formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=get_terminal_size().columns - 2),
             allow_abbrev=False,
         )
-        self.kind = kind
+        self.kind, self.owners = kind, owners
         self.option_names: list[str] = ["-h", "--help", _ALL]
         self.added: list[argparse.Action] = []
         # The program reads the options that choose a form before a command's own.
@@ -180,6 +184,9 @@ class Parser(argparse.ArgumentParser):
         meant = self.counterpart(name)
         if meant is not None:
             return meant
+        if owners := self.owners(name):
+            named = ", ".join(owners[:3]) + ", ..." * (len(owners) > 3)
+            return f"it is an option of {named}; {self.prog} --help shows all options"
         close = nearest(name, self.option_names)
         if close is None and "--passes" in self.option_names:
             step = nearest(name.lstrip("-"), pass_names())

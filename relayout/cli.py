@@ -197,7 +197,14 @@ def parser_of(name: str, *, is_shown: bool = True) -> Parser:
     kind = getattr(importlib.import_module(f"relayout.commands.{name}"), name.capitalize())
     owner, summary = FORMS[name] if name in FORMS else (name, COMMANDS[name][1])
     forms = {f"--{form}": FORMS[form][1] for form in FORMS if FORMS[form][0] == name}
-    return Parser(kind, summary, owner if owner == name else f"{owner} --{name}", forms, is_shown=is_shown)
+    title = owner if owner == name else f"{owner} --{name}"
+    return Parser(kind, summary, title, forms, owners_of, is_shown=is_shown)
+
+
+def owners_of(name: str) -> list[str]:
+    """Returns the commands and forms that have an option: `relayout report`, `relayout check --replay`."""
+    parsers = map(parser_of, (*COMMANDS, *FORMS))
+    return [each.prog for each in parsers if name in each.option_names]
 
 
 def _show_help(names: Sequence[str]) -> int:
@@ -272,9 +279,8 @@ def _command_hint(name: str) -> str:
     if name in OTHER_COMMANDS:
         return f"there is {OTHER_COMMANDS[name]}"
     if name.startswith("-"):
-        owner = next((each for each in COMMANDS if name in parser_of(each).option_names), None)
-        if owner is not None:
-            return f"a command comes first: relayout {owner} {name}"
+        if owners := owners_of(name):
+            return f"a command comes first: {owners[0]} {name}"
         known = [option for each in COMMANDS for option in parser_of(each).option_names]
         close = nearest(name, (*known, *_OPTIONS))
         if close is not None:

@@ -38,6 +38,7 @@ _LARGEST_HEADER = 10_100
 _LARGEST_ELEMENT = 16
 _STEP = 1 << 20
 _MEMBER = ".npy"
+_NPY = b"\x93NUMPY"
 # The compression methods that numpy writes. Decompressing another method could demand a dictionary of 4 GB.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
@@ -177,8 +178,11 @@ def _reader(path: str) -> Callable[[str], dict[str, SavedArray]] | None:
         if is_zip:
             return None
         file.seek(0)
-        if file.read(1) in MAPS:
+        if (start := file.read(len(_NPY)))[:1] in MAPS:
             return read_msgpack
+    if start == _NPY:
+        hint = f"numpy.savez('inputs.npz', in0=numpy.load({path!r})) gives it one; in1, in2, ... are the next arrays"
+        raise DiagnosticError(Diagnostic(f"{path}: an NPY file holds one array without a name", hint=hint))
     raise DiagnosticError(Diagnostic(f"{path}: no NPZ file, msgpack or checkpoint", hint=_HINT))
 
 

@@ -114,16 +114,17 @@ def as_array(value: object, shape: ArrayShape | None) -> Array:
     return array
 
 
-def from_plain(array: Array | SavedArray, shape: ArrayShape, name: str) -> Array:
+def from_plain(array: Array | SavedArray, shape: ArrayShape, name: str, hint: str | None = None) -> Array:
     """Returns a new array of exactly the type and dimensions of `shape`; the inverse of `to_plain`.
 
-    Raises DiagnosticError, with `name`, for other dimensions, another type, and numbers outside a sub-byte type.
+    Raises DiagnosticError, with `name`, for other dimensions (there with `hint`), another type, and numbers outside a
+    sub-byte type.
     """
     name = f"{array.file}: {name}" if isinstance(array, SavedArray) and array.file else name
     # Before a saved array's data is read: it may be much larger than its file.
     if np.shape(array) != shape.dimensions:
         message = f"{name} has the dimensions {list(np.shape(array))}, but {shape.without_layout} is needed"
-        raise DiagnosticError(Diagnostic(message))
+        raise DiagnosticError(Diagnostic(message, hint=hint))
     element_type = shape.element_type
     wanted = dtype_of(element_type)
     is_number = isinstance(array, SavedArray) and array.is_number
@@ -141,26 +142,23 @@ def from_plain(array: Array | SavedArray, shape: ArrayShape, name: str) -> Array
 
 
 def from_plain_all(
-    arrays: Sequence[Array | SavedArray], shapes: Sequence[ArrayShape], prefix: str = "in"
+    arrays: Sequence[Array | SavedArray], shapes: Sequence[ArrayShape], prefix: str = "in", devices: int = 1
 ) -> list[Array]:
     """Returns `from_plain` of `<prefix>0`, `<prefix>1`, ...; raises DiagnosticError where the counts differ, too.
 
-    The prefix is `in` for parameters and `out` for results.
+    The prefix is `in` for parameters and `out` for results. The hint of an error lists all arrays.
     """
-    if len(arrays) != len(shapes):
-        raise _other_count(arrays, shapes, prefix)
-    pairs = enumerate(zip(arrays, shapes, strict=True))
-    return [from_plain(array, shape, f"{prefix}{i}") for i, (array, shape) in pairs]
-
-
-def _other_count(arrays: Sequence[Array | SavedArray], shapes: Sequence[ArrayShape], prefix: str) -> DiagnosticError:
-    """Returns the error about more or fewer arrays than the entry has; its hint lists the entry's arrays."""
     given, entry = ("inputs", "parameters") if prefix == "in" else ("outputs", "results")
-    file = next((f"{each.file}: " for each in arrays if isinstance(each, SavedArray) and each.file), "")
     listed = [f"{prefix}{i} {shape.without_layout}" for i, shape in enumerate(shapes[:_LISTED])]
-    hint = f"the {given}: {', '.join(listed)}{', ...' if len(shapes) > _LISTED else ''}"
-    message = f"{file}{len(arrays)} {given} were given, but the entry has {len(shapes)} {entry}"
-    return DiagnosticError(Diagnostic(message, hint=hint if shapes else None))
+    hint = f"the {given}: {', '.join(listed)}{', ...' if len(shapes) > _LISTED else ''}" if shapes else None
+    if devices > 1:
+        hint = f"{hint}; the first dimension counts the {devices} devices, and with --sharded auto arrays may be whole"
+    if len(arrays) != len(shapes):
+        file = next((f"{each.file}: " for each in arrays if isinstance(each, SavedArray) and each.file), "")
+        message = f"{file}{len(arrays)} {given} were given, but the entry has {len(shapes)} {entry}"
+        raise DiagnosticError(Diagnostic(message, hint=hint))
+    pairs = enumerate(zip(arrays, shapes, strict=True))
+    return [from_plain(array, shape, f"{prefix}{i}", hint) for i, (array, shape) in pairs]
 
 
 def _typed_number(number: Array, element_type: ElementType) -> Array:

@@ -190,7 +190,7 @@ def _missing(
     files: Sequence[str], missing: Sequence[Argument], arguments: Sequence[Argument], given: Mapping[Path, _Given]
 ) -> DiagnosticError:
     holds = "the file holds" if len(files) == 1 else "the files hold"
-    hint = f"the inputs: {_listed(arguments)}; or in0, in1, ...; {holds}: {_listed([*given.values()])}"
+    hint = f"the inputs: {_listed(arguments)}; or in0, in1, ...; {holds}: {_listed([*given.values()]) or 'nothing'}"
     outer = next((found for each in missing if (found := _outer(each, given))), None)
     if outer:
         hint = f"if the file holds {outer}, give {outer}=FILE; {hint}"

@@ -237,7 +237,7 @@ def run_module(
         raise DiagnosticError(Diagnostic(f"unknown engine {engine!r}", hint=f"it is {known}, on this machine's CPU"))
     requirements.check_devices(module, devices)
     parameters, _ = entry_arrays(module, devices)
-    arrays = from_plain_all(inputs, parameters)
+    arrays = from_plain_all(inputs, parameters, devices=devices)
     program = prepare(module, name, memory, engine)
     shared = worker if worker is not None and worker.devices == devices else None
     with nullcontext(shared) if shared is not None else Worker(timeout, devices, memory) as used:

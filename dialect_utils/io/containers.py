@@ -116,6 +116,7 @@ class Format:
 
 
 _FORMATS = (
+    Format(rb".{257}ustar", "a tar archive", "tar xf FILE unpacks it"),
     Format(rb"PK\x03\x04", "a ZIP archive (.npz, .pt2, .keras)", "arrays go to --inputs; a module is text or a proto"),
     Format(rb"\x93NUMPY", "an array of numpy's", "arrays go to --inputs, as an .npz of in0, in1, ..."),
     Format(rb"\x80[\x02-\x05]", "a pickle of Python's", _LOWER),
@@ -127,13 +128,14 @@ _FORMATS = (
     Format(rb"\{\s*lambda\b", "a jaxpr", _LOWER),
     Format(rb"ExportedProgram:|class GraphModule\b|graph\(\):", "a program of PyTorch's", _TORCH),
     Format(
-        rb"(?:#[^\n]*\n\s*)*(?:import \w|from [\w.]+ import\b|(?:async )?def \w+\(|class \w+[(:]|\"\"\")",
+        rb"(?:#[^\n]*\n\s*)*(?:import \w|from [\w.]+ import\b|(?:async )?def \w+\(|@[\w.]+[(\n]|class \w+[(:]|\"\"\")",
         "Python",
         _LOWER,
     ),
     Format(rb"; ModuleID|source_filename = |define [^\n]*@|target (?:datalayout|triple)", "LLVM's IR", _DUMP),
     Format(rb"(?://[^\n]*\n\s*)*\.version \d", "PTX", _DUMP),
     Format(rb"(?:strict )?digraph\b", "a drawing for Graphviz", _DUMP_TEXT),
+    Format(rb"gpu_device_info\s*[{:]", "the description of a GPU", "--target FILE.txtpb compiles a program for it"),
     Format(rb'(?:name|entry_computation_name): "', "a protocol buffer as text", _DUMP_TEXT),
     Format(rb"BufferAssignment:", "XLA's buffer assignment", "the module is the file without it in its name"),
     Format(rb"<(?:!DOCTYPE|html|\?xml|svg)", "a web page or XML", "download the file itself"),

@@ -7,6 +7,7 @@ import re
 import stat
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
@@ -17,7 +18,7 @@ from dialect_utils.io.protos import is_proto_of_module
 from dialect_utils.io.remote import read_url
 from dialect_utils.processes import waiting
 from dialect_utils.sandbox import is_sandboxed
-from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, read_input, read_start
+from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, Location, read_input, read_start
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Module
@@ -148,6 +149,26 @@ def _with_entry(module: Module, function: str) -> Module:
 
 
 def _parse(data: bytes, name: str) -> Module:
+    try:
+        return _parse_whole(data, name)
+    except DiagnosticError as error:
+        # The description of a GPU begins like a computation.
+        _reject_other_format(data, name)
+        first = error.diagnostics[0]
+        if first.location is None or not _ends_in(first.location):
+            raise
+        raise DiagnosticError(replace(first, hint="the text ends here: the file seems to be cut off")) from error
+
+
+def _ends_in(location: Location) -> bool:
+    """Is true for a location in the last of several lines, where the text ends without the } of a module."""
+    text = location.source.text
+    end = text.rstrip()
+    is_last = "\n" in end and "\n" not in end[location.span.start :]
+    return is_last and not end.endswith("}") and (end == text or location.span.start >= len(end))
+
+
+def _parse_whole(data: bytes, name: str) -> Module:
     kind = find_kind(data, name)
     if kind == "hlo text":
         text = _text(data)
@@ -196,7 +217,8 @@ def find_kind(data: bytes, name: str) -> Kind:
     text = decode(data)
     start = _first(text)
     if start == len(text):
-        raise DiagnosticError(Diagnostic(f"{name}: holds no module"))
+        what = "is empty" if not data.strip() else "holds comments only"
+        raise DiagnosticError(Diagnostic(f"{name}: holds no module: it {what}"))
     if _HLO_START.match(text, start):
         return "hlo text"
     if _MLIR_START.match(text, start):

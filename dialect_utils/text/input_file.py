@@ -165,7 +165,7 @@ def _open_within(path: str, within: str, flags: int) -> int:
 def _check(path: str, status: os.stat_result, largest: int) -> None:
     for is_kind, kind in _KINDS:
         if is_kind(status.st_mode):
-            hint = None if kind == "is a directory" else "- reads standard input"
+            hint = "name a file in it" if kind == "is a directory" else "- reads standard input"
             raise DiagnosticError(Diagnostic(f"{path}: {kind}, not a file", hint=hint))
     if status.st_size > largest:
         raise DiagnosticError(Diagnostic(f"{path}: has {status.st_size} bytes, more than the {largest} that are read"))

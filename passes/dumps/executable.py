@@ -50,6 +50,11 @@ def is_optimized_dump(module: Module) -> bool:
     return "custom-call" in opcodes and any(map(_is_kernel, operations))
 
 
+_COMPILED_HINT = (
+    "relayout report FILE reads what a compiler wrote; jax.jit(f).lower(...).as_text() is the program before it"
+)
+
+
 def as_program(module: Module) -> Module:
     """Returns the StableHLO of a program, which compilers take; raises DiagnosticError for a compiled one."""
     # A local import, because most modules are not compiled again.
@@ -63,7 +68,7 @@ def as_program(module: Module) -> Module:
         if not is_optimized_dump(module):
             raise
     message = f"{module.name} is compiled already, and a target is what a program is compiled for"
-    raise DiagnosticError(Diagnostic(message, hint="relayout report FILE reads what a compiler wrote"))
+    raise DiagnosticError(Diagnostic(message, hint=_COMPILED_HINT))
 
 
 def _is_kernel(operation: Operation) -> bool:
