@@ -182,7 +182,7 @@ def _reader(path: str) -> Callable[[str], dict[str, SavedArray]] | None:
             return read_msgpack
     if start == _NPY:
         hint = f"numpy.savez('inputs.npz', in0=numpy.load({path!r})) gives it one; in1, in2, ... are the next arrays"
-        raise DiagnosticError(Diagnostic(f"{path}: an NPY file holds one array without a name", hint=hint))
+        raise DiagnosticError(Diagnostic(f"{path}: no NPZ file: an NPY file holds one array without a name", hint=hint))
     raise DiagnosticError(Diagnostic(f"{path}: no NPZ file, msgpack or checkpoint", hint=_HINT))
 
 
