@@ -15,11 +15,9 @@ def import_name(package: str, name: str) -> object:
 
     For `__getattr__` of the package. Raises AttributeError for any other name.
     """
-    names = names_for_type_checkers(package)
-    home = names.get(name)
+    home = names_for_type_checkers(package).get(name)
     if home is None:
-        close = next((f"; did you mean {each}?" for each in names if each.startswith(name)), "")
-        raise AttributeError(f"module {package} has no attribute {name}{close}")
+        raise AttributeError(f"module {package} has no attribute {name}", name=name, obj=sys.modules[package])
     value: object = import_module(f"{home}.{name}") if home == package else getattr(import_module(home), name)
     setattr(sys.modules[package], name, value)
     return value

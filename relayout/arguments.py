@@ -40,15 +40,11 @@ def examples_heading() -> str:
     return "examples:"
 
 
-# Returns the commands that have an option.
-Owners = Callable[[str], Sequence[str]]
-
-
 class Parser(argparse.ArgumentParser):
     """The reader of a command's options. Raises UsageError where argparse would exit."""
 
     def __init__(
-        self, kind: type[Command], summary: str, name: str, forms: Mapping[str, str], owners: Owners, *, is_shown: bool
+        self, kind: type[Command], summary: str, name: str, forms: Mapping[str, str], *, is_shown: bool
     ) -> None:
         examples = "\n".join(f"  {example}" for example in kind.examples)
         super().__init__(
@@ -59,7 +55,9 @@ class Parser(argparse.ArgumentParser):
             formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=get_terminal_size().columns - 2),
             allow_abbrev=False,
         )
-        self.kind, self.owners = kind, owners
+        self.kind = kind
+        # The commands that have an option.
+        self.owners: Callable[[str], Sequence[str]] = lambda _: ()
         self.option_names: list[str] = ["-h", "--help", _ALL]
         self.added: list[argparse.Action] = []
         # The program reads the options that choose a form before a command's own.
@@ -160,7 +158,6 @@ class Parser(argparse.ArgumentParser):
 
     def counterpart(self, name: str) -> str | None:
         """Returns a hint for an option that another program spells differently, or None."""
-        # Imported here: most options are known.
         from relayout.habits import ANSWERS, OPTIONS
 
         written = _two_dashes(name)
@@ -170,7 +167,6 @@ class Parser(argparse.ArgumentParser):
         return ANSWERS.get(written) if "--passes" in self.option_names else None
 
     def _hint(self, name: str) -> str:
-        # Imported here: most commands are correct, and some run no passes.
         from passes.framework.base import is_pass, pass_names
 
         if "--passes" in self.option_names and is_pass(name.lstrip("-")):
@@ -184,9 +180,10 @@ class Parser(argparse.ArgumentParser):
         meant = self.counterpart(name)
         if meant is not None:
             return meant
+        if name == "--target" and "--passes" in self.option_names:
+            return "a pass gives arrays the layouts of a target: -p annotate-layouts{target=NAME}"
         if owners := self.owners(name):
-            named = ", ".join(owners[:3]) + ", ..." * (len(owners) > 3)
-            return f"it is an option of {named}; {self.prog} --help shows all options"
+            return f"{name} is an option of {', '.join(owners)}"
         close = nearest(name, self.option_names)
         if close is None and "--passes" in self.option_names:
             step = nearest(name.lstrip("-"), pass_names())

@@ -191,20 +191,14 @@ def parser_of(name: str, *, is_shown: bool = True) -> Parser:
     if name not in {*COMMANDS, *FORMS}:
         what = "option" if name.startswith("-") else "command"
         raise usage_error(f"unknown {what} {name}", _command_hint(name))
-    # Imported here: --version and --help have no options.
     from relayout.arguments import Parser
 
     kind = getattr(importlib.import_module(f"relayout.commands.{name}"), name.capitalize())
     owner, summary = FORMS[name] if name in FORMS else (name, COMMANDS[name][1])
     forms = {f"--{form}": FORMS[form][1] for form in FORMS if FORMS[form][0] == name}
-    title = owner if owner == name else f"{owner} --{name}"
-    return Parser(kind, summary, title, forms, owners_of, is_shown=is_shown)
-
-
-def owners_of(name: str) -> list[str]:
-    """Returns the commands and forms that have an option: `relayout report`, `relayout check --replay`."""
-    parsers = map(parser_of, (*COMMANDS, *FORMS))
-    return [each.prog for each in parsers if name in each.option_names]
+    parser = Parser(kind, summary, owner if owner == name else f"{owner} --{name}", forms, is_shown=is_shown)
+    parser.owners = lambda option: [each for each in COMMANDS if option in parser_of(each).option_names]
+    return parser
 
 
 def _show_help(names: Sequence[str]) -> int:
@@ -214,7 +208,6 @@ def _show_help(names: Sequence[str]) -> int:
     elif names[0] in {*COMMANDS, *FORMS}:
         print(parser_of(names[0]).format_help(), end="")
     else:
-        # Imported here, as below: most commands print no help.
         from relayout.pipelines import describe_pass
 
         print(describe_pass(names[0], (*COMMANDS, *FORMS)))
@@ -244,7 +237,6 @@ def _print_completion(shells: Sequence[str]) -> int:
         choice(*_SHELLS)(shells[0])
     except argparse.ArgumentTypeError as error:
         raise usage_error(str(error)) from None
-    # Imported here: only this function needs it.
     import shtab
 
     from passes.framework.base import pass_names
@@ -268,7 +260,6 @@ def _print_completion(shells: Sequence[str]) -> int:
 
 
 def _command_hint(name: str) -> str:
-    # Imported here: most commands are known.
     from passes.framework.base import is_pass
     from relayout.habits import COMMANDS as OTHER_COMMANDS
 
@@ -279,8 +270,9 @@ def _command_hint(name: str) -> str:
     if name in OTHER_COMMANDS:
         return f"there is {OTHER_COMMANDS[name]}"
     if name.startswith("-"):
-        if owners := owners_of(name):
-            return f"a command comes first: {owners[0]} {name}"
+        owner = next((each for each in COMMANDS if name in parser_of(each).option_names), None)
+        if owner is not None:
+            return f"a command comes first: relayout {owner} {name}"
         known = [option for each in COMMANDS for option in parser_of(each).option_names]
         close = nearest(name, (*known, *_OPTIONS))
         if close is not None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from dialect_utils.text import Diagnostic, DiagnosticError, kind_of
+from dialect_utils.text import DiagnosticError, kind_of
 
 Array = NDArray[Any]
 
@@ -110,7 +110,7 @@ def as_array(value: object, shape: ArrayShape | None) -> Array:
         array = None
     if array is None or array.dtype == np.object_:
         needed = "an array" if shape is None else f"an array or numbers for {shape.without_layout}"
-        raise DiagnosticError(Diagnostic(f"expected {needed}, found {kind_of(value)}"))
+        raise DiagnosticError(f"expected {needed}, found {kind_of(value)}")
     return array
 
 
@@ -124,7 +124,7 @@ def from_plain(array: Array | SavedArray, shape: ArrayShape, name: str, hint: st
     # Before a saved array's data is read: it may be much larger than its file.
     if np.shape(array) != shape.dimensions:
         message = f"{name} has the dimensions {list(np.shape(array))}, but {shape.without_layout} is needed"
-        raise DiagnosticError(Diagnostic(message, hint=hint))
+        raise DiagnosticError(message, hint=hint)
     element_type = shape.element_type
     wanted = dtype_of(element_type)
     is_number = isinstance(array, SavedArray) and array.is_number
@@ -156,7 +156,7 @@ def from_plain_all(
     if len(arrays) != len(shapes):
         file = next((f"{each.file}: " for each in arrays if isinstance(each, SavedArray) and each.file), "")
         message = f"{file}{len(arrays)} {given} were given, but the entry has {len(shapes)} {entry}"
-        raise DiagnosticError(Diagnostic(message, hint=hint))
+        raise DiagnosticError(message, hint=hint)
     pairs = enumerate(zip(arrays, shapes, strict=True))
     return [from_plain(array, shape, f"{prefix}{i}", hint) for i, (array, shape) in pairs]
 
@@ -174,7 +174,7 @@ def _typed_number(number: Array, element_type: ElementType) -> Array:
 
 def _checked_pred(array: Array, name: str) -> Array:
     if array.dtype not in (np.int8, np.uint8) or not np.isin(array, (0, 1)).all():
-        raise DiagnosticError(Diagnostic(f"{name} is pred, but holds other {array.dtype} than 0 and 1"))
+        raise DiagnosticError(f"{name} is pred, but holds other {array.dtype} than 0 and 1")
     return array.astype(np.bool_)
 
 
@@ -183,7 +183,7 @@ def _checked_integers(array: Array, element_type: ElementType, name: str) -> Arr
     values = array.astype(np.int64)
     if array.size and not (low <= values.min() and values.max() <= high):
         message = f"{name} is {element_type}, but holds numbers outside {low} to {high}"
-        raise DiagnosticError(Diagnostic(message))
+        raise DiagnosticError(message)
     return array.astype(dtype_of(element_type))
 
 
@@ -193,7 +193,7 @@ def _reject(array: Array, shape: ArrayShape, name: str) -> Array:
     if not is_numpy_type(element_type):
         accepted += " or " + ("int8" if element_type.is_signed else str(bits_type(element_type)))
     message = f"{name} has the type {array.dtype}, but {shape.without_layout} is needed"
-    raise DiagnosticError(Diagnostic(message, hint=f"give {accepted}"))
+    raise DiagnosticError(message, hint=f"give {accepted}")
 
 
 _OTHER_STRUCTURE = "it has another structure"
@@ -207,7 +207,7 @@ def readable(path: str, kind: str = "NPZ file of plain arrays") -> Iterator[None
     except (DiagnosticError, MemoryError):
         raise
     except OSError as error:
-        raise DiagnosticError(Diagnostic(f"{path}: {(error.strerror or str(error)).lower()}")) from None
+        raise DiagnosticError(f"{path}: {(error.strerror or str(error)).lower()}") from None
     except Exception as error:
         # Python's own words say nothing of the file.
         is_pythons = isinstance(error, TypeError | AttributeError | LookupError | SyntaxError) or "<ast." in str(error)
@@ -216,4 +216,4 @@ def readable(path: str, kind: str = "NPZ file of plain arrays") -> Iterator[None
 
 def damaged(path: str, reason: str, kind: str = "NPZ file of plain arrays") -> DiagnosticError:
     """Returns the error for a file without the expected content: `x.npz: no NPZ file: ...`."""
-    return DiagnosticError(Diagnostic(f"{path}: no {kind}: {reason.splitlines()[0][:_LONGEST_REASON]}"))
+    return DiagnosticError(f"{path}: no {kind}: {reason.splitlines()[0][:_LONGEST_REASON]}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from dialect_utils.io.dump_names import DumpName
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 
 MODULE_LINE = re.compile(r"^(.*?\] )?HloModule ([\w.\-]+):?(?=[,\s])", re.ASCII | re.MULTILINE)
 # The most lines that a message about a log of several modules lists.
@@ -58,7 +58,7 @@ def _unchosen(message: str, text: str) -> DiagnosticError:
     found = list(islice(MODULE_LINE.finditer(text), _LISTED + 1))
     names = [f"{DumpName(each[2], number).label}.{each[2]}" for number, each in enumerate(found[:_LISTED])]
     listed = ", ".join(names) + (", ..." if len(found) > _LISTED else "")
-    return DiagnosticError(Diagnostic(message, hint=f"--module NAME chooses one of {listed}"))
+    return DiagnosticError(message, hint=f"--module NAME chooses one of {listed}")
 
 
 def _line_of(text: str, found: re.Match[str]) -> int:

@@ -50,11 +50,6 @@ def is_optimized_dump(module: Module) -> bool:
     return "custom-call" in opcodes and any(map(_is_kernel, operations))
 
 
-_COMPILED_HINT = (
-    "relayout report FILE reads what a compiler wrote; jax.jit(f).lower(...).as_text() is the program before it"
-)
-
-
 def as_program(module: Module) -> Module:
     """Returns the StableHLO of a program, which compilers take; raises DiagnosticError for a compiled one."""
     # A local import, because most modules are not compiled again.
@@ -68,7 +63,8 @@ def as_program(module: Module) -> Module:
         if not is_optimized_dump(module):
             raise
     message = f"{module.name} is compiled already, and a target is what a program is compiled for"
-    raise DiagnosticError(Diagnostic(message, hint=_COMPILED_HINT))
+    hint = "relayout report FILE reads what a compiler wrote; jax.jit(f).lower(...).as_text() is the program before it"
+    raise DiagnosticError(message, hint=hint)
 
 
 def _is_kernel(operation: Operation) -> bool:
@@ -243,11 +239,9 @@ def runnable(program: Module, known: Known, told: Callable[[Sequence[Diagnostic]
     """
     is_stated, program = known != Known(), with_parts(program)
     if is_stated and not isinstance(program, HloModule):
-        message = "callbacks, custom calls and constants are given for HLO, and this module is StableHLO"
-        raise DiagnosticError(Diagnostic(message))
+        raise DiagnosticError("callbacks, custom calls and constants are given for HLO, and this module is StableHLO")
     if not (isinstance(program, HloModule) and (is_stated or is_optimized_dump(program))):
         return Runnable(program, executable_form(program), ())
-    # Imported here: only dumps need a pass.
     from passes.dumps.host_callbacks import watched_callbacks
     from passes.dumps.make_portable import make_portable
 

@@ -118,7 +118,6 @@ def terminal_page(
     """
     if not report.is_compiled:
         return clip(_entry(report), width)
-    # Imported here: other pages have tables only.
     from relayout.reporting.first_screen import FirstScreen
 
     first = (part for line in FirstScreen(report, passes).lines() for part in _wrapped(line, _columns(width)))

@@ -35,11 +35,10 @@ def _check_chip(module: Module, target: str) -> None:
     made_for = {"tpu": "TPU", "gpu": "GPU"}.get(guess_compiler(module) or "")
     if platform is None or (made_for and {"tpu": "TPU", "cuda": "GPU"}.get(platform, made_for) != made_for):
         hint = f"leave --target out, or name a chip{f' that is a {made_for}' if made_for else ''}"
-        raise DiagnosticError(Diagnostic(f"{module.name} is compiled already, and not for {target}", hint=hint))
+        raise DiagnosticError(f"{module.name} is compiled already, and not for {target}", hint=hint)
 
 
 def _is_compiled(module: Module) -> bool:
-    # Imported here: most reports name no target.
     from passes.dumps.executable import is_optimized_dump
 
     return is_optimized_dump(module)
@@ -47,16 +46,15 @@ def _is_compiled(module: Module) -> bool:
 
 def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> Module:
     """Returns the program that the compiler of a target makes, or with a note the module where there is none."""
-    # Imported here: most reports are about compiled programs.
     from dialect_utils.execution.compilers import check_target, compile_for
     from passes.dumps.executable import as_program
 
-    hint: str | None = "--target tpu-v5e compiles it"
+    why, hint = "", "--target tpu-v5e compiles it"
     if target is not None:
         try:
             check_target(target)
         except DiagnosticError as error:
-            hint = error.diagnostics[0].hint
+            why, hint = f" ({error.diagnostics[0].message})", error.diagnostics[0].hint or ""
         else:
             told(devices_of(module).notes_of_compilation)
             dump = compile_for(as_program(module).text(), target).dump
@@ -65,6 +63,6 @@ def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagn
     known = (
         "are known, and nothing between them" if module.dialect == "stablehlo" else "and all between them are its own"
     )
-    message = f"{module.name or 'the module'} is not compiled: its arguments and results {known}"
-    told([Diagnostic(message, severity="note", hint=hint)])
+    message = f"{module.name or 'the module'} is not compiled{why}: its arguments and results {known}"
+    told([Diagnostic(message, severity="note", hint=hint or None)])
     return module

@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 from dialect_utils.execution import mlir_to_text
 from dialect_utils.execution.passing import PassRunner
-from dialect_utils.io.containers import MODULE_LINE
-from dialect_utils.io.files import decode, encode, parse_bytes
+from dialect_utils.io.files import decode, encode, find_kind, parse_bytes
 from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.ir import Module
 from dialect_utils.stablehlo.module import StableHloModule
@@ -95,7 +94,7 @@ def cases_of(read: Input, pipeline: str | None) -> list[Case]:
 
     Raises DiagnosticError for a file that cannot be read, and for a pipeline of another syntax.
     """
-    is_text = read.kind in ("mlir text", None) and not MODULE_LINE.search(decode(read.data()))
+    is_text = (read.kind or find_kind(read.data(), read.name)) == "mlir text"
     text = decode(read.data()) if is_text else in_dialect_of("stablehlo", read.module()).text()
     lines = [_passes_of_line(_CONTINUED.sub(" ", found[1])) for found in _RUN.finditer(text)]
     lists = [ToolPass.of_pipeline(pipeline)] if pipeline is not None else lines
@@ -163,7 +162,7 @@ def run_pipelines(files: Sequence[str], pipeline: str | None, runner: PassRunner
     said = [Diagnostic(f"{name} has no RUN line with passes{others}", severity="note") for name in left_out[:1]]
     if not number:
         hint = "// RUN: my-opt %s --first --second | FileCheck %s, or --passes 'first,second'"
-        raise DiagnosticError(*(replace(each, severity="error", hint=hint) for each in said))
+        raise DiagnosticError(replace(each, severity="error", hint=hint) for each in said)
     write_output(os.path.join(folder, _RECORD), encode(json.dumps(record)))
     return said
 
@@ -254,7 +253,7 @@ def with_element(step: Step, result: StepResult, runner: PassRunner, judge: Judg
 
     def differs(count: int) -> bool:
         if time.monotonic() > end:
-            raise DiagnosticError(Diagnostic(f"not done after {seconds:g} seconds"))
+            raise DiagnosticError(f"not done after {seconds:g} seconds")
         text = decode(step.before.data())
         for number, each in enumerate(passes):
             old, new = (written, separator.join(elements[:count])) if number == changed else ("", "")

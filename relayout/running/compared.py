@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dialect_utils.execution import (
-    Array,
-    ExecutionError,
-    SavedArray,
-    Worker,
-    entry_arrays,
-    from_plain_all,
-    prepare,
-)
+from dialect_utils.execution import Array, ExecutionError, SavedArray, Worker, entry_arrays, from_plain_all, prepare
 from dialect_utils.layout import ArrayShape
 from dialect_utils.verdict import Tolerance
 from dialect_utils.verdict.differences import BITS
 from dialect_utils.verdict.expectation import Allowance, Distance, allow_own_error, allowances, measure, precision_of
 from passes.dumps.executable import is_optimized_dump
-from relayout.ready import Forms
+from relayout.running.ready import Forms
 
 
 @dataclass(frozen=True, slots=True)
