@@ -31,7 +31,7 @@ _SHARE = 0.4
 # XLA:CPU's emitters of fusions accept only ops that XLA itself fuses, and the meaning of a bitcast depends on layouts
 # that passes change: both are rewritten first.
 _UNDO = Pipeline((inline_fusions, expand_bitcasts))
-# What no pass may change: other orders of a schedule, and other attributes, are the purpose of some.
+# Facts that no pass may change; some passes change the order of a schedule, or other attributes, on purpose.
 _PROMISED: tuple[Fact, ...] = ("aliases", "memory-spaces", "control-dependencies")
 # Operations that overwrite their first operand.
 _IN_PLACE = ("dynamic-update-slice", "scatter", "while")

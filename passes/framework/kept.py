@@ -1,4 +1,4 @@
-"""What compilers need of a module beside its values, compared before and after passes."""
+"""Facts of a module beside its values on which compilers rely, compared before and after passes."""
 
 from __future__ import annotations
 

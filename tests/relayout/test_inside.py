@@ -126,7 +126,7 @@ def test_right_passes_are_applied_and_wrong_ones_refused(tmp_path: Path) -> None
     assert done.stdout.splitlines() == [*expected, "nested 0"]
 
 
-# What no proof about values covers
+# Facts that no proof about values covers
 
 _SCHEDULED = """HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }
 
