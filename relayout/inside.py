@@ -16,8 +16,8 @@ from dialect_utils.memory.sharing import elements
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import expand_bitcasts
 from passes.dumps.inline_fusions import inline_fusions
-from passes.framework.kept import changes
 from passes.framework.pipeline import Pipeline, verify
+from relayout.kept import changes
 
 if TYPE_CHECKING:
     from dialect_utils.verdict import Verdict

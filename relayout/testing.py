@@ -23,10 +23,10 @@ from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError, Source
 from passes.dumps.executable import executable_form
 from passes.framework.base import Pass
-from passes.framework.kept import changes
 from passes.framework.options import parse_options, without_none
 from passes.framework.pipeline import verify
 from passes.framework.spec import parse_spec
+from relayout.kept import changes
 
 if TYPE_CHECKING:
     from dialect_utils.execution import Worker
