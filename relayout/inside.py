@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.engine_names import suffices
 from dialect_utils.execution import hlo_proto_to_text, hlo_text_to_proto
 from dialect_utils.hlo import HloModule, parse_module
+from dialect_utils.hlo.kept import changes
 from dialect_utils.io.proto_edits import LostFieldError, merge_protos
 from dialect_utils.io.protos import has_device_assignment
 from dialect_utils.ir import Module
@@ -17,7 +18,6 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import expand_bitcasts
 from passes.dumps.inline_fusions import inline_fusions
 from passes.framework.pipeline import Pipeline, verify
-from relayout.kept import changes
 
 if TYPE_CHECKING:
     from dialect_utils.verdict import Verdict

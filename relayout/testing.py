@@ -18,6 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dialect_utils.hlo.kept import changes
 from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError, Source
@@ -26,7 +27,6 @@ from passes.framework.base import Pass
 from passes.framework.options import parse_options, without_none
 from passes.framework.pipeline import verify
 from passes.framework.spec import parse_spec
-from relayout.kept import changes
 
 if TYPE_CHECKING:
     from dialect_utils.execution import Worker

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic
-
-if TYPE_CHECKING:
-    from passes.framework.base import Fact
 
 _Pairs = list[tuple[Instruction, Instruction]]
 # A fact of an instruction before and after passes: the instruction, the name of the fact, and both values.
@@ -28,8 +24,8 @@ _HEADER = (
 _CONFIGURED, _DESCRIBED = ("backend_config", "kind"), ("metadata", "sharding", "frontend_attributes")
 
 
-def changes(fact: Fact, before: Module, after: Module) -> Iterator[Diagnostic]:
-    """Yields the changes of a fact between two modules, in which instructions of one name belong together."""
+def changes(fact: str, before: Module, after: Module) -> Iterator[Diagnostic]:
+    """Yields the changes of a fact that a pass may keep, where instructions of one name belong together."""
     if not (isinstance(before, HloModule) and isinstance(after, HloModule)):
         return
     olds, news = (
@@ -76,7 +72,7 @@ def _predecessors(instruction: Instruction, left: set[str]) -> str:
     return ", ".join(sorted({each.name for each in instruction.computation.control.get(instruction, ())} & left))
 
 
-_COMPARED: Mapping[Fact, Callable[[_Pairs], _Compared]] = {
+_COMPARED: Mapping[str, Callable[[_Pairs], _Compared]] = {
     "memory-spaces": _memory_spaces,
     "control-dependencies": _control_dependencies,
     "attributes": _attributes,
