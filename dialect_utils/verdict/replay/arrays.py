@@ -272,13 +272,6 @@ def _cut_of(plan: Plan) -> Cut:
     return Cut(middle - 1, split[middle - 1], split[middle], step.start[middle], step.limit[middle])
 
 
-def _iota(step: Step) -> Level:
-    demand(is_op(step.before, "iota") and prod(array_of(step.before).dimensions) <= 1, "more than one number")
-    demand(constant_bits(step.after) == 0 and array_of(step.after) == array_of(step.before), "another constant")
-    demand(array_of(step.after).element_type.is_integral, "no integers")
-    return Level.BITS
-
-
 # Combinations
 
 
@@ -370,7 +363,6 @@ CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "concatenate": _concatenate,
     "constant-arrays": _constant_arrays,
     "constant-function": _constant_function,
-    "iota": _iota,
     "joined-slices": _joined_slices,
     "masked": _masked,
     "moved": _reads,

@@ -12,9 +12,7 @@ from dialect_utils.ops import by_opcode, named
 from dialect_utils.verdict.proof.algebra.joins import REGROUPED, Join, distributed
 from dialect_utils.verdict.proof.algebra.matching import rewritten
 from dialect_utils.verdict.rules import index
-from dialect_utils.verdict.rules.arrays import FOLDED
 from dialect_utils.verdict.rules.extremes import BITWISE, BOOLEAN, EXTREMES
-from dialect_utils.verdict.terms.constants import folded
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
@@ -102,12 +100,7 @@ def _flattened(join: Join) -> Term | None:
     written, *rest = constants
     total = written
     for part in rest:
-        pair = (kind, terms.constant_bits(total) or 0), (kind, terms.constant_bits(part) or 0)
-        bits = folded(join.opcode, kind, pair)
-        assert bits is not None  # a lattice operation is exact
-        found = terms.literal(kind, bits, part.array.dimensions)
-        terms.step(FOLDED, join.pair(total, part), found)
-        total, written = found, join.pair(written, part)
+        total, written = terms.each(join.opcode, kind, (total, part)), join.pair(written, part)
     join.grouped([*flat, written])
     join.parts = [*flat, total]
     return total
