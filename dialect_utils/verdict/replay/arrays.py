@@ -13,7 +13,6 @@ from dialect_utils.layout import ElementType, Pad, Slice
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.relabel import Digit, cut, merged
 from dialect_utils.layout.proof.reads import reads_only_padding
-from dialect_utils.ops import named
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.moving import (
@@ -57,22 +56,30 @@ def _reads(step: Step) -> Level:
     return Level.BITS
 
 
-# Operations whose result holds elements of the first operand, at positions given by the other operands.
-_SELECTING = named("broadcast reverse dynamic-slice gather")
+# Operations whose result holds elements of the first operands, as many as the number says (None: of all), at positions
+# that the other operands give.
+_MOVING: Mapping[str, int | None] = {
+    **dict.fromkeys(("broadcast", "reverse", "dynamic-slice", "gather"), 1),
+    "dynamic-update-slice": 2,
+    "concatenate": None,
+    "moved": None,
+}
 
 
 def _through(step: Step) -> Level:
-    """Checks move(f(x, y)) = f(move(x), move(y)) for an elementwise operation f."""
+    """Checks move(f(x, y)) = f(move(x), move(y)) for an elementwise operation f, and for movement of several arrays."""
     before, after = step.before, step.after
-    inner = before.operands[0]
-    demand(inner.kind == after.kind and inner.label == after.label, "another operation")
-    demand(inner.kind in ("each", "choice"), "the movement is of no operation")
-    demand(before.kind != "moved" or len(before.operands) == 1, "the movement pads")
-    demand(before.kind == "moved" or any(is_op(before, name) for name in _SELECTING), "no movement")
-    pairs = [*zip(inner.operands, after.operands, strict=True)][inner.kind == "choice" :]
-    demand(inner.kind != "choice" or inner.operands[0] is after.operands[0], "another selector")
-    for operand, moved in pairs:
-        demand(moved.kind == before.kind and moved.operands == (operand, *before.operands[1:]), "other positions")
+    name = str(label_of(before)[0]) if before.kind == "op" else before.kind
+    demand(name in _MOVING, "no movement")
+    count = _MOVING[name] or len(before.operands)
+    inner, rest = before.operands[:count], before.operands[count:]
+    demand(after.kind in ("each", "choice"), "the movement is of no operation")
+    demand(all((each.kind, each.label) == (after.kind, after.label) for each in inner), "another operation")
+    is_choice = int(after.kind == "choice")
+    demand(all(each.operands[:is_choice] == after.operands[:is_choice] for each in inner), "another selector")
+    parts = zip(*(each.operands for each in inner), strict=True)
+    for operands, moved in [*zip(parts, after.operands, strict=True)][is_choice:]:
+        demand(moved.kind == before.kind and moved.operands == (*operands, *rest), "other positions")
         demand(_is_same_move(before.label, moved.label), "an operand moves otherwise")
     return Level.BITS
 
@@ -361,6 +368,7 @@ CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "broadcast": _broadcast,
     "broadcast-moved": _broadcast_moved,
     "concatenate": _concatenate,
+    "converted": _through,
     "constant-arrays": _constant_arrays,
     "constant-function": _constant_function,
     "joined-slices": _joined_slices,
