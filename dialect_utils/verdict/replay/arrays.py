@@ -205,48 +205,43 @@ def _moved_parts(step: Step) -> Level:
     if _reads_part(whole, plan, step.after, numbers):
         return Level.BITS
     demand(is_op(step.after, "concatenate"), "other elements of a concatenation are read")
-    dimension, low, sizes = label_of(step.after)[1], 0, array_of(step.after).dimensions
-    for part in step.after.operands:
-        high = low + array_of(part).dimensions[dimension]
-        starts = tuple(low if i == dimension else 0 for i in range(len(sizes)))
-        limits = tuple(high if i == dimension else size for i, size in enumerate(sizes))
-        own = plan.then(Plan(*plan.result, (Slice(starts, limits),)))
-        demand(_reads_part(whole, own, part, numbers), "other elements of a part are read")
-        low = high
+    for part, own in _sections(step.after):
+        demand(_reads_part(whole, plan.then(own), part, numbers), "other elements of a part are read")
     return Level.BITS
+
+
+def _sections(joined: Term) -> Iterator[tuple[Term, Plan]]:
+    """Yields the parts of a concatenation, each with the slice of the whole that it is."""
+    dimension, low, whole = label_of(joined)[1], 0, array_of(joined)
+    for part in joined.operands:
+        start, limit = [0] * whole.rank, [*whole.dimensions]
+        start[dimension], limit[dimension] = low, low + array_of(part).dimensions[dimension]
+        yield part, Plan(*whole.type_and_dimensions, (Slice(tuple(start), tuple(limit)),))
+        low = limit[dimension]
 
 
 def _reads_part(whole: Term, plan: Plan, term: Term, numbers: dict[Term, int]) -> bool:
     """Is true for movement of one part of a concatenation that reads the same elements as a plan of the whole."""
     part, moved = whole_plan(term, numbers)
-    dimension, low = label_of(whole)[1], 0
-    for operand in whole.operands:
-        base, inner = whole_plan(operand, numbers)
-        sizes, joined = array_of(operand).dimensions, array_of(whole).dimensions
-        lows = tuple(low if i == dimension else 0 for i in range(len(sizes)))
-        highs = tuple(joined[i] - sizes[i] - lows[i] for i in range(len(sizes)))
+    for operand, section in _sections(whole):
+        (base, inner), (own,) = whole_plan(operand, numbers), section.steps
+        assert isinstance(own, Slice)  # sections are slices
+        highs = tuple(size - end for size, end in zip(section.dimensions, own.limit, strict=True))
         # All other parts are padding with -1, a number that no plan uses.
-        padded = Plan(*inner.result, (Pad(lows, highs),), (-1,))
+        padded = Plan(*inner.result, (Pad(own.start, highs),), (-1,))
         if base is part and same_reads(inner.then(padded).then(plan), moved):
             return True
-        low += sizes[dimension]
     return False
 
 
 def _joined_slices(step: Step) -> Level:
     """Checks that a concatenation of adjacent slices of one array is the whole array."""
-    before, after, numbers = step.before, step.after, dict[Term, int]()
-    demand(is_op(before, "concatenate"), "no concatenation")
-    (base, whole), dimension, low = whole_plan(after, numbers), label_of(before)[1], 0
-    sizes = array_of(after).dimensions
-    for part in before.operands:
-        limit = [*sizes]
-        limit[dimension] = high = low + array_of(part).dimensions[dimension]
-        start = tuple(low if i == dimension else 0 for i in range(len(sizes)))
+    demand(is_op(step.before, "concatenate"), "no concatenation")
+    numbers: dict[Term, int] = {}
+    base, whole = whole_plan(step.after, numbers)
+    for part, own in _sections(step.before):
         other, found = whole_plan(part, numbers)
-        own = whole.then(Plan(*whole.result, (Slice(start, tuple(limit)),)))
-        demand(base is other and same_reads(own, found), "other slices")
-        low = high
+        demand(base is other and same_reads(whole.then(own), found), "other slices")
     return Level.BITS
 
 
