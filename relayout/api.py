@@ -106,7 +106,7 @@ def as_array_shape(value: ShapeLike) -> ArrayShape:
     shape = read_shape(value)[0] if isinstance(value, str) else value
     if not isinstance(shape, ArrayShape):
         found = shape if isinstance(shape, Shape) else kind_of(shape)
-        raise DiagnosticError(Diagnostic(f"expected an array shape, found {found}", hint=_shape_hint(value)))
+        raise DiagnosticError(f"expected an array shape, found {found}", hint=_shape_hint(value))
     return shape
 
 
@@ -130,7 +130,7 @@ def read(path: str | os.PathLike[str]) -> Module:
     """
     name = as_path(path, "relayout.parse(...) takes a module's bytes")
     if is_text(name) and not os.path.exists(name):
-        raise DiagnosticError(Diagnostic("expected a path, not a module's text", hint="relayout.parse(...) takes it"))
+        raise DiagnosticError("expected a path, not a module's text", hint="relayout.parse(...) takes it")
     return read_module(name)
 
 
@@ -146,7 +146,7 @@ def parse(text: str | bytes, name: str = "<text>") -> Module:
         raise TypeError(f"expected a module's text or bytes, not {kind_of(text)}; relayout.read(...) takes a path")
     if isinstance(text, str) and not is_text(text) and os.path.isfile(text):
         message = f"expected a module's text, not the name of a file, {text}"
-        raise DiagnosticError(Diagnostic(message, hint="relayout.read(...) takes it"))
+        raise DiagnosticError(message, hint="relayout.read(...) takes it")
     return parse_bytes(encode(text) if isinstance(text, str) else text, name)
 
 
@@ -217,7 +217,6 @@ def check(
     >>> relayout.check("examples/negate.hlo", passes="expand-tiling").verdict
     'equal'
     """
-    # Imported here, as below: `explain` and `read` work without numpy.
     from dialect_utils.verdict import Options
     from relayout.elided import compare_forms
 
@@ -349,7 +348,7 @@ def run(
     parameters, _ = entry_arrays(found.module, devices)
     arrays = _chosen_inputs(found, inputs, named, parameters, seed)
     if sharded and devices == 1:
-        raise DiagnosticError(Diagnostic("sharded is for several devices, but this program runs on one"))
+        raise DiagnosticError("sharded is for several devices, but this program runs on one")
     if sharded:
         options = placements(found.program, devices, [each.shape for each in arrays], of_results=False)
         arrays, _ = split_all_among_devices(arrays, parameters, "in", options)
@@ -367,11 +366,7 @@ def _ignored(notes: Sequence[Diagnostic]) -> None:
 
 
 def _chosen_inputs(
-    found: Runnable,
-    inputs: Sequence[Any],
-    named: Mapping[str, Any] | None,
-    parameters: Sequence[ArrayShape],
-    seed: int,
+    found: Runnable, inputs: Sequence[Any], named: Mapping[str, Any] | None, parameters: Sequence[ArrayShape], seed: int
 ) -> Sequence[Array | SavedArray]:
     from dialect_utils.execution import as_array
     from dialect_utils.execution.named import arguments_of, inputs_of_tree
@@ -455,12 +450,7 @@ memory_report = report
 
 
 def tune(
-    program: ModuleLike,
-    *,
-    target: str,
-    objective: Objective = "peak",
-    budget: int | None = None,
-    jobs: int = 1,
+    program: ModuleLike, *, target: str, objective: Objective = "peak", budget: int | None = None, jobs: int = 1
 ) -> Tuning:
     """Searches layouts and rewrites that make a program smaller or faster, as the command `tune` does.
 
@@ -468,7 +458,6 @@ def tune(
     compiled at most, `jobs` at once. Raises DiagnosticError without the compiler of the target and without HiGHS, for
     an unknown target, and for a compiled program.
     """
-    # Imported here, as above: the search loads its solver.
     from passes.dumps.executable import as_program
     from relayout.tuning.changes import as_stablehlo
     from relayout.tuning.search import DEFAULT_BUDGET, Search

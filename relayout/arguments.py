@@ -156,7 +156,6 @@ class Parser(argparse.ArgumentParser):
 
     def counterpart(self, name: str) -> str | None:
         """Returns a hint for an option that another program spells differently, or None."""
-        # Imported here: most options are known.
         from relayout.habits import ANSWERS, OPTIONS
 
         written = _two_dashes(name)
@@ -166,7 +165,6 @@ class Parser(argparse.ArgumentParser):
         return ANSWERS.get(written) if "--passes" in self.option_names else None
 
     def _hint(self, name: str) -> str:
-        # Imported here: most commands are correct, and some run no passes.
         from passes.framework.base import is_pass, pass_names
 
         if "--passes" in self.option_names and is_pass(name.lstrip("-")):

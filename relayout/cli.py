@@ -191,7 +191,6 @@ def parser_of(name: str, *, is_shown: bool = True) -> Parser:
     if name not in {*COMMANDS, *FORMS}:
         what = "option" if name.startswith("-") else "command"
         raise usage_error(f"unknown {what} {name}", _command_hint(name))
-    # Imported here: --version and --help have no options.
     from relayout.arguments import Parser
 
     kind = getattr(importlib.import_module(f"relayout.commands.{name}"), name.capitalize())
@@ -207,7 +206,6 @@ def _show_help(names: Sequence[str]) -> int:
     elif names[0] in {*COMMANDS, *FORMS}:
         print(parser_of(names[0]).format_help(), end="")
     else:
-        # Imported here, as below: most commands print no help.
         from relayout.pipelines import describe_pass
 
         print(describe_pass(names[0], (*COMMANDS, *FORMS)))
@@ -237,7 +235,6 @@ def _print_completion(shells: Sequence[str]) -> int:
         choice(*_SHELLS)(shells[0])
     except argparse.ArgumentTypeError as error:
         raise usage_error(str(error)) from None
-    # Imported here: only this function needs it.
     import shtab
 
     from passes.framework.base import pass_names
@@ -261,7 +258,6 @@ def _print_completion(shells: Sequence[str]) -> int:
 
 
 def _command_hint(name: str) -> str:
-    # Imported here: most commands are known.
     from passes.framework.base import is_pass
     from relayout.habits import COMMANDS as OTHER_COMMANDS
 

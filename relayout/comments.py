@@ -41,13 +41,11 @@ def lit_test(given: bytes, made: bytes, name: str, run: str) -> bytes:
     Directives of an earlier run are replaced; other RUN lines stay. An empty command adds no RUN line. Raises
     DiagnosticError for a module that is not a text.
     """
-    # Imported here: only tests have such lines.
     from dialect_utils.tools.checks import check_lines, without_directives
 
     kind = find_kind(given, name)
     if kind not in TEXT_KINDS:
-        message = f"{name}: a test is a text, and this is {kind}"
-        raise DiagnosticError(Diagnostic(message, hint="relayout convert writes text"))
+        raise DiagnosticError(f"{name}: a test is a text, and this is {kind}", hint="relayout convert writes text")
     text = _OWN_RUN.sub("", without_directives(decode(given)))
     lines = check_lines(strip_comments(decode(made)), "hlo" if kind == "hlo text" else "stablehlo")
     head = f"// RUN: {run}\n" if run else ""
@@ -159,15 +157,14 @@ def _check_numbers(comment: re.Match[str], location: Location) -> None:
     for name, most in (("place", 10**_LONGEST_NUMBER), ("count", _MOST_TIMES)):
         digits = (comment[name] or "").lstrip("+-")
         if digits.isdecimal() and (len(digits) > _LONGEST_NUMBER or int(digits) > most):
-            raise DiagnosticError(Diagnostic(f"the number {digits[: _LONGEST_NUMBER + 1]} is above {most}", location))
+            raise DiagnosticError(f"the number {digits[: _LONGEST_NUMBER + 1]} is above {most}", location)
 
 
 def _compiled(comment: re.Match[str], location: Location) -> re.Pattern[str]:
     try:
         return re.compile(_regular(comment["text"]) if comment["regex"] else re.escape(comment["text"]))
     except (re.error, OverflowError, RecursionError) as error:
-        message = f"{comment['text']} is no regular expression: {error}"
-        raise DiagnosticError(Diagnostic(message, location)) from None
+        raise DiagnosticError(f"{comment['text']} is no regular expression: {error}", location) from None
 
 
 def _neighbours(lines: list[str]) -> dict[str, list[int]]:

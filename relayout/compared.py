@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dialect_utils.execution import (
-    Array,
-    ExecutionError,
-    SavedArray,
-    Worker,
-    entry_arrays,
-    from_plain_all,
-    prepare,
-)
+from dialect_utils.execution import Array, ExecutionError, SavedArray, Worker, entry_arrays, from_plain_all, prepare
 from dialect_utils.layout import ArrayShape
 from dialect_utils.verdict import Tolerance
 from dialect_utils.verdict.differences import BITS

@@ -83,7 +83,6 @@ class ComparisonOptions:
 
     def checked(self, limits: LimitOptions) -> Options:
         """Returns the options of each comparison; raises UsageError for a wrong tolerance or an unreadable file."""
-        # Imported here: --help and wrong commands work without numpy and jaxlib.
         from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS
         from dialect_utils.verdict import Options
 
@@ -136,7 +135,6 @@ def inputs_for(file: str | None, module: Module, console: Console) -> tuple[Save
     """Returns the arrays of a file in the order of a module's parameters, and prints notes about other arrays."""
     if file is None:
         return None
-    # Imported here: few checks have inputs of their own.
     from dialect_utils.execution.named import arguments_of, read_inputs
 
     arrays, notes = read_inputs([file], arguments_of(module))

@@ -36,7 +36,6 @@ def compare_forms(
     one, and engines get random numbers. Raises DiagnosticError where no constant is elided in the first and in the last
     module.
     """
-    # Imported here, as below: --help works without numpy.
     from dialect_utils.verdict import compare_stages
 
     if assume_equal:
@@ -65,7 +64,7 @@ def _compared_with_unknowns(stages: Sequence[Module], options: Options, worker: 
     if not known:
         message = "no elided constant of the first module has the name and the shape of one of the second"
         hint = "print both modules with all values: --xla_dump_large_constants"
-        raise DiagnosticError(Diagnostic(message, hint=hint))
+        raise DiagnosticError(message, hint=hint)
     verdict = compare_stages(
         [_with_unknowns(stage, known) for stage in stages], options, worker, executable=_executable
     )
@@ -116,7 +115,7 @@ def _random_literal(name: str, shape: ArrayShape) -> str:
     """Returns the text of random numbers, the same ones for the same name and dimensions."""
     kind, rng = shape.element_type, Random(name)
     if kind.is_complex:
-        raise DiagnosticError(Diagnostic(f"no random numbers exist for an elided constant of {shape}"))
+        raise DiagnosticError(f"no random numbers exist for an elided constant of {shape}")
     largest = (1 << min(_BITS, kind.bits - kind.is_signed)) - 1
     numbers = (rng.gauss(0, 1) if kind.is_floating else rng.randint(0, largest) for _ in range(shape.element_count))
     texts = [format_scalar(kind, parse_scalar(kind, repr(number))) for number in numbers]

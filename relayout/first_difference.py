@@ -244,7 +244,7 @@ def read_source(path: str, parameters: Sequence[ArrayShape], results: Sequence[A
         mine, wanted = ([str(each.without_layout) for each in shapes] for shapes in (own, others))
         if mine != wanted:
             message = f"{path}: its {kind} are ({', '.join(mine)}), but those of the dump ({', '.join(wanted)})"
-            raise DiagnosticError(Diagnostic(message, hint="--explain needs the program that was compiled"))
+            raise DiagnosticError(message, hint="--explain needs the program that was compiled")
     return SourceProgram(module, display_name(path))
 
 

@@ -120,7 +120,7 @@ class Compilation:
             kept = self._compiler.compile
             again, handed = self._again(answers, folder) if folder else kept(self._text, answers)
             if not answers.keys() <= {*map(module_key, handed)}:
-                raise DiagnosticError(Diagnostic("the second compilation hands over other modules than the first"))
+                raise DiagnosticError("the second compilation hands over other modules than the first")
             after = Side(again)
         notes = tuple(note for result in done for note in result.notes)
         return Insertion(self.before, after, len(answers), len(self.handed), notes)

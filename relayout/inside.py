@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from dialect_utils.engine_names import suffices
 from dialect_utils.execution import hlo_proto_to_text, hlo_text_to_proto
 from dialect_utils.hlo import HloModule, parse_module
-from dialect_utils.io.proto_edits import LostFieldError, has_device_assignment, merge_protos
+from dialect_utils.io.proto_edits import LostFieldError, merge_protos
+from dialect_utils.io.protos import has_device_assignment
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.memory.sharing import elements
@@ -81,7 +82,7 @@ def rewrite(handed: Handed, pipeline: Pipeline, require: str | None, seconds: fl
         printed, changed = (hlo_text_to_proto(_without_aliases(each)) for each in (handed.module, result.module))
         data = merge_protos(handed.data, printed, changed)
     except LostFieldError as error:
-        raise DiagnosticError(Diagnostic(f"{handed.module.name} cannot be given back: {error}")) from None
+        raise DiagnosticError(f"{handed.module.name} cannot be given back: {error}") from None
     return Rewritten(result.module, result.notes, data, verdict)
 
 
@@ -100,7 +101,7 @@ def _sufficient_verdict(before: Module, after: Module, require: str, seconds: fl
         if suffices(found.verdict, found.choices, require):
             return found
     said = "; ".join(found.lines(("before the passes", "after them")))
-    raise DiagnosticError(Diagnostic(f"the passes' result is not known to be {require}: {said}"))
+    raise DiagnosticError(f"the passes' result is not known to be {require}: {said}")
 
 
 def _unreadable_aliases(module: Module) -> dict[str, str]:
@@ -125,7 +126,7 @@ def _check_taken(handed: Handed, after: Module) -> None:
     verify(after)
     if _interface(after) != _interface(handed.module):
         hint = "a pipeline may change no parameter or result, nor their layouts: interface=logical"
-        raise DiagnosticError(Diagnostic("the entry has other parameters or results than JAX calls", hint=hint))
+        raise DiagnosticError("the entry has other parameters or results than JAX calls", hint=hint)
     if handed.platform == _CPU:
         _check_taken_by_cpu(handed.module, after)
 
@@ -134,12 +135,10 @@ def _check_taken_by_cpu(before: Module, after: Module) -> None:
     tiled = next((value for value in after.values() if any(each.is_tiled for each in value.shape.arrays())), None)
     if tiled is not None:
         message = f"{tiled.name} is {tiled.shape}: XLA:CPU takes tiles and computes without them"
-        raise DiagnosticError(Diagnostic(message, tiled.location, hint="let expand-tiling run last"))
+        raise DiagnosticError(message, tiled.location, hint="let expand-tiling run last")
     new = _hazards(after) - _hazards(before)
     if new:
-        raise DiagnosticError(
-            Diagnostic(f"XLA:CPU cannot take {min(new)}: it places buffers as if copies kept them apart")
-        )
+        raise DiagnosticError(f"XLA:CPU cannot take {min(new)}: it places buffers as if copies kept them apart")
 
 
 def _interface(module: Module) -> list[list[Shape]]:

@@ -14,7 +14,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-from dialect_utils.text import Diagnostic, DiagnosticError, nearest
+from dialect_utils.text import DiagnosticError, nearest
 from relayout.console import UsageError
 
 S = TypeVar("S")
@@ -42,7 +42,7 @@ def parsed(parse: Callable[[S], T], value: S) -> T:
 
 def usage_error(message: str, hint: str | None = None) -> UsageError:
     """Returns an error about the command."""
-    return UsageError(Diagnostic(message, hint=hint))
+    return UsageError(message, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,6 @@ def new_file(prefix: str, suffix: str) -> str:
     host = current()
     if host is not None:
         return host.new_file(prefix, suffix)
-    # Imported here: few commands make such a file.
     import tempfile
 
     handle, name = tempfile.mkstemp(prefix=prefix, suffix=suffix)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,6 +28,7 @@ from passes.framework.pipeline import (
 from relayout.console import Console, UsageError, print_json
 from relayout.options import Rule, flag, needs, repeated, switch
 from relayout.output import new_file, write_to_file
+from relayout.supervisor.host import current
 
 T = TypeVar("T")
 
@@ -69,10 +73,25 @@ def run_pipeline(
 ) -> PipelineResult:
     """Runs a pipeline; if a pass fails, writes a file that reproduces the failure, and names it in the error."""
     try:
-        return pipeline.run(module, verify_each=verify_each, before_pass=before_pass, on_pass=on_pass)
+        if all(step.is_builtin for step in pipeline.passes):
+            return pipeline.run(module, verify_each=verify_each, before_pass=before_pass, on_pass=on_pass)
+        enter = partial(_enter, before_pass)
+        # Standard output is for modules: a pass prints beside its notes.
+        with redirect_stdout(sys.stderr):
+            result = pipeline.run(module, verify_each=verify_each, before_pass=enter, on_pass=on_pass)
+        _enter(None, None, module)
+        return result
     except PassError as error:
         named = DiagnosticError((*error.diagnostics, reproducer("opt", error.step, error.before)))
         raise named.with_traceback(error.__traceback__) from None
+
+
+def _enter(before_pass: Callable[[Pass, Module], None] | None, step: Pass | None, module: Module) -> None:
+    """Names the pass that runs now, None for none, to the process of the command: this one may end within it."""
+    if before_pass is not None and step is not None:
+        before_pass(step, module)
+    if (host := current()) is not None:
+        host.enter("" if step is None else f"pass {step}")
 
 
 def reproducer(command: str, step: Pass, before: Module) -> Diagnostic:
@@ -115,7 +134,7 @@ def describe_pass(name: str, commands: Sequence[str] = ()) -> str:
             return _pipeline_line(pipeline)
         known = [*commands, *pass_names(), *named_pipelines()]
         hint = meant(name.replace("_", "-"), known, "relayout opt --list-passes prints all passes")
-        raise UsageError(Diagnostic(f"no command, pass or pipeline is called {name}", hint=hint))
+        raise UsageError(f"no command, pass or pipeline is called {name}", hint=hint)
     step = load_pass(name)
     lines = [f"{step.name}: {step.doc}", "", f"Reads {' and '.join(step.dialects)}."]
     options = _option_lines(step)

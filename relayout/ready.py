@@ -88,7 +88,6 @@ class Forms:
         watched = self._runnable[0].watched
         if not watched:
             return ()
-        # Imported here: most modules have no such call.
         from passes.dumps.host_callbacks import ran
 
         return tuple(map(ran, watched))

@@ -76,7 +76,6 @@ def _modules_in(folder: str) -> set[str]:
 
 def _load_before(found: ModuleSpec, name: str) -> None:
     """Loads our package; submodules of the package that it hides are found, too, but not its own names."""
-    # Imported here: most programs have no such package.
     from importlib.util import module_from_spec, spec_from_file_location
 
     folders = list(found.submodule_search_locations or ())

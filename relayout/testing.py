@@ -143,7 +143,6 @@ def compare_values(step: Pass, module: Module, worker: Worker | None = None) -> 
 
     The power of the data is not measured.
     """
-    # Imported here: checks of text alone need no engine.
     from dialect_utils.verdict import Options, compare_stages
 
     verify(module)

@@ -22,6 +22,7 @@ from types import MappingProxyType
 from typing import Any
 
 from dialect_utils import processes, sandbox
+from dialect_utils.execution.errors import failed_checks
 from dialect_utils.execution.messages import Channel, MalformedMessageError, Message
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.layout.targets.target import Target
@@ -92,12 +93,16 @@ class Compiled:
 
 def check_installed(target: Target) -> None:
     """Raises DiagnosticError where the compiler of a target is not installed."""
-    if target.platform not in _PACKAGES:
-        target.topology(1)  # raises: the chip is known by its description only
+    _check_has_compiler(target)
     modules, name, extra, remark = _PACKAGES[target.platform]
     if not any(map(_is_installed, modules)):
         hint = f"pip install '{extra}'{remark}"
         raise DiagnosticError(Diagnostic(f"{name} is not installed", hint=hint))
+
+
+def _check_has_compiler(target: Target) -> None:
+    if target.platform not in _PACKAGES:
+        target.topology(1)  # raises: the chip is known by its description only
 
 
 def _is_installed(module: str) -> bool:
@@ -116,6 +121,14 @@ def known_target(name: str) -> Target | None:
     except DiagnosticError as error:
         first = error.diagnostics[0]
         raise DiagnosticError(replace(first, hint=f"{first.hint}; or {CPU}") if first.hint else first) from None
+
+
+def compilable_target(name: str) -> Target | None:
+    """Returns a target that has a compiler, installed or not, None for cpu; raises DiagnosticError for others."""
+    target = known_target(name)
+    if target is not None:
+        _check_has_compiler(target)
+    return target
 
 
 def check_target(name: str) -> str:
@@ -210,46 +223,40 @@ def _refused(target: str, figures: Figures) -> DiagnosticError:
     """Returns the error for a program that a compiler rejects, with the last lines of its message, or is late with."""
     if figures.error.startswith(_LATE):
         return DiagnosticError(Diagnostic(f"the compiler for {target}: {figures.error}", hint=_MORE_TIME))
-    said = " ".join(_told(figures.error)[-_LAST_LINES:])
+    said = " ".join(told(figures.error)[-_LAST_LINES:])
     hint = _WITHOUT_TRITON if _UNTRIED in figures.error else None
     return DiagnosticError(Diagnostic(f"the compiler for {target} refused the module: {said}", hint=hint))
 
 
-def _told(text: str) -> list[str]:
+def told(text: str) -> list[str]:
     """Returns the lines of a message without those of a log, and of a traceback only the lines that quote no code."""
     lines = [line for line in text.splitlines() if line.strip() and not _LOGGED.match(line)]
     is_traceback = any(map(_QUOTING.match, lines))
     return [line.strip() for line in lines if not (is_traceback and line[0].isspace())]
 
 
-class _Worker:
-    """A process that compiles one program after another, for the CPU where `target` is None; a crash starts it again.
+class CompilerProcess:
+    """A process with the compiler of a platform, which works on one request after another; a crash starts it again.
 
-    With a `folder` the modules of all passes of its one program are written there. With a `stage` it keeps the modules
-    that the compiler hands over, and gives answers back.
+    With a `folder` the modules of all passes of its one program are written there.
     """
 
-    def __init__(self, target: Target | None, folder: str = "", *, wants_dump: bool = False, stage: str = "") -> None:
-        self.target, platform, self._description = CPU, CPU, ""
-        if target is not None:
-            self.target, platform, self._description = target.name, target.platform, target.description
-        self._header = {"target": self.target, "dump": wants_dump, "stage": stage}
+    def __init__(self, platform: str, folder: str = "") -> None:
         self.handed: list[bytes] = []
         self._arguments = (_MEMORY_BYTES, platform, folder)
         self._process: processes.Process | None = None
         self.channel: Channel | None = None
-        self.deadline = 0.0
+        self._seconds = self.deadline = 0.0
 
-    def begin(self, text: str, answers: Mapping[bytes, bytes] = _NOTHING) -> None:
-        """Sends a program to the process, which `finish` then waits for."""
-        self.deadline = time.monotonic() + processes.compiler_seconds
+    def send(self, request: Message, seconds: float) -> None:
+        """Sends a request to the process, which `finish` then waits for."""
+        self.handed, self._seconds = [], seconds
+        self.deadline = time.monotonic() + seconds
         if self.channel is None:
             self._process = processes.start(processes.COMPILER, *self._arguments)
             self.channel = Channel(self._process.stdin, self._process.stdout, self._process.stderr)
         if self._process is not None:
-            sandbox.limit_cpu_seconds(processes.compiler_seconds, self._process.pid)
-        given = [part for pair in answers.items() for part in pair]
-        request = Message(self._header, [text.encode(), self._description.encode(), *given])
+            sandbox.limit_cpu_seconds(seconds, self._process.pid)
         # `finish` reports a process that has ended.
         with suppress(TimeoutError, OSError):
             self.channel.send(request, self.deadline)
@@ -264,12 +271,13 @@ class _Worker:
             return Figures.from_json(answer.header), dump.decode()
         except TimeoutError:
             self.close()
-            return Figures(error=f"{_LATE} {processes.compiler_seconds:g} seconds"), ""
+            return Figures(error=f"{_LATE} {self._seconds:g} seconds"), ""
         except (EOFError, OSError, MalformedMessageError, TypeError, ValueError):
-            said = _told(self.channel.last_words())
+            last = self.channel.last_words()
+            said = told(last)
             code = None if self._process is None else self._process.wait(_END_SECONDS)
             self.close()
-            reason = f"ended: {said[-1]}" if said else processes.describe_exit(code)
+            reason = f"ended: {[*said, *failed_checks(last)][-1]}" if said else processes.describe_exit(code)
             return Figures(error=f"the compiler's process {reason}"), ""
 
     def close(self) -> None:
@@ -279,6 +287,26 @@ class _Worker:
             for descriptor in (self._process.stdin, self._process.stdout, self._process.stderr):
                 os.close(descriptor)
         self._process = self.channel = None
+
+
+class _Worker(CompilerProcess):
+    """A process that compiles one program after another, for the CPU where `target` is None.
+
+    With a `stage` it keeps the modules that the compiler hands over, and gives answers back.
+    """
+
+    def __init__(self, target: Target | None, folder: str = "", *, wants_dump: bool = False, stage: str = "") -> None:
+        self.target, platform, self._description = CPU, CPU, ""
+        if target is not None:
+            self.target, platform, self._description = target.name, target.platform, target.description
+        self._header = {"target": self.target, "dump": wants_dump, "stage": stage}
+        super().__init__(platform, folder)
+
+    def begin(self, text: str, answers: Mapping[bytes, bytes] = _NOTHING) -> None:
+        """Sends a program to the process."""
+        given = [part for pair in answers.items() for part in pair]
+        request = Message(self._header, [text.encode(), self._description.encode(), *given])
+        self.send(request, processes.compiler_seconds)
 
 
 class FigureCompiler:

@@ -21,6 +21,7 @@ from dialect_utils.execution import adapter
 from dialect_utils.execution.compilers import CPU, Figures
 from dialect_utils.execution.hooks import Platform, hooked, lack_of
 from dialect_utils.execution.messages import PRINTED_FILE, Message, read_message, write_message
+from dialect_utils.execution.trials import try_module
 from dialect_utils.hlo import parse_module
 from dialect_utils.io.protos import find_proto, module_key
 from dialect_utils.layout.targets.gpu import described_gpu
@@ -222,7 +223,7 @@ def _serve(memory: int, platform: str, folder: str) -> None:
             request = read_message(0)
         except EOFError:
             return
-        write_message(answers, _answer(request, folder))
+        write_message(answers, try_module(request) if "devices" in request.header else _answer(request, folder))
 
 
 def _load(platform: str) -> None:

@@ -133,13 +133,18 @@ def from_crash(ending: str, stage: Stage, said: str, memory: int) -> ExecutionEr
         return ExecutionError("unsupported", _sentence(unsupported["message"]))
     while_ = "before it was ready" if stage == "begun" else f"while the module was {stage}"
     lines = [line.strip() for line in said.splitlines() if line.strip() and not _STACK_FRAME.match(line)]
-    fatal = [found["message"] for line in lines if (found := _FATAL.match(line))]
-    notes = fatal or lines[-_LAST_LINES:]
+    notes = failed_checks(said) or lines[-_LAST_LINES:]
     if NO_MEMORY.search(said):
         message = f"the worker process needed more than {memory / 1e9:g} GB of memory {while_}"
         return ExecutionError("crash", message, notes=notes, hint=MORE_MEMORY)
     reason = f": {_BY_ZERO}" if _DIVISION in ending else ""
     return ExecutionError("crash", f"the worker process {ending} {while_}{reason}", notes=notes)
+
+
+def failed_checks(said: str) -> list[str]:
+    """Returns the messages of the fatal log lines of a crashed process, each once."""
+    found = (_FATAL.match(line.strip()) for line in said.splitlines())
+    return list(dict.fromkeys(each["message"] for each in found if each is not None))
 
 
 def _location(source: Source | None, line: int, column: int) -> Location | None:

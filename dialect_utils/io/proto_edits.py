@@ -31,7 +31,6 @@ _Key: TypeAlias = tuple[str, ...]
 _Ids: TypeAlias = dict[_Key, int]
 
 _NAME, _INSTRUCTIONS, _COMPUTATIONS, _COMPUTATION_ID, _SCHEDULE, _INSTRUCTION_ID = 1, 2, 3, 5, 7, 35
-_DEVICE_ASSIGNMENT = 15
 # Of an instruction: the computations that it calls, and the other instructions that come before it.
 _CALLS, _EDGES = 38, (36, 37)
 # One id, which a message leaves out where it is 0, and lists of ids.
@@ -121,11 +120,6 @@ def _with_hidden(merged: Iterable[Field], hidden: dict[int, _Message]) -> Iterat
                     if number in hidden:
                         yield _message(_COMPUTATIONS, hidden.pop(number))
         yield field
-
-
-def has_device_assignment(data: bytes) -> bool:
-    """Is true for an HloModuleProto that names the devices on which it runs."""
-    return any(field.number == _DEVICE_ASSIGNMENT for field in _read(data))
 
 
 def _read(data: bytes | memoryview) -> _Message:

@@ -22,7 +22,7 @@ Message = Literal["HloModuleProto", "HloProto", "HloSnapshot", "HloUnoptimizedSn
 # HloSnapshot: hlo = 1, arguments = 2, result = 3, execution_platform = 4.
 # HloUnoptimizedSnapshot: hlo_module = 1, partitions = 2.
 _FIRST = 1
-_COMPUTATIONS, MODULE_ID = 3, 5
+_COMPUTATIONS, MODULE_ID, _DEVICE_ASSIGNMENT = 3, 5, 15
 _PARTITIONS = 2
 # Each computation is a field; a large module has thousands. The limit is one second of work.
 MOST_FIELDS = 1_000_000
@@ -103,6 +103,11 @@ def write_varint(value: int) -> bytes:
 def module_key(data: bytes) -> bytes:
     """Returns the SHA-256 of an HloModuleProto without its id, which counts the modules of a process."""
     return sha256(write_fields(field for field in read_fields(memoryview(data)) if field.number != MODULE_ID)).digest()
+
+
+def has_device_assignment(data: bytes) -> bool:
+    """Is true for an HloModuleProto that names the devices on which it runs."""
+    return any(field.number == _DEVICE_ASSIGNMENT for field in read_fields(memoryview(data)))
 
 
 def write_fields(fields: Iterable[Field]) -> bytes:

@@ -36,7 +36,6 @@ from dialect_utils.layout.text.parse import (
 
 
 def _shape_html(shape: Shape) -> str:
-    # Imported here: only notebooks need a drawing.
     from dialect_utils.layout.picture.drawing import shape_html
 
     return shape_html(shape)

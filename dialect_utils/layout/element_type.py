@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dialect_utils.text import Diagnostic, DiagnosticError, nearest
+from dialect_utils.text import DiagnosticError, nearest
 
 
 class CachedText:
@@ -147,5 +147,5 @@ def parse_element_type(name: str) -> ElementType:
     if found is None:
         known = nearest(name.lower(), ELEMENT_TYPES)
         hint = f"write {known}" if known else f"known types: {', '.join(ELEMENT_TYPES)}"
-        raise DiagnosticError(Diagnostic(f"unknown element type {name!r}", hint=hint))
+        raise DiagnosticError(f"unknown element type {name!r}", hint=hint)
     return found

@@ -17,7 +17,7 @@ from dialect_utils.memory.allocation import Allocation
 from dialect_utils.memory.relayouts import Origin, operations_after, operations_before
 from dialect_utils.memory.rows import CollectiveRow
 from dialect_utils.memory.trips import trip_count
-from dialect_utils.ops import DONE, UPDATE, Trait, by_opcode, has, named, split_asynchronous, with_trait
+from dialect_utils.ops import DONE, FLAGGED, UPDATE, Trait, by_opcode, has, named, split_asynchronous, with_trait
 from dialect_utils.ops.device_counts import Devices, devices_of
 from dialect_utils.ops.sharding import device_lists, device_text, try_groups
 
@@ -35,8 +35,6 @@ _SENT: Mapping[str, Callable[[int], tuple[int, int]]] = by_opcode(
 )
 # Their other operands are offsets, sizes, or the memory of the results.
 _OF_FIRST = named("collective-permute ragged-all-to-all")
-# Their groups list replicas, each with all of its partitions, unless a flag says that devices are numbered as a whole.
-_FLAGGED = named("all-gather all-reduce reduce-scatter")
 # Of a transfer that XLA:GPU makes of a permute (xla/service/collective_permute_decomposer.cc).
 _SENT_PAIRS = "_xla_send_recv_source_target_pairs"
 _MESH = re.compile(r"mesh\[(?P<sizes>[^\]]*)\].*\{(?P<axes>[^}]*)\}")
@@ -112,11 +110,11 @@ def _among(operation: Operation, kind: str, devices: Devices) -> tuple[int, str]
         count = sum(source != target for source, target in pairs or [])
         return 2 if count else 1, f"{count} pair{'s' if count != 1 else ''}"
     has_channel = any(operation.attribute(f"channel_{each}") is not None for each in ("id", "handle"))
-    is_joint = kind in _FLAGGED and has_channel and operation.attribute("use_global_device_ids") in (None, "false")
+    is_joint = kind in FLAGGED and has_channel and operation.attribute("use_global_device_ids") in (None, "false")
     each = devices.partitions if is_joint else 1
     groups = device_lists(operation, "replica_groups")
     if not groups:
-        count = each * (devices.partitions if has_channel and kind not in _FLAGGED else devices.replicas)
+        count = each * (devices.partitions if has_channel and kind not in FLAGGED else devices.replicas)
         return count, f"all {count} devices"
     sizes = {len(group) * each for group in groups}
     listed = f"{len(groups)} group{'s' if len(groups) > 1 else ''} of {' or '.join(map(str, sorted(sizes)))}"

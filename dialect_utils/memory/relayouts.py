@@ -189,7 +189,6 @@ def kind_of_move(operation: Operation) -> MoveKind | None:
         return None
     if not has(operation.opcode, Trait.IS_STEP):
         return _change(source, result)
-    # Imported here: most modules have no such operations.
     from dialect_utils.layout.moves.bitcast import is_bitcast
     from dialect_utils.layout.moves.plan import Plan
 
@@ -237,9 +236,7 @@ def operations_after(operation: Operation) -> Iterator[Operation]:
 
 
 def _names(
-    operation: Operation,
-    origin: Callable[[Operation], Origin],
-    neighbours: Callable[[Operation], Iterator[Operation]],
+    operation: Operation, origin: Callable[[Operation], Origin], neighbours: Callable[[Operation], Iterator[Operation]]
 ) -> Iterator[str]:
     """Yields the op names of neighbours, or of the operations beyond neighbours that move no bytes."""
     seen: set[str] = set()

@@ -248,7 +248,6 @@ class MemoryReport:
                     pairs.setdefault((source, result), []).append(operation.results[0].name)
         if not pairs:
             return ()
-        # Imported here: most modules have no bitcasts of arrays.
         from dialect_utils.layout.moves.bitcast import classify_bitcast
 
         return tuple(

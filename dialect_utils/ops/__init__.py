@@ -140,6 +140,8 @@ MODULAR = with_trait(Trait.COMMUTATIVE) - EXTREMES
 FOLDS = with_trait(Trait.FOLDS)
 SOLVED = with_trait(Trait.ENGINE_DEFINED | Trait.PURE) - with_trait(Trait.NORMALIZES)
 IN_PLACE = with_trait(Trait.IN_PLACE)
+# The groups of these list replicas, each with all of its partitions, unless the flag says that devices have one number.
+FLAGGED = frozenset(each.name for each in HLO_OPCODES if each.attribute("use_global_device_ids") is not None)
 _CALLING = [(each, attribute) for each in HLO_OPCODES for attribute in each.attributes if attribute.names_computations]
 # The attributes of HLO that name computations, and the opcodes that may name some, asynchronous forms included.
 CALLING_ATTRIBUTES = frozenset(attribute.name for _, attribute in _CALLING)

@@ -73,7 +73,7 @@ def all_gather_start(instance: Instance) -> Shape:
     if len(parts) < len(_STATE) or (len(parts) > len(_STATE) and not instance.is_lenient):
         raise ShapeError(f"all-gather-start gives its operands and results, but the shape is {shape}", "shape")
     made = _resharded(instance, parts[1].parts, is_gather=True)
-    return TupleShape((one_or_tuple(instance), made, *parts[2:]))
+    return TupleShape((_started(instance, one_or_tuple(instance)), made, *parts[2:]))
 
 
 def _results(instance: Instance) -> Sequence[Shape]:
@@ -196,21 +196,27 @@ def collective_permute_start(instance: Instance) -> Shape:
     is_moved = instance.attribute("slice_sizes") is None and len(instance.operands) > 1
     result = TupleShape(tuple(instance.operands)) if is_moved else collective_permute(instance)
     given = instance.operands[0] if instance.attribute("slice_sizes") is not None else result
-    return TupleShape((given, result, *contexts))
+    return TupleShape((_started(instance, given), result, *contexts))
 
 
 def wraps_operands(shape: Shape | None) -> bool:
     """Is true for the shape of a start that holds a tuple of operands and the results.
 
-    XLA:GPU gives all-reduce-start this shape since jaxlib 0.12; earlier versions give it that of the results.
+    XLA:GPU gives all collectives this shape since jaxlib 0.12: their starts are `async-start` in short form. Earlier
+    versions give all-reduce-start the shape of the results, and other starts a single operand without a tuple.
     """
     return isinstance(shape, TupleShape) and bool(shape.elements) and isinstance(shape.elements[0], TupleShape)
+
+
+def _started(instance: Instance, given: Shape) -> Shape:
+    """Returns the operands in the shape of a start, `given` or as a tuple where the written shape has one."""
+    return TupleShape(tuple(instance.operands)) if wraps_operands(instance.shape) else given
 
 
 def all_reduce_start(instance: Instance) -> Shape:
     """Returns the results, with the tuple of operands before them where the written shape has one."""
     found = one_or_tuple(instance)
-    return TupleShape((TupleShape(tuple(instance.operands)), found)) if wraps_operands(instance.shape) else found
+    return TupleShape((_started(instance, found), found)) if wraps_operands(instance.shape) else found
 
 
 def all_reduce_done(instance: Instance) -> Shape:
@@ -486,24 +492,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         factors="the result is a scalar",
     ),
     op("infeed", 1, Trait.COMMUNICATES, _INFEED, only_mlir=_LAYOUT, result=infed, check=check_tokens),
-    op(
-        "outfeed",
-        2,
-        Trait.COMMUNICATES,
-        _OUTFEED,
-        *texts("outfeed_shape"),
-        result=written_only,
-        check=check_outfeed,
-    ),
-    op(
-        "recv",
-        1,
-        _CHANNELED,
-        *_HOST,
-        only_mlir=_ENDS,
-        result=received,
-        check=check_tokens,
-        on_done=finished_receive,
-    ),
+    op("outfeed", 2, Trait.COMMUNICATES, _OUTFEED, *texts("outfeed_shape"), result=written_only, check=check_outfeed),
+    op("recv", 1, _CHANNELED, *_HOST, only_mlir=_ENDS, result=received, check=check_tokens, on_done=finished_receive),
     op("send", 2, _CHANNELED, *_HOST, only_mlir=_ENDS, result=written_only),
 )

@@ -272,14 +272,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         result=first_operand,
         check=check_second_token,
     ),
-    op(
-        "after-all",
-        ANY,
-        Trait.FREE,
-        mlir="after_all create_token",
-        result=token,
-        factors="a token has no dimensions",
-    ),
+    op("after-all", ANY, Trait.FREE, mlir="after_all create_token", result=token, factors="a token has no dimensions"),
     op("domain", 1, _FORWARDED | Trait.FREE, _DOMAIN, mlir="", result=first_operand),
     op("opt-barrier", 1, _FORWARDED, mlir="optimization_barrier", result=first_operand),
     op(

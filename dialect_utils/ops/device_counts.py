@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from dialect_utils.ops import Trait, has, split_asynchronous
+from dialect_utils.ops import FLAGGED, Trait, has, split_asynchronous
 from dialect_utils.ops.inference import integer
 from dialect_utils.ops.sharding import device_lists
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 # The counts of replicas and of partitions: HLO's name, and that of MLIR.
 _REPLICAS, _PARTITIONS = ("replica_count", "mhlo.num_replicas"), ("num_partitions", "mhlo.num_partitions")
 _LISTS, _CHANNELS = ("replica_groups", "source_target_pairs"), ("channel_id", "channel_handle")
-# Operations whose groups list replicas, unless `use_global_device_ids` is set.
-_FLAGGED = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
 # Far more devices than any machine has, and longer lists of sizes than any sharding has.
 _MOST_DEVICES, _SIZES = 1 << 20, "{1,4096}"
 _TILED = re.compile(rf"\bdevices=\[([\d,]{_SIZES})\]([\d,]*)")
@@ -122,7 +120,7 @@ def _listed(operation: Operation) -> Iterator[tuple[int, bool, str]]:
 def _is_of_replicas(operation: Operation) -> bool:
     """Is true for an operation whose devices are replicas, not partitions."""
     has_channel = any(operation.attribute(name) is not None for name in _CHANNELS)
-    is_flagged = split_asynchronous(operation.opcode)[0] in _FLAGGED
+    is_flagged = split_asynchronous(operation.opcode)[0] in FLAGGED
     is_global = operation.attribute("use_global_device_ids") is not None
     return operation.opcode != "partition-id" and (not has_channel or (is_flagged and not is_global))
 
@@ -192,4 +190,4 @@ def wrong_count(module: Module, found: Devices, devices: int) -> DiagnosticError
         what = f"{found.dependent.opcode} {found.dependent.results[0].name}"
     location = None if found.dependent is None else found.dependent.location
     message = f"{what} is for {'1 device' if found.count == 1 else f'{found.count} devices'}, not {devices}"
-    return DiagnosticError(Diagnostic(message, location, hint=f"run it on its own number: --devices {found.count}"))
+    return DiagnosticError(message, location, hint=f"run it on its own number: --devices {found.count}")

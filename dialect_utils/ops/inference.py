@@ -261,10 +261,7 @@ _UNMIXED = ("map", "reduce", "reduce-window")
 
 
 def check_applied(
-    instance: Instance,
-    number: int,
-    takes: Sequence[ElementType],
-    gives: Sequence[ElementType] | None,
+    instance: Instance, number: int, takes: Sequence[ElementType], gives: Sequence[ElementType] | None
 ) -> None:
     """Raises ShapeError unless a called computation takes scalars of these types and gives others.
 

@@ -73,11 +73,7 @@ def _arrays(values: Sequence[Value]) -> Iterator[ArrayShape]:
 
 
 def _of_values(
-    module: Module,
-    text: str | None,
-    wholes: Iterable[ArrayShape],
-    parts: Iterable[ArrayShape],
-    devices: int,
+    module: Module, text: str | None, wholes: Iterable[ArrayShape], parts: Iterable[ArrayShape], devices: int
 ) -> tuple[Sharding, ...]:
     listed = [] if text is None else _PER_VALUE.findall(text) if "per_value" in text else [text]
     found = []

@@ -22,32 +22,11 @@ from dialect_utils.layout import (
     Transpose,
     parse_element_type,
 )
-from dialect_utils.ops.declaration import (
-    ALL,
-    ALL_OPERANDS,
-    ANY,
-    DATA,
-    Attribute,
-    Opcode,
-    Trait,
-    dims,
-    note,
-    op,
-    texts,
-)
+from dialect_utils.ops.declaration import ALL, ALL_OPERANDS, ANY, DATA, Attribute, Opcode, Trait, dims, note, op, texts
 from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, reshaped, result_array
 from dialect_utils.ops.elementwise import HOST_MEMORY
 from dialect_utils.ops.factors import Kind, of_broadcast, of_constant, of_equal_arrays
-from dialect_utils.ops.inference import (
-    Instance,
-    ShapeError,
-    Written,
-    is_same_kind,
-    made,
-    of_type,
-    wider,
-    written_only,
-)
+from dialect_utils.ops.inference import Instance, ShapeError, Written, is_same_kind, made, of_type, wider, written_only
 from dialect_utils.text import without_comments
 
 if TYPE_CHECKING:

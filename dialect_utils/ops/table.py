@@ -91,18 +91,7 @@ STARTED: dict[str, tuple[Attribute, ...]] = {
     "send": (),
 }
 
-_FAMILIES = (
-    elementwise,
-    movement,
-    indexing,
-    windows,
-    contractions,
-    reductions,
-    solvers,
-    random,
-    control,
-    collectives,
-)
+_FAMILIES = (elementwise, movement, indexing, windows, contractions, reductions, solvers, random, control, collectives)
 HLO_OPCODES: tuple[Opcode, ...] = tuple(each for family in _FAMILIES for each in family.OPERATIONS)
 
 
@@ -169,10 +158,7 @@ def define_dynamic_convolution(domain: Domain[V], operation: Operation, operands
     amounts = _known(domain, padding)
 
     return convolved(
-        domain,
-        operation,
-        arrays,
-        lambda i, each: replace(each, low=amounts[2 * i], high=amounts[2 * i + 1]),
+        domain, operation, arrays, lambda i, each: replace(each, low=amounts[2 * i], high=amounts[2 * i + 1])
     )
 
 

@@ -170,7 +170,7 @@ class Diagnostic:
 
 
 class DiagnosticError(Exception):
-    """The error of bad input, with every diagnostic that was found.
+    """The error of bad input: one with this message, location and hint, or every diagnostic that was found.
 
     >>> try:
     ...     relayout.parse_shape("f32[3,5]{1,1}")
@@ -181,16 +181,18 @@ class DiagnosticError(Exception):
                  ^
     """
 
-    def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic]) -> None:
-        if isinstance(diagnostics, Diagnostic):
-            diagnostics = (diagnostics,)
-        self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+    def __init__(
+        self, found: str | Diagnostic | Iterable[Diagnostic], location: Location | None = None, hint: str | None = None
+    ) -> None:
+        if isinstance(found, str):
+            found = Diagnostic(found, location, hint=hint)
+        self.diagnostics: tuple[Diagnostic, ...] = (found,) if isinstance(found, Diagnostic) else tuple(found)
         super().__init__("\n".join(render(d) for d in self.diagnostics))
 
 
 def error_at(source: Source, span: Span, message: str, hint: str | None = None) -> DiagnosticError:
     """Returns a `DiagnosticError` with one error at a span of a source."""
-    return DiagnosticError(Diagnostic(message, Location(source, span), hint=hint))
+    return DiagnosticError(message, Location(source, span), hint=hint)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,15 @@ from typing import Any
 
 from dialect_utils.text.diagnostics import Diagnostic, DiagnosticError, Source, Span, error_at, nearest
 from dialect_utils.text.input_file import read_input
+
+_KINDS = {
+    int: "an integer",
+    float: "a number",
+    str: "a string",
+    bool: "true or false",
+    list: "an array",
+    dict: "a table",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +41,11 @@ class Table:
                 raise self.error(key, f"{self.title} has the unknown key {key!r}", hint)
             fits = isinstance(value, int | float) if kind is float else isinstance(value, kind)
             if not fits or (isinstance(value, bool) and kind is not bool):
-                raise self.error(key, f"{key} of {self.title} must be of type {kind.__name__}, found {value!r}")
+                message = f"{key} of {self.title} must be {_KINDS[kind]}, found {value!r}"
+                raise self.error(key, message, _correction(key, value, kind))
         for key in needed:
             if key not in self.values:
-                raise self.error("", f"{self.title} has no {key}")
+                raise self.error("", f"{self.title} has no {key}", f"{key} is {_KINDS[keys[key]]}")
 
     def tables(self, key: str) -> list[Table]:
         """Returns the tables `[key]` or `[[key]]`; raises DiagnosticError where a value is none."""
@@ -50,9 +61,23 @@ class Table:
         return [Table(self.source, listed[i], f"{key} {i}" if len(listed) > 1 else key, starts[i]) for i in numbers]
 
     def error(self, word: str, message: str, hint: str | None = None) -> DiagnosticError:
-        """Returns an error at the first place of a word in the table, or at its beginning."""
-        start = max(self.source.text.find(word, self.start), self.start)
-        return error_at(self.source, Span(start, start + max(len(word), 1)), message, hint)
+        """Returns an error at a key of the table, or at its beginning."""
+        written = re.compile(rf"^[^#\n]*?(?<![\w.-])({re.escape(word)})[\"']?\s*[=.\]]", re.MULTILINE)
+        found = written.search(self.source.text, self.start) if word else None
+        span = Span(self.start, self.start + 1) if found is None else Span(*found.span(1))
+        return error_at(self.source, span, message, hint)
+
+
+def _correction(key: str, value: object, kind: type) -> str | None:
+    """Returns a hint for a value that lacks brackets, or has quotation marks."""
+    if kind is list and not isinstance(value, dict):
+        return f"write {key} = [{json.dumps(value, default=str)}]"
+    if kind is str and not isinstance(value, dict | list):
+        return f'write {key} = "{value}"'
+    if kind not in (int, float, bool) or not isinstance(value, str):
+        return None
+    is_right = re.fullmatch(r"true|false" if kind is bool else r"[+-]?\d[\d_]*(\.\d*)?([eE][+-]?\d+)?", value)
+    return f"write {key} = {value}" if is_right else "write it without quotation marks or a unit"
 
 
 def read_toml(file: str, hint: str | None = None) -> Table:
@@ -67,4 +92,6 @@ def read_toml(file: str, hint: str | None = None) -> Table:
     if place is None:
         raise DiagnosticError(Diagnostic(f"{file}: holds a number that is too long"))
     offset = source.offset(int(place[3]), int(place[4])) if place[3] else len(source.text.rstrip())
+    twice = re.fullmatch(r"annot declare \('(\w+)',\) twice", place[2])
+    hint = f"several tables of one name are written [[{twice[1]}]]" if twice else hint
     raise error_at(source, Span(offset, offset + 1), f"no TOML: {place[1].lower()}{place[2]}", hint)

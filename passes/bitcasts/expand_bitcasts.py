@@ -117,7 +117,7 @@ def _decide(item: Instruction, location: Location | None) -> ExpandedBitcast:
     try:
         plan, verdict, decided_by = _decided(source, destination)
     except ValueError as error:
-        raise DiagnosticError(Diagnostic(f"bitcast {name}: {error}", location)) from None
+        raise DiagnosticError(f"bitcast {name}: {error}", location) from None
     return ExpandedBitcast(name, source, destination, plan, verdict, decided_by)
 
 
@@ -133,7 +133,6 @@ def _decided(source: ArrayShape, destination: ArrayShape) -> tuple[Plan, Verdict
         plan = _plan_through_padding(*without_pred(source, destination))
         proof = prove_padded(source, destination, plan)
     else:
-        # Imported here: the proofs load isl.
         from dialect_utils.layout.proof.bitcast_proof import prove_bitcast
 
         plan = found.decomposition

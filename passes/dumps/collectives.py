@@ -11,7 +11,7 @@ from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, 
 from dialect_utils.ops import Trait, has, with_trait
 from dialect_utils.ops.device_counts import devices_of, written_counts
 from dialect_utils.ops.sharding import try_groups
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.dumps.inline_fusions import use_elements
 
 _WORD = ELEMENT_TYPES["u32"]
@@ -207,7 +207,7 @@ def replicate_partitions(module: HloModule) -> None:
     replicas, partitions = written_counts(module)
     if partitions > 1 and replicas > 1:
         message = f"module {module.name} has replicas and partitions: collectives between both cannot be distinguished"
-        raise DiagnosticError(Diagnostic(message))
+        raise DiagnosticError(message)
     for item in instructions(module, *with_trait(Trait.COLLECTIVE)):
         _list_groups(item)
         if partitions > 1:
@@ -229,5 +229,5 @@ def _list_groups(item: Instruction) -> None:
     groups = try_groups(text)
     if groups is None:
         message = f"{item.opcode} {item.name}: the replica groups {text} are in no form that is known here"
-        raise DiagnosticError(Diagnostic(message, item.locate("replica_groups")))
+        raise DiagnosticError(message, item.locate("replica_groups"))
     item.set_attribute("replica_groups", "{" + ",".join("{" + ",".join(map(str, g)) + "}" for g in groups) + "}")

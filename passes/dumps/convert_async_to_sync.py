@@ -119,8 +119,7 @@ def _check_made(ops: Ops, start: Instruction) -> None:
     # Collectives may exchange tuples, of which make-portable makes one collective each.
     problem = problem_among(item for item in ops.made if not has(item.opcode, Trait.COLLECTIVE))
     if problem is not None:
-        message = f"{start.opcode} {start.name} has no synchronous form: {problem}"
-        raise DiagnosticError(Diagnostic(message, start.location))
+        raise DiagnosticError(f"{start.opcode} {start.name} has no synchronous form: {problem}", start.location)
 
 
 def _perform(ops: Ops, start: Instruction, shape: Shape, late: Sequence[Instruction] = ()) -> Instruction:
@@ -142,7 +141,7 @@ def _check_operands(start: Instruction, operands: Sequence[Instruction]) -> None
     if given != taken:
         listed = [", ".join(map(str, shapes)) for shapes in (given, taken)]
         message = f"{start.opcode} {start.name} passes ({listed[0]}) to a computation that takes ({listed[1]})"
-        raise DiagnosticError(Diagnostic(message, start.location))
+        raise DiagnosticError(message, start.location)
 
 
 def _start_as_tuple(start: Instruction) -> None:
@@ -154,9 +153,7 @@ def _start_as_tuple(start: Instruction) -> None:
         return
     shapes = tuple_elements(start)
     if index >= len(shapes):
-        raise DiagnosticError(
-            Diagnostic(f"{start.opcode} {start.name} gives no result in {start.shape}", start.location)
-        )
+        raise DiagnosticError(f"{start.opcode} {start.name} gives no result in {start.shape}", start.location)
     value = _perform(ops, start, shapes[index])
     _check_made(ops, start)
     operands = start.operands if index == 0 or not isinstance(shapes[0], TupleShape) else (ops.tuple(start.operands),)
@@ -167,8 +164,7 @@ def _start_as_tuple(start: Instruction) -> None:
 
 def _context(ops: Ops, start: Instruction, shape: Shape) -> Instruction:
     if not isinstance(shape, ArrayShape):
-        message = f"the context {shape} of {start.opcode} {start.name} has no value"
-        raise DiagnosticError(Diagnostic(message, start.location))
+        raise DiagnosticError(f"the context {shape} of {start.opcode} {start.name} has no value", start.location)
     return ops.filled(shape.element_type, shape.dimensions)
 
 
@@ -178,5 +174,5 @@ def _done_as_element(done: Instruction) -> None:
     value = done.operands[0] if index is None else ops.element(done.operands[0], index)
     if value.shape.without_layout != done.shape.without_layout:
         message = f"{done.opcode} {done.name} gives {done.shape}, but waits for {value.shape}"
-        raise DiagnosticError(Diagnostic(message, done.location))
+        raise DiagnosticError(message, done.location)
     ops.finish(value)

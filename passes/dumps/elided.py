@@ -27,7 +27,7 @@ def take_constants(module: HloModule, other: HloModule) -> None:
     errors = []
     elided = list(elided_constants(module))
     if not elided:
-        raise DiagnosticError(Diagnostic("no constant of the module is elided, so another dump has nothing to give"))
+        raise DiagnosticError("no constant of the module is elided, so another dump has nothing to give")
     for item in elided:
         found = _same_constant(item, other)
         if isinstance(found, str):

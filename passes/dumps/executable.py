@@ -63,7 +63,7 @@ def as_program(module: Module) -> Module:
         if not is_optimized_dump(module):
             raise
     message = f"{module.name} is compiled already, and a target is what a program is compiled for"
-    raise DiagnosticError(Diagnostic(message, hint="relayout report FILE reads what a compiler wrote"))
+    raise DiagnosticError(message, hint="relayout report FILE reads what a compiler wrote")
 
 
 def _is_kernel(operation: Operation) -> bool:
@@ -238,11 +238,9 @@ def runnable(program: Module, known: Known, told: Callable[[Sequence[Diagnostic]
     """
     is_stated, program = known != Known(), with_parts(program)
     if is_stated and not isinstance(program, HloModule):
-        message = "callbacks, custom calls and constants are given for HLO, and this module is StableHLO"
-        raise DiagnosticError(Diagnostic(message))
+        raise DiagnosticError("callbacks, custom calls and constants are given for HLO, and this module is StableHLO")
     if not (isinstance(program, HloModule) and (is_stated or is_optimized_dump(program))):
         return Runnable(program, executable_form(program), ())
-    # Imported here: only dumps need a pass.
     from passes.dumps.host_callbacks import watched_callbacks
     from passes.dumps.make_portable import make_portable
 

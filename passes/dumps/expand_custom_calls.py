@@ -103,7 +103,7 @@ def _read_computations(options: tuple[str, ...]) -> dict[str, HloModule]:
     for option in options:
         name, separator, path = option.partition("=")
         if not separator:
-            raise DiagnosticError(Diagnostic(f"custom-call {option} is not of the form NAME=module.hlo"))
+            raise DiagnosticError(f"custom-call {option} is not of the form NAME=module.hlo")
         found[name] = read_hlo(Path(path))
     return found
 
@@ -112,14 +112,14 @@ def _check_used(given: Mapping[str, HloModule], calls: Sequence[Instruction]) ->
     targets = {call.callee or "" for call in calls}
     for name in given.keys() - targets - {call.name.removeprefix("%") for call in calls}:
         known = f"it calls {', '.join(sorted(targets))}" if targets else "it has no custom call"
-        raise DiagnosticError(Diagnostic(f"--custom-call {name}: the module has no such call", hint=known))
+        raise DiagnosticError(f"--custom-call {name}: the module has no such call", hint=known)
 
 
 def read_hlo(path: Path) -> HloModule:
     """Reads an HLO module in any format; raises DiagnosticError if it cannot be read."""
     module = read_module(str(path))
     if not isinstance(module, HloModule):
-        raise DiagnosticError(Diagnostic(f"{path}: holds StableHLO, and HLO is needed"))
+        raise DiagnosticError(f"{path}: holds StableHLO, and HLO is needed")
     return module
 
 
@@ -182,7 +182,7 @@ def _spliced(ops: Ops, given: HloModule) -> Instruction:
     found = [operand.shape.without_layout for operand in call.operands], call.shape.without_layout
     if expected != found:
         message = f"{given.name} takes {_signature(*expected)}, but custom call {call.name} is {_signature(*found)}"
-        raise DiagnosticError(Diagnostic(message, call.location))
+        raise DiagnosticError(message, call.location)
     operands = [ops.fitted(value, p.shape) for value, p in zip(call.operands, entry.parameters, strict=True)]
     return splice(ops, given, operands)
 

@@ -78,7 +78,7 @@ def _passed_on(call: Instruction, changed: Container[Computation]) -> Instructio
 
 def _refused(call: Instruction) -> DiagnosticError:
     message = f"{call.opcode} {call.name} calls a function of the host's Python where no value can tell that it ran"
-    return DiagnosticError(Diagnostic(message, call.location))
+    return DiagnosticError(message, call.location)
 
 
 def _with_number(shape: Shape) -> TupleShape:
@@ -192,8 +192,7 @@ class Callbacks:
         for option in options:
             name, separator, function = option.partition("=")
             if not (separator and name and (":" in function or function == UNDEFINED)):
-                message = f"callback {option} is not of the form NAME=module:function or NAME=undefined"
-                raise DiagnosticError(Diagnostic(message))
+                raise DiagnosticError(f"callback {option} is not of the form NAME=module:function or NAME=undefined")
             found[name] = function
         return cls(found)
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, erase_unused, instructions, rebuild
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.framework.base import Report, module_pass
 
 Into = Literal["body", "call"]
@@ -60,7 +60,7 @@ def body_of(fusion: Instruction) -> Computation:
     """Returns the computation of a fusion or call; raises DiagnosticError unless it calls exactly one."""
     if len(fusion.called) != 1:
         message = f"{fusion.opcode} {fusion.name} calls {len(fusion.called)} computations, not one"
-        raise DiagnosticError(Diagnostic(message, fusion.location))
+        raise DiagnosticError(message, fusion.location)
     return fusion.called[0]
 
 
@@ -95,7 +95,7 @@ def inline_body(ops: Ops, body: Computation, operands: Sequence[Instruction]) ->
     """
     if len(body.parameters) != len(operands):
         message = f"%{body.name} takes {len(body.parameters)} operands, but {ops.replaced.name} has {len(operands)}"
-        raise DiagnosticError(Diagnostic(message, ops.replaced.location))
+        raise DiagnosticError(message, ops.replaced.location)
     values = {
         # Memory spaces may differ.
         parameter: operand

@@ -18,7 +18,7 @@ from dialect_utils.ops.window import (
     parse_labels,
     parse_window,
 )
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.framework.base import Report, module_pass
 
 
@@ -87,7 +87,7 @@ def _read(instruction: Instruction) -> _Convolution:
     try:
         labels = parse_labels(instruction.attribute("dim_labels") or "")
     except ValueError as error:
-        raise DiagnosticError(Diagnostic(str(error), instruction.location)) from None
+        raise DiagnosticError(str(error), instruction.location) from None
     window = parse_window(instruction.attribute("window"), len(labels.lhs_spatial))
     decided = [
         classify(dim, lhs.dimensions[i], out.dimensions[o])
@@ -106,7 +106,7 @@ def _read(instruction: Instruction) -> _Convolution:
 def _arrays(instruction: Instruction) -> tuple[ArrayShape, ArrayShape, ArrayShape]:
     lhs, rhs, out = [value.shape for value in (*instruction.operands, instruction)]
     if not (isinstance(lhs, ArrayShape) and isinstance(rhs, ArrayShape) and isinstance(out, ArrayShape)):
-        raise DiagnosticError(Diagnostic(f"convolution {instruction.name} is not of arrays", instruction.location))
+        raise DiagnosticError(f"convolution {instruction.name} is not of arrays", instruction.location)
     return lhs, rhs, out
 
 

@@ -136,10 +136,7 @@ def proved_bitcasts(
 
 
 def _until_bitcasts(
-    module: HloModule,
-    report: Report,
-    custom_call: tuple[str, ...],
-    unwritten: Unwritten = "zero",
+    module: HloModule, report: Report, custom_call: tuple[str, ...], unwritten: Unwritten = "zero"
 ) -> tuple[ExpandedBitcast, ...]:
     """Runs the rewrites that need layouts (rules 1 and 3, up to expand-bitcasts)."""
     drop_entry_tokens(module)
@@ -227,7 +224,7 @@ def _restore_reverses(module: HloModule) -> None:
         rank = item.shape.rank if isinstance(item.shape, ArrayShape) else 0
         if not all(0 <= dim < rank for dim in dims) or len({*dims}) < len(dims):
             message = f"{item.opcode} {item.name} writes dimensions {format_ints(dims)} of {item.shape} in reverse"
-            raise DiagnosticError(Diagnostic(f"{message}, but these are no dimensions of one array", item.location))
+            raise DiagnosticError(f"{message}, but these are no dimensions of one array", item.location)
         ops = Ops(item)
         config = {name: text for name, text in item.attributes.items() if name != "backend_config"}
         forward = ops.copied(item, item.operands, config)

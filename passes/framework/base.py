@@ -101,6 +101,11 @@ class Pass:
         return self.function.__name__.replace("_", "-")
 
     @property
+    def is_builtin(self) -> bool:
+        """Is true for a pass of this project, false for one of another package or program."""
+        return self.function.__module__.startswith("passes.")
+
+    @property
     def doc(self) -> str:
         """Returns the docstring without its indentation: summary, numbered rules, an example."""
         return inspect.getdoc(self.function) or ""
@@ -170,9 +175,8 @@ class Pass:
         if module.dialect in self.dialects:
             return
         readable = " or ".join(self.dialects)
-        raise DiagnosticError(
-            Diagnostic(f"pass {self.name} reads {readable}, but module {module.name} is {module.dialect}")
-        )
+        message = f"pass {self.name} reads {readable}, but module {module.name} is {module.dialect}"
+        raise DiagnosticError(message, hint=f"relayout convert FILE --to {self.dialects[0]} converts it")
 
     def __str__(self) -> str:
         """Returns the pass as a pipeline spec writes it, without options at their defaults."""
@@ -309,6 +313,7 @@ BUILTIN_PASSES = {
     "fuse-into-users": "passes.fusions.fuse_into_users",
     "fuse-with-user": "passes.fusions.fuse_with_user",
     "copy-once": "passes.fusions.copy_once",
+    "reroute-relayout": "passes.fusions.reroute_relayout",
 }
 _DECLARE = "a function {0} under @module_pass, with - as _, is one"
 # Former names of passes, which are still read but never printed, with the present names.
@@ -341,28 +346,15 @@ def load_pass(name: str) -> Pass:
 
 
 def _load_entry_point(found: list[EntryPoint]) -> Pass:
-    first = found[0]
-    if len(found) > 1:
-        packages = " and ".join(sorted(point.dist.name if point.dist else point.value for point in found))
-        raise DiagnosticError(Diagnostic(f"pass {first.name} is defined by {packages}"))
-    try:
-        loaded: object = first.load()
-    except Exception as error:  # importing another package's module may raise anything
-        what = f"{type(error).__name__}: {error}"
-        raise DiagnosticError(Diagnostic(f"pass {first.name} ({first.value}) cannot be loaded: {what}")) from error
+    from dialect_utils.text.entry_points import load_added
+
+    first, loaded = found[0], load_added("pass", found)
     if not (isinstance(loaded, Pass) and loaded.name == first.name):
-        raise DiagnosticError(
-            Diagnostic(f"{first.value} is not a pass called {first.name}", hint=_DECLARE.format(first.name))
-        )
+        raise DiagnosticError(f"{first.value} is not a pass called {first.name}", hint=_DECLARE.format(first.name))
     return loaded
 
 
-@cache
 def _entry_points() -> dict[str, list[EntryPoint]]:
-    # Imported here: reading the installed packages costs more than a small pipeline.
-    from importlib.metadata import entry_points
+    from dialect_utils.text.entry_points import added
 
-    found: dict[str, list[EntryPoint]] = {}
-    for point in entry_points(group=ENTRY_POINT_GROUP):
-        found.setdefault(point.name, []).append(point)
-    return found
+    return added(ENTRY_POINT_GROUP)

@@ -14,11 +14,13 @@ import re
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dialect_utils.ir import Module, Value
-from dialect_utils.text import Diagnostic, DiagnosticError, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, meant, nearest
 from passes.framework.spec import (
     Option,
     OptionText,
@@ -30,6 +32,8 @@ from passes.framework.spec import (
     unquote,
     without_braces,
 )
+
+T = TypeVar("T")
 
 
 class OptionError(DiagnosticError):
@@ -48,8 +52,9 @@ class OptionError(DiagnosticError):
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 # The types of values in Python that an option of each type takes.
 _PLAIN = {bool: (bool,), int: (int,), float: (float, int), str: (str,)}
-# A text with a suffix names a file.
-_SUFFIX = re.compile(r"[.]\w+$")
+_UNIONS = (types.UnionType, typing.Union)
+# The first word of an error about a name that a type does not know.
+_UNKNOWN = "unknown "
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
@@ -111,7 +116,11 @@ def option_value(option: Option, value: Any) -> Any:
     Text becomes a Path, a list a tuple, and a target its name, if the option has that type. Raises DiagnosticError
     for text that is not one of the choices, and for a number, text or truth value where the type is another of these.
     """
-    kind = _alternative(without_none(option.kind), str(value))
+    kind = without_none(option.kind)
+    if _is_open(kind) and value is not None:
+        # An object with a name, such as a Target, may stand for its name.
+        text = str(value if isinstance(value, str | Path) else getattr(value, "name", value))
+        return text if text in _choices(kind) else _read_other(kind, text)
     if typing.get_origin(kind) is typing.Literal:
         return _choice(option, value, kind)
     if kind is Path and isinstance(value, str):
@@ -119,17 +128,15 @@ def option_value(option: Option, value: Any) -> Any:
     if typing.get_origin(kind) is tuple and isinstance(value, list):
         return tuple(value)
     if kind in _PLAIN and value is not None and type(value) not in _PLAIN[kind]:
-        raise DiagnosticError(Diagnostic(_wrong_value(repr(value), option.written_name, kind)[0]))
+        raise DiagnosticError(_wrong_value(repr(value), option.written_name, kind)[0])
     return value
 
 
 def _choice(option: Option, value: Any, kind: Any) -> Any:
-    # An object with a name, such as a Target, may stand for its name.
-    name = getattr(value, "name", value)
-    if name is None or name in typing.get_args(kind):
-        return name
-    message, hint = _wrong_value(str(name), option.written_name, kind)
-    raise DiagnosticError(Diagnostic(message, hint=hint))
+    if value is None or value in typing.get_args(kind):
+        return value
+    message, hint = _wrong_value(str(value), option.written_name, kind)
+    raise DiagnosticError(message, hint=hint)
 
 
 def format_options(options: Sequence[Option], values: Mapping[str, Any]) -> str:
@@ -151,18 +158,16 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
 
 
-def _unknown(name: str, options: Sequence[Option], what: str) -> tuple[str, str]:
+def _unknown(name: str, options: Sequence[Option], what: str) -> tuple[str, str | None]:
     known = [option.written_name for option in options]
-    close = nearest(name.replace("_", "-"), known)
-    if close is not None:
-        return f"{what} has no option {name}", f"did you mean {close}?"
-    return f"{what} has no option {name}", f"it has {', '.join(known)}" if known else "it has no options"
+    otherwise = f"its options are: {', '.join(known)}" if known else "it has no options"
+    return f"{what} has no option {name}", meant(name.replace("_", "-"), known, otherwise)
 
 
 def _parse_option(option: OptionText, kind: Any) -> Any:
     kind = without_none(kind)
     if option.value is not None:
-        return _parse_value(option.value, option, _alternative(kind, unquote(option.value)))
+        return _parse_value(option.value, option, kind)
     if kind is bool:
         return True
     raise option.name.error(f"option {option.name} needs a value", f"{option.name}={_describe_type(kind)}")
@@ -179,55 +184,69 @@ def _parse_value(piece: Text, option: OptionText, kind: Any) -> Any:
         texts = parse_option_texts(without_braces(piece))
         return kind(**parse_options(declared_options(kind), texts, f"option {option.name}"))
     text = unquote(piece)
-    if kind is str:
+    if text in _choices(kind):
         return text
-    if kind is Path:
-        return Path(text)
+    if _is_open(kind):
+        return _at(piece, partial(_read_other, kind, text))
+    if kind in (str, Path):
+        return kind(text)
     if kind is bool and text.lower() in _BOOLEANS:
         return _BOOLEANS[text.lower()]
     if kind is int and text.removeprefix("-").isdecimal():
         return int(text)
     if kind is float and _NUMBER.fullmatch(text):
         return float(text)
-    if typing.get_origin(kind) is typing.Literal and text in typing.get_args(kind):
-        return text
     raise piece.error(*_wrong_value(text, str(option.name), kind))
+
+
+def _at(piece: Text, read: Callable[[], T]) -> T:
+    """Reads a value; an error without a location is one at the text of the value."""
+    try:
+        return read()
+    except DiagnosticError as error:
+        (found,) = error.diagnostics
+        raise (error if found.location is not None else piece.error(found.message, found.hint)) from None
 
 
 def _wrong_value(text: str, name: str, kind: Any) -> tuple[str, str | None]:
     message = f"option {name} is {_describe_type(kind)}, not {text or 'empty'}"
-    if typing.get_origin(kind) is not typing.Literal:
-        return message, None
-    close = nearest(text.lower(), typing.get_args(kind))
+    close = nearest(text.lower(), _choices(kind))
     return message, f"did you mean {close}?" if close else None
 
 
 def without_none(kind: Any) -> Any:
     """Returns T of `T | None`: no text can write None, which is only a default."""
-    if typing.get_origin(kind) not in (types.UnionType, typing.Union):
+    if typing.get_origin(kind) not in _UNIONS:
         return kind
     rest = [argument for argument in typing.get_args(kind) if argument is not types.NoneType]
     return rest[0] if len(rest) == 1 else typing.Union[tuple(rest)]  # noqa: UP007 (of a computed list)
 
 
-def _names_or_file(kind: Any) -> Any:
-    """Returns the names of a type `Literal[...] | Path`; None for other types."""
-    found = typing.get_args(kind)
-    return found[0] if len(found) > 1 and found[1] is Path else None
+def _is_open(kind: Any) -> bool:
+    """Is true for `Literal[...] | T`: T reads a text that is none of the names, as `OtherTarget` does."""
+    return typing.get_origin(kind) in _UNIONS and bool(_choices(kind))
 
 
-def _alternative(kind: Any, text: str) -> Any:
-    """Returns the type of a value with this text: of `Literal[...] | Path` a file where it has a suffix."""
-    names = _names_or_file(kind)
-    return kind if names is None else Path if _SUFFIX.search(text) else names
+def _choices(kind: Any) -> tuple[Any, ...]:
+    """Returns the names of `Literal[...]` and of `Literal[...] | T`; none for other types."""
+    names = kind if typing.get_origin(kind) is typing.Literal else next(iter(typing.get_args(kind)), None)
+    return typing.get_args(names) if typing.get_origin(names) is typing.Literal else ()
+
+
+def _read_other(kind: Any, text: str) -> Any:
+    """Returns a value of `Literal[...] | T` that is none of the names; raises the DiagnosticError of T."""
+    try:
+        return typing.get_args(kind)[1](text)
+    except DiagnosticError as error:
+        (found,) = error.diagnostics
+        close = nearest(text.lower(), _choices(kind)) if found.message.startswith(_UNKNOWN) else None
+        raise DiagnosticError(replace(found, hint=f"did you mean {close}?") if close else found) from None
 
 
 def _describe_type(kind: Any) -> str:
     kind = without_none(kind)
-    if (choices := _names_or_file(kind)) is not None:
-        return f"{_describe_type(choices)}|a file"
-    if typing.get_origin(kind) is typing.Literal:
-        return "|".join(typing.get_args(kind))
+    if _choices(kind) and typing.get_origin(kind) is not tuple:
+        return "|".join([*_choices(kind), *(["a file"] if _is_open(kind) else [])])
     if typing.get_origin(kind) is tuple:
         return f"{_describe_type(typing.get_args(kind)[0])},..."
     names = {bool: "true|false", int: "an integer", float: "a number", str: "a text", Path: "a file"}

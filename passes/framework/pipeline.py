@@ -21,6 +21,7 @@ from passes.framework.spec import PassText, parse_spec
 
 VERIFIER = "verify-layouts"
 
+_SANDBOXED = "commands run passes in a sandbox; --no-sandbox lets your own use files, programs and the network"
 _EXAMPLE = 'a pipeline is written\n[name]\nsummary = "..."\npasses = "annotate-layouts,expand-tiling"'
 _NAMED_PIPELINES = Path(__file__).parent / "pipelines.toml"
 
@@ -64,7 +65,6 @@ class PipelineResult:
 
     def _repr_html_(self) -> str:
         """Returns the HTML for notebooks: a table of the passes, and the module."""
-        # Imported here: most results are printed as text.
         from dialect_utils.text.html import html_details, html_table, html_text
 
         rows = [
@@ -86,7 +86,7 @@ class PassError(DiagnosticError):
     Running `step` on `before` reproduces the error. `raised` is the exception of the pass or of the verifier.
     """
 
-    def __init__(self, step: Pass, before: Module, diagnostics: Iterable[Diagnostic], raised: Exception) -> None:
+    def __init__(self, step: Pass, before: Module, diagnostics: Iterable[Diagnostic], raised: BaseException) -> None:
         super().__init__(diagnostics)
         self.step = step
         self.before = before
@@ -183,17 +183,21 @@ def verify(module: Module) -> None:
 def _run(step: Pass, index: int, module: Module) -> PassResult:
     try:
         return step.run(module)
-    except (DiagnosticError, OSError, MemoryError, RecursionError):
+    except (DiagnosticError, MemoryError):
         raise  # caused by the input or the machine, not by the pass
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        # The passes of this project read files that options name, and nest as deep as modules do.
+        if isinstance(error, OSError | RecursionError) and step.is_builtin:
+            raise
         what = f"pass {step} (number {index + 1}) raised {type(error).__name__} on module {module.name}: {error}"
-        found = Diagnostic(what, _place(error, step), hint="this is a mistake of the pass, not of the module")
+        hint = _SANDBOXED if isinstance(error, PermissionError) else "this is a mistake of the pass, not of the module"
+        found = Diagnostic(what, _place(error, step), hint=hint)
         # One exception with the traceback of the pass: a chain of two would say the same twice.
         trace = error.__traceback__.tb_next if error.__traceback__ else None
         raise PassError(step, module, [found], error).with_traceback(trace) from None
 
 
-def _place(error: Exception, step: Pass) -> Location | None:
+def _place(error: BaseException, step: Pass) -> Location | None:
     """Returns the location where a pass raised: the last line of its own file in the traceback, or its first line."""
     code = inspect.unwrap(step.function).__code__
     frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename == code.co_filename]
@@ -237,15 +241,14 @@ def _shipped_pipelines() -> Mapping[str, NamedPipeline]:
 
 def read_pipelines(file: Path) -> Mapping[str, NamedPipeline]:
     """Reads a TOML file with one table a pipeline: `[name]`, `summary = "..."`, `passes = "a,b{x=1}"`."""
-    # Imported here: most passes are named themselves.
     from dialect_utils.text.toml import read_toml
 
     found = {}
     if not (tables := read_toml(str(file), _EXAMPLE).values):
-        raise DiagnosticError(Diagnostic(f"{file} holds no pipeline", hint=_EXAMPLE))
+        raise DiagnosticError(f"{file} holds no pipeline", hint=_EXAMPLE)
     for name, table in tables.items():
         if not isinstance(table, dict) or not isinstance(table.get("passes"), str):
-            raise DiagnosticError(Diagnostic(f"{file}: pipeline {name} has no text `passes`", hint=_EXAMPLE))
+            raise DiagnosticError(f"{file}: pipeline {name} has no text `passes`", hint=_EXAMPLE)
         found[name] = NamedPipeline(name, str(table.get("summary", "")), table["passes"])
     return found
 

@@ -10,17 +10,14 @@ from dialect_utils.hlo.instruction import as_instruction
 from dialect_utils.hlo.ops import Ops, add_computation, erase_unused, rebuild
 from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.layout.targets.known import allocation_bytes
-from dialect_utils.ops import Trait, named, with_trait
+from dialect_utils.ops import FOLDS, Trait, named, with_trait
 from passes.dumps.inline_fusions import body_of, inline_body
 from passes.framework.base import Pass
 from passes.framework.options import OptionError, named_value, value_names
 
 _OUTPUT, _LOOP = "kOutput", "kLoop"
 # The operations that XLA's fusions compute, beside elementwise ones.
-_FUSIBLE = with_trait(Trait.ELEMENTWISE) | named(
-    "broadcast concatenate copy dynamic-slice fusion iota pad reduce reduce-window reshape reverse slice transpose"
-)
-_REDUCTIONS = named("reduce reduce-window")
+_FUSIBLE = with_trait(Trait.ELEMENTWISE) | with_trait(Trait.FUSIBLE) - {"constant"} | FOLDS | {"fusion"}
 # They read no memory: a fusion includes them and the operations that read their results.
 _NAMES = named("bitcast get-tuple-element")
 _MOST_CANDIDATES = 10
@@ -56,7 +53,7 @@ def fusible_readers(producer: Instruction) -> list[Chain]:
     if not is_fusible(producer):
         return []
     chains = [*readers(producer)]
-    waiting = {chain[-1] for chain in chains if _maker(chain[-2] if len(chain) > 1 else producer).opcode in _REDUCTIONS}
+    waiting = {chain[-1] for chain in chains if _maker(chain[-2] if len(chain) > 1 else producer).opcode in FOLDS}
     chains = [chain for chain in chains if chain[-1] not in waiting and is_fusible(chain[-1])]
     return [chain for chain in chains if not (is_output(producer) and is_output(chain[-1]))]
 
@@ -93,10 +90,7 @@ def fuse(producer: Instruction, chain: Sequence[Instruction], *, keeps: bool) ->
 
 
 def _replace(
-    parts: Sequence[Instruction],
-    results: Sequence[Instruction],
-    user: Instruction,
-    others: Sequence[Instruction] = (),
+    parts: Sequence[Instruction], results: Sequence[Instruction], user: Instruction, others: Sequence[Instruction] = ()
 ) -> Instruction:
     """Replaces the results of operations, the last of which is `user`, by a fusion; unused operations go away.
 
@@ -192,7 +186,7 @@ def instruction_at(module: HloModule, name: str) -> Instruction:
 def texts(module: HloModule, step: Pass, fits: Callable[[Instruction], bool], target: str) -> Iterator[str]:
     """Yields a pass at each value that fits and that no fusion computes, those with the most bytes first."""
     names = value_names(module)
-    found = [each for each in map(as_instruction, names) if _is_stored(each.computation) and fits(each)]
+    found = [each for each in map(as_instruction, names) if is_stored(each.computation) and fits(each)]
 
     def size(item: Instruction) -> int:
         return sum(allocation_bytes(array, target) for array in item.shape.arrays() if isinstance(array, ArrayShape))
@@ -201,5 +195,6 @@ def texts(module: HloModule, step: Pass, fits: Callable[[Instruction], bool], ta
         yield str(step.with_options(value=f"%{names[item]}"))
 
 
-def _is_stored(computation: Computation) -> bool:
+def is_stored(computation: Computation) -> bool:
+    """Is true for a computation whose values are in memory: no fusion and no operation on elements calls it."""
     return not computation.is_embedded and all(each.opcode != "fusion" for each in computation.callers)

@@ -12,9 +12,9 @@ from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module, Operand, Passed, Value, Yielded
 from dialect_utils.ir.control_flow import joins_of, merged
 from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape, parse_element_type, parse_layout
-from dialect_utils.layout.targets.known import TargetName, default_layout, parse_target
+from dialect_utils.layout.targets.known import OtherTarget, TargetName, default_layout, parse_target
 from dialect_utils.layout.targets.target import Target as Chip
-from dialect_utils.text import Diagnostic, DiagnosticError, Span, error_at
+from dialect_utils.text import DiagnosticError, Span, error_at
 from dialect_utils.text.toml import Table, read_toml
 from passes.framework.base import Report, module_pass
 from passes.layouts.assignment import Assignment, order_of, uses
@@ -22,7 +22,7 @@ from passes.layouts.backends import rules_of
 from passes.layouts.constraints import Node, values_in_memory
 from passes.layouts.propagate_layouts import Copies, with_leaves
 
-Target = Literal["row-major", TargetName] | Path
+Target = Literal["row-major", TargetName] | OtherTarget
 Scope = Literal["all", "interface"]
 Inner = Literal["default", "predicted"]
 
@@ -103,7 +103,7 @@ def annotate_layouts(
 def _check_inner(inner: Inner, target: Target | None, scope: Scope) -> None:
     if inner == "predicted" and (target in (None, "row-major") or scope != "all"):
         hint = "name a target such as tpu-v5e, with scope=all"
-        raise DiagnosticError(Diagnostic("inner=predicted has no effect without a target's compiler", hint=hint))
+        raise DiagnosticError("inner=predicted has no effect without a target's compiler", hint=hint)
 
 
 def _insert_copies(module: Module, assigned: Assignment, report: Report) -> None:
@@ -275,11 +275,10 @@ def _regrouped(what: str, ours: Sequence[Shape], theirs: Sequence[Shape]) -> lis
     arrays = [leaf for shape in theirs for leaf in shape.arrays()]
     wanted = [leaf for shape in ours for leaf in shape.arrays()]
     if len(arrays) != len(wanted):
-        raise DiagnosticError(Diagnostic(f"the module to imitate has {len(arrays)} {what}, this one {len(wanted)}"))
+        raise DiagnosticError(f"the module to imitate has {len(arrays)} {what}, this one {len(wanted)}")
     for index, (model, shape) in enumerate(zip(arrays, wanted, strict=True)):
         if model.type_and_dimensions != shape.type_and_dimensions:
-            message = f"{what[:-1]} {index} is {shape}, but {model} in the module to imitate"
-            raise DiagnosticError(Diagnostic(message))
+            raise DiagnosticError(f"{what[:-1]} {index} is {shape}, but {model} in the module to imitate")
     remaining = iter(arrays)
     return [[next(remaining) for _ in shape.arrays()] for shape in ours]
 

@@ -16,7 +16,7 @@ from dialect_utils.layout.targets.known import default_layout, laid_out
 from dialect_utils.layout.targets.target import Target
 from dialect_utils.ops import by_opcode, named
 from dialect_utils.ops.structured import labels
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.layouts.assignment import RESULT, Assignment, Order, Rules, Use, Wish, descending, order_of
 
 Dimensions = Sequence[int]
@@ -172,13 +172,7 @@ _GPU_RULES: Mapping[str, _Rule] = by_opcode(
 )
 # As above.
 _TPU_RULES: Mapping[str, _Rule] = by_opcode(
-    {
-        "all-gather": _along_major,
-        "convolution": _tpu_convolution,
-        "dot": _tpu_dot,
-        "fusion": _rows,
-        "sort": _tpu_sort,
-    }
+    {"all-gather": _along_major, "convolution": _tpu_convolution, "dot": _tpu_dot, "fusion": _rows, "sort": _tpu_sort}
 )
 # The dimensions of a matrix.
 _MATRIX = 2
@@ -232,5 +226,5 @@ def rules_of(target: Target) -> Rules:
     if isinstance(target, Gpu):
         return GpuRules(target, _GPU_RULES)
     if target.platform == "described":
-        raise DiagnosticError(Diagnostic(f"{target.name} is described by a file, which says nothing of inner layouts"))
+        raise DiagnosticError(f"{target.name} is described by a file, which says nothing of inner layouts")
     return TpuRules(target, _TPU_RULES, waiting=named("convolution dot"))

@@ -64,9 +64,7 @@ def _need(operation: Operation) -> Diagnostic | None:
     if operation.opcode == "bitcast":
         name = operation.results[0].name
         return Diagnostic(
-            f"bitcast {name} depends on its layouts",
-            operation.location,
-            hint="run expand-bitcasts first",
+            f"bitcast {name} depends on its layouts", operation.location, hint="run expand-bitcasts first"
         )
     if operation.opcode == "custom-call" and _prescribes_layouts(operation):
         return Diagnostic(

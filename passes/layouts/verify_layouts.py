@@ -86,7 +86,6 @@ def find_problems(
 
 
 def _annotation_problems(module: Module) -> Iterator[Diagnostic]:
-    # Imported here: text-only work on HLO must not pay for MLIR.
     from dialect_utils.stablehlo.module import StableHloModule
 
     assert isinstance(module, StableHloModule)  # there are two dialects

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import is_relayout
 from dialect_utils.ir.factors import Groups, joined_sizes, merged_groups, value_at
 from dialect_utils.layout import ArrayShape, Reshape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.targets.known import TpuName
+from dialect_utils.layout.targets.known import OtherTarget, TpuName
 from dialect_utils.ops.factors import Dimensions, Kind, Position
 from passes.framework.base import Report, module_pass
 from passes.shapes.changes import DimensionChange, Parts, bypass, remade_in_groups, resized
@@ -78,7 +77,7 @@ def merge_dimensions(
     *,
     value: str | None = None,
     dimension: int | None = None,
-    target: TpuName | Path = "tpu-v5e",
+    target: TpuName | OtherTarget = "tpu-v5e",
 ) -> None:
     """Makes adjacent dimensions that are always used together one dimension.
 

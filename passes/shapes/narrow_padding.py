@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Slice
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.targets.known import TpuName, tile_for
+from dialect_utils.layout.targets.known import OtherTarget, TpuName, tile_for
 from dialect_utils.ops.factors import RESULT, Dimensions, Kind, Position
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.framework.base import Report, module_pass
 from passes.shapes.changes import DimensionChange, Parts, remade, resized, resized_slices, with_size
 from passes.shapes.choices import change_dimensions, texts
@@ -86,7 +85,7 @@ def _lanes(target: str) -> int:
     """Returns the lanes of a tile, to which a target pads the minor dimension of an array."""
     tiles = tile_for(ELEMENT_TYPES["f32"], (_LARGE, _LARGE), (1, 0), target)
     if not tiles:
-        raise DiagnosticError(Diagnostic(f"{target} stores arrays without tiles, so nothing is padded"))
+        raise DiagnosticError(f"{target} stores arrays without tiles, so nothing is padded")
     return tiles[0].dimensions[-1]
 
 
@@ -97,7 +96,7 @@ def narrow_padding(
     *,
     value: str | None = None,
     dimension: int | None = None,
-    target: TpuName | Path = "tpu-v5e",
+    target: TpuName | OtherTarget = "tpu-v5e",
 ) -> None:
     """Cuts dimensions just above a multiple of the tile into the part that fills tiles and the rest.
 

@@ -65,7 +65,7 @@ def expand_concatenation(ops: Ops, call: Instruction) -> Instruction:
         return ops.array("concatenate", array_shape(call).dimensions, call.operands, {"dimensions": (dim,)})
     problem = _problem(call)
     if problem is not None:
-        raise DiagnosticError(Diagnostic(f"ConcatBitcast {call.name} {problem}", call.location))
+        raise DiagnosticError(f"ConcatBitcast {call.name} {problem}", call.location)
     parts = []
     for operand in call.operands:
         physical = ops.steps(physical_plan(array_shape(operand)), operand)
@@ -105,7 +105,6 @@ def _problem(call: Instruction) -> str | None:
         return f"joins {sum(sizes)} elements in memory, but its result has {needed // width}"
     if sizes == [part.element_count for part in parts]:
         return None
-    # Imported here: most operands have no padding.
     import numpy as np
 
     held = np.concatenate([logical_indices(part).reshape(-1) for part in parts]).repeat(kind.bits // atom)

@@ -21,7 +21,7 @@ from dialect_utils.layout.moves.physical import (
     untiled,
 )
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.framework.base import Report, module_pass
 from passes.tiling.byte_readers import expand_concatenations, find_byte_readers
 from passes.tiling.markers import BitcastMarker, mark_bitcast, mark_layout, mark_packed, mark_tuple
@@ -169,7 +169,7 @@ class _Expansion:
         across = dense_bitcast_plan(array_shape(array), target)
         if across is None:
             message = f"bitcast {result.name} reads {array.shape} bytes as {target}, which no ops express"
-            raise DiagnosticError(Diagnostic(message, operation.location))
+            raise DiagnosticError(message, operation.location)
         seen = emit_plan(builder, across, array, base=name, last="physical", like=result)
         physical = seen[-1] if seen else array
         back = emit_plan(builder, logical_plan(shape), physical, base=name, last="logical", like=result)
@@ -215,7 +215,7 @@ class _Expansion:
                 message = f"parameter {number} ({parameter}) is aliased to a result ({result}) of another physical type"
                 location = self.module.entry.parameters[number].location
                 hint = "give both the same layout, or use interface=logical"
-                raise DiagnosticError(Diagnostic(message, location, hint=hint))
+                raise DiagnosticError(message, location, hint=hint)
 
     def _return_results(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
         entry = self.module.entry
@@ -296,14 +296,14 @@ def _check_buffers(value: Value, shape: Shape) -> None:
     """Raises DiagnosticError for a tiled buffer in the interface: no op moves the contents of a buffer."""
     if any(isinstance(leaf, BufferShape) and has_tiles(leaf) for leaf in shape.leaves()):
         message = f"{value.name} is {shape}, and no op moves what is in a buffer"
-        raise DiagnosticError(Diagnostic(message, value.location, hint="use interface=logical"))
+        raise DiagnosticError(message, value.location, hint="use interface=logical")
 
 
 def _plan(value: Value, shape: ArrayShape) -> Plan:
     try:
         return physical_plan(shape)
     except ValueError as error:
-        raise DiagnosticError(Diagnostic(f"{value.name}: {error}", value.location)) from None
+        raise DiagnosticError(f"{value.name}: {error}", value.location) from None
 
 
 def _keep_memory_space(value: Value, shape: ArrayShape) -> None:

@@ -68,7 +68,7 @@ def _client(address: str) -> Any:
         from distributed import Client
     except ImportError:
         message = "--cluster needs Dask, which is not installed"
-        raise UsageError(Diagnostic(message, hint="pip install 'relayout[cluster]'")) from None
+        raise UsageError(message, hint="pip install 'relayout[cluster]'") from None
     note = Diagnostic(f"connecting to {address}, for {_CONNECT_SECONDS} s at most", severity="note")
     waiting = threading.Timer(_SILENT_SECONDS, partial(print, render(note), file=sys.stderr, flush=True))
     waiting.start()

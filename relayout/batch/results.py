@@ -111,7 +111,7 @@ class _Files:
             import sarif_pydantic  # noqa: F401
         except ImportError as error:
             message = f"--junit and --sarif need {error.name}, which is not installed"
-            raise UsageError(Diagnostic(message, hint="pip install 'relayout[ci]'")) from None
+            raise UsageError(message, hint="pip install 'relayout[ci]'") from None
 
     def add(self, unit: Unit, result: Result) -> None:
         self._rows.append((unit, result, findings(unit, result)))
@@ -263,7 +263,7 @@ def _row(line: bytes, place: str) -> Row:
 
 def _checked(row: Any, place: str) -> Row:
     if not isinstance(row, dict) or not all(isinstance(row.get(key), kind) for key, kind in _NEEDED.items()):
-        raise DiagnosticError(Diagnostic(f"{place}: no row of results"))
+        raise DiagnosticError(f"{place}: no row of results")
     return row
 
 
@@ -303,7 +303,7 @@ def from_parquet(data: bytes, name: str = "<results>") -> list[Row]:
         rows: list[Row] = parquet.read_table(BytesIO(data), columns=[*_COLUMNS]).to_pylist()
         return [_checked({**row, "figures": json.loads(row["figures"])}, name) for row in rows]
     except (ValueError, TypeError, KeyError, OSError, RecursionError, ArrowException) as error:
-        raise DiagnosticError(Diagnostic(f"{name}: no Parquet file of results: {error}")) from None
+        raise DiagnosticError(f"{name}: no Parquet file of results: {error}") from None
 
 
 @dataclass(slots=True)
@@ -318,13 +318,13 @@ class ResultsFile:
     def __post_init__(self) -> None:
         """Raises DiagnosticError for a file that could not be written at the end."""
         if not self.path.endswith(ENDINGS):
-            raise DiagnosticError(Diagnostic(f"{self.path} has no known ending", hint=f"one of {', '.join(ENDINGS)}"))
+            raise DiagnosticError(f"{self.path} has no known ending", hint=f"one of {', '.join(ENDINGS)}")
         if self.path.endswith(PARQUET):
             try:
                 import pyarrow  # noqa: F401 (before hours of work)
             except ImportError:
                 message = "a Parquet file needs pyarrow, which is not installed"
-                raise DiagnosticError(Diagnostic(message, hint="pip install 'relayout[report]'")) from None
+                raise DiagnosticError(message, hint="pip install 'relayout[report]'") from None
         self._count = len(self._parts())
 
     def exists(self) -> bool:

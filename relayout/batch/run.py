@@ -9,12 +9,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dialect_utils.io.files import is_url
 from dialect_utils.text import Diagnostic
 from relayout.batch.unit import Unit
-from relayout.command import CiOptions, Command, Execute, Job, Result, show, with_conclusion
+from relayout.command import CiOptions, Command, Execute, Gatherer, Job, Result, show, with_conclusion
 from relayout.console import Console
 from relayout.options import usage_error, values_of
 from relayout.supervisor.child import Limits
@@ -80,9 +80,7 @@ def supervise(command: Command, console: Console) -> int:
     if records:
         command = replace(command, json=True)
     limits = Limits.of(command)
-    is_for_ci = command.ci != CiOptions()
     if command.shared:
-        # Imported here: most commands execute nothing.
         from relayout.supervisor.programs import import_shared
 
         import_shared(command.shared)
@@ -93,42 +91,44 @@ def supervise(command: Command, console: Console) -> int:
         command = stack.enter_context(command.prepared())
         job = Job(command, console.colour_of_errors(), keeps_results=records)
         conclusion = command.conclusion()
-        is_direct = not (records or is_for_ci or conclusion)
+        is_direct = not (records or conclusion or command.ci != CiOptions())
         pool = stack.enter_context(Pool(job, limits, is_direct=is_direct, cache=_cache(command, console)))
-        units = pool.plan()
-        if isinstance(units, int):
-            return units
-        job = pool.job
-        command = job.command
-        _check_folders(command)
-        outputs.check_units(units)
-        count = job_count(command, units)
-        needed = limits.enough_for(units, may_be_online=command.pairs is not None)
-        if count > 1:
-            job = replace(job, command=command.with_share(machine_memory() // count))
-            needed = replace(needed, memory=min(needed.memory, machine_memory() // count))
-        if count > 1 or needed != limits:
-            pool.restart(job, needed)
-        execute: Execute = partial(_results, pool=pool, count=count)
-        if conclusion is not None:
-            execute = with_conclusion(execute, conclusion)
-        if is_for_ci:
-            # Imported here: most commands write no such file.
-            from relayout.batch.results import with_files
+        return _work(pool, limits, outputs, conclusion, console)
 
-            execute = with_files(execute)
-        status = command.combine(_statuses(job, units, execute, console))
-        if conclusion is not None:
-            conclusion.end()
-            return status or int(conclusion.has_failed)
-        return status
+
+def _work(pool: Pool, limits: Limits, outputs: Outputs, conclusion: Gatherer[Any] | None, console: Console) -> int:
+    """Plans the units of a command and works on them; returns the exit code of the command."""
+    units = pool.plan()
+    if isinstance(units, int):
+        return units
+    job, command = pool.job, pool.job.command
+    _check_folders(command)
+    outputs.check_units(units)
+    count = job_count(command, units)
+    needed = limits.enough_for(units, may_be_online=command.pairs is not None)
+    if count > 1:
+        job = replace(job, command=command.with_share(machine_memory() // count))
+        needed = replace(needed, memory=min(needed.memory, machine_memory() // count))
+    if count > 1 or needed != limits:
+        pool.restart(job, needed)
+    execute: Execute = partial(_results, pool=pool, count=count)
+    if conclusion is not None:
+        execute = with_conclusion(execute, conclusion)
+    if command.ci != CiOptions():
+        from relayout.batch.results import with_files
+
+        execute = with_files(execute)
+    status = command.combine(_statuses(job, units, execute, console))
+    if conclusion is not None:
+        conclusion.end()
+        return status or int(conclusion.has_failed)
+    return status
 
 
 def _cache(command: Command, console: Console) -> Cache | None:
     """Returns the cache of a command that compiles, None without it; prints a warning if it is not safe."""
     if command.no_cache or command.batch.cluster is not None:
         return None
-    # Imported here: most commands compile nothing.
     from relayout.supervisor.cache import DIRECTORY_VARIABLE, Cache
 
     try:
@@ -162,7 +162,6 @@ def _check_folders(command: Command) -> None:
 def _statuses(job: Job, units: Sequence[Unit], execute: Execute, console: Console) -> Iterator[int]:
     """Yields the exit codes of all units in their order; prints or records their results."""
     if job.keeps_results:
-        # Imported here: most commands do not need it.
         from relayout.batch.results import record_batch
 
         yield from record_batch(job, units, execute, console)
@@ -181,7 +180,6 @@ def _results(job: Job, units: Sequence[Unit], pool: Pool, count: int) -> Generat
     if address is None:
         yield from pool.results(units, count)
         return
-    # Imported here: most commands do not need it.
     from relayout.batch.cluster import run_on_cluster
 
     pool.end()

@@ -14,7 +14,7 @@ from dialect_utils.ir import Module, Value
 from dialect_utils.memory import MemoryUsage, measure_memory
 from dialect_utils.memory.allocation import guess_compiler
 from dialect_utils.memory.rows import moved_totals
-from dialect_utils.text import Diagnostic, DiagnosticError, all_nearest
+from dialect_utils.text import DiagnosticError, all_nearest
 from relayout.causes.collectives import explain_collectives
 from relayout.reporting.causes import SHOWN, Programs, Why as Why, causes_section
 from relayout.reporting.explainer import Explainer
@@ -38,7 +38,7 @@ def explain_modules(program: str, modules: Sequence[Input], value: str | None = 
     """
     history = History([partial(_read, each) for each in modules], [each.data for each in modules])
     if history.final is None:
-        raise DiagnosticError(Diagnostic(f"{program}: none of {len(modules)} modules can be read"))
+        raise DiagnosticError(f"{program}: none of {len(modules)} modules can be read")
     last, final = history.final
     usage = measure_memory(final.module)
     found = find_moved(final, usage)
@@ -87,7 +87,7 @@ def _chosen(graph: FlatGraph, found: Sequence[Moved], value: str, usage: MemoryU
     close = all_nearest(name, known) or all_nearest(name, {each.name for each in _values(graph)})
     listed = close[:_LISTED] or [each.node.name for each in found[:_LISTED]]
     hint = f"did you mean {' or '.join(listed)}?" if close else f"there are {', '.join(listed)}" if listed else None
-    raise DiagnosticError(Diagnostic(f"no instruction of the final program is called {name}", hint=hint))
+    raise DiagnosticError(f"no instruction of the final program is called {name}", hint=hint)
 
 
 def _values(graph: FlatGraph) -> list[Value]:

@@ -89,7 +89,6 @@ exit codes:
 
     @contextmanager
     def open(self, console: Console) -> Iterator[Work]:
-        # Imported here: --help and wrong commands work without numpy and jaxlib.
         from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, Worker
         from dialect_utils.verdict import Options
 

@@ -95,7 +95,6 @@ class Check(Command):
         if not self.sharded or len(self.files) != 1:
             yield self
             return
-        # Imported here, as below: most checks compile nothing.
         from dialect_utils.io.temporary import temporary_directory
 
         with temporary_directory() as folder:
@@ -111,7 +110,6 @@ class Check(Command):
         """Returns the pairs of files to compare, or the files whose pipeline is checked."""
         files = self.files
         if self.compiled is not None:
-            # Imported here, as below: most checks compile nothing.
             from relayout.validation.compilation import partition_program
 
             files = (*files, partition_program(files[0], self.compiled))
@@ -175,7 +173,6 @@ class Check(Command):
     @contextmanager
     def open(self, console: Console) -> Iterator[Work]:
         pipeline = self.pipeline.read()
-        # Imported here: --help and wrong commands work without numpy and jaxlib.
         from dialect_utils.execution import Worker
 
         options = self.comparison.checked(self.limits)
@@ -312,7 +309,6 @@ class _Check:
 
     def _compare_parts(self, modules: Sequence[Module], options: Options) -> Verdict:
         """Compares a program with one for several devices, by each placement of arrays that may be meant."""
-        # Imported here: it loads the proof.
         from dialect_utils.verdict.partition import compare_parts, read_partition
 
         first, last = modules

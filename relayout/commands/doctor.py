@@ -283,7 +283,6 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def _python(code: str, arguments: Sequence[str] = (), given: str = "") -> tuple[int, str, str]:
     """Runs Python code in another process; returns its exit code, what it printed, and its errors."""
-    # Imported here: --help starts no process.
     import subprocess
 
     from dialect_utils.processes import python_command
@@ -304,7 +303,6 @@ def _last_line(text: str) -> str:
 
 def _import_errors(modules: Sequence[str]) -> dict[str, str]:
     """Returns why modules cannot be imported, by their names; a crash ends the import of one of them only."""
-    # Imported here: --help starts no process.
     from dialect_utils.processes import describe_exit
 
     errors: dict[str, str] = {}

@@ -15,7 +15,7 @@ from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
 from dialect_utils.layout.picture import Window, draw_shape, format_svg, format_terminal, parse_window
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.layout.text.explain import Explanation, explain_shape
-from dialect_utils.text import Diagnostic, DiagnosticError, meant
+from dialect_utils.text import DiagnosticError, meant
 from dialect_utils.text.input_file import located
 from passes.framework.spec import Text
 from relayout.batch.unit import Unit
@@ -46,7 +46,6 @@ def _window(text: str) -> Window:
 
 def _notation(text: str) -> str:
     """Reads the name of a notation."""
-    # Imported here: most shapes are explained in words.
     from dialect_utils.layout.notation.writing import NOTATIONS
 
     return choice(*NOTATIONS)(text)
@@ -56,10 +55,7 @@ def _notation(text: str) -> str:
 class Explain(Command):
     """The meaning of each shape, or of the kernels in a TPU dump."""
 
-    examples = (
-        "relayout explain 'bf16[9,20]' --target tpu-v5e",
-        "relayout explain 'f32[4,6]{1,0:T(2,2)}' --as cute",
-    )
+    examples = ("relayout explain 'bf16[9,20]' --target tpu-v5e", "relayout explain 'f32[4,6]{1,0:T(2,2)}' --as cute")
     rules = (
         *(
             excludes(each, ("target", "notation", "picture", "window", "output"), "on kernels")
@@ -99,8 +95,9 @@ class Explain(Command):
         if self.list_kernels or self.kernel is not None:
             inputs = self.selection.find(self.shapes, console, final=True)
             return max(console.attempt(partial(self._explain_kernels, each)) for each in inputs)
-        if len(self.shapes) > 1 and any(map(_is_piece, self.shapes)):
-            raise usage_error("a shape came in pieces", f"quote it: '{' '.join(self.shapes)}'")
+        joined = " ".join(self.shapes)
+        if len(self.shapes) > 1 and any(map(_is_piece, self.shapes)) and joined.count("[") == joined.count("]"):
+            raise usage_error("a shape came in pieces", f"quote it: '{joined}'")
         file = next((each for each in self.shapes if each != STANDARD_INPUT and os.path.exists(located(each))), None)
         if file is not None:
             hint = f"relayout report {file} says what its module holds"
@@ -143,7 +140,6 @@ class Explain(Command):
             raise usage_error("a PNG cannot be printed to a terminal", "write it to a file with -o FILE")
 
     def _explain_kernels(self, dump: Input) -> int:
-        # Imported here: shapes need no kernels.
         from dialect_utils.mosaic.decode import TARGET, kernels_of
         from dialect_utils.mosaic.kernel import DEFAULT_TARGET, describe_grid, describe_kernel, summarize_kernel
 
@@ -207,7 +203,6 @@ class Explain(Command):
         if self._format == "svg":
             return encode(format_svg(draw_shape(array, self.window)))
         if self._format == "png":
-            # Imported here: text needs no drawing library.
             from dialect_utils.layout.picture.drawing import render_png
             from dialect_utils.layout.picture.svg import lay_out
 
@@ -244,5 +239,5 @@ def _chosen(calls: list[Operation], name: str, file: str) -> list[Operation]:
         if not found:
             known = [call.results[0].name for call in calls]
             hint = meant(name, [*known, *(kernel.name for kernel in kernels)], "--list-kernels shows them")
-            raise DiagnosticError(Diagnostic(f"{file} has no kernel {name}", hint=hint))
+            raise DiagnosticError(f"{file} has no kernel {name}", hint=hint)
     return found

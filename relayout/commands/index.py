@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dialect_utils.io.files import STANDARD_INPUT
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.index.index_map import linear_index, logical_index
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.framework.spec import Text
 from relayout.batch.unit import Unit
 from relayout.command import Command
@@ -66,9 +66,12 @@ class Index(Command):
         logical: tuple[int, ...] | None = numbers
         if self.linear:
             if len(numbers) != 1:
-                raise DiagnosticError(Diagnostic(f"a linear index is one number, not {text}"))
+                raise DiagnosticError(f"a linear index is one number, not {text}")
             linear = numbers[0]
             logical = logical_index(shape, linear)
+        elif len(numbers) == 1 < shape.rank:
+            message = f"an index of {shape} has {shape.rank} numbers, one for each dimension, not 1"
+            raise DiagnosticError(message, hint=f"--linear {text} reads it as a linear index")
         else:
             linear = linear_index(shape, numbers)
         if self.json:
@@ -85,4 +88,4 @@ def _parse_numbers(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in inner.split(",")) if inner else ()
     except ValueError:
-        raise DiagnosticError(Diagnostic(f"{text} is not a list of integers", hint="write 2,3")) from None
+        raise DiagnosticError(f"{text} is not a list of integers", hint="write 2,3") from None

@@ -55,10 +55,9 @@ class Inside(EachModule):
         return self.limits.timeout or _SECONDS
 
     def targets(self, inputs: Sequence[Input]) -> dict[str, str]:
-        # Imported here: --help starts no compiler.
-        from dialect_utils.execution.compilers import known_target
+        from dialect_utils.execution.compilers import compilable_target
 
-        parsed(known_target, self.inside)
+        parsed(compilable_target, self.inside)
         if len(inputs) > 1 and self.dump is not None:
             raise usage_error("--dump keeps the modules of one program", "name one FILE")
         if self.output is None or self.output == STANDARD_OUTPUT:
@@ -66,7 +65,6 @@ class Inside(EachModule):
         return text_files(inputs, self.output)
 
     def run(self, read: Input, target: str | None, console: Console) -> int:
-        # Imported here: --help starts no compiler.
         from relayout.insertion import insert
 
         seconds = self.seconds(read) / 2

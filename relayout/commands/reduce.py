@@ -157,20 +157,19 @@ exit codes:
         kept = oracle.measure(read_module(files[0]))
         if not kept.successes:
             message = f"{files[0]} does not show the failure again: {kept}"
-            raise DiagnosticError(Diagnostic(message, hint="a higher --repeat N asks more often"))
+            raise DiagnosticError(message, hint="a higher --repeat N asks more often")
         return self._report(files, command.replace(PLACEHOLDER, shlex.quote(files[0])), kept)
 
     def _reduce_modules(self, modules: Sequence[Module], finder: Finder) -> int:
         """Reduces two modules that differ, or one or two modules that crash an engine."""
         found = finder.find(modules)
         if found is None:
-            # Imported here: --help and wrong commands work without numpy.
             from dialect_utils.verdict.entry import entry_interface
 
             # It raises DiagnosticError for modules that cannot be compared.
             entry_interface(modules)
             subject = "two modules show" if len(modules) > 1 else "module shows"
-            raise DiagnosticError(Diagnostic(f"the {subject} no {_FINDINGS[self.keep]} to reduce"))
+            raise DiagnosticError(f"the {subject} no {_FINDINGS[self.keep]} to reduce")
         files, kept = self._reduced(modules, found, finder.find)
         verb = "check" if len(files) > 1 else "run"
         return self._report(files, f"relayout {verb} {' '.join(map(shlex.quote, files))}", kept)
@@ -178,7 +177,7 @@ exit codes:
     def _reduce_pass(self, module: Module, pipeline: Pipeline, finder: Finder) -> int:
         first = _first_pass(module, pipeline, finder)
         if first is None:
-            raise DiagnosticError(Diagnostic(f"no pass of the pipeline makes a {_FINDINGS[self.keep]} to reduce"))
+            raise DiagnosticError(f"no pass of the pipeline makes a {_FINDINGS[self.keep]} to reduce")
         step, before, found = first
         files, kept = self._reduced([before], found, lambda candidate: finder.find_in(step, candidate[0]))
         verb = "opt" if isinstance(found, Crash) and found.of_pass else "check"
@@ -194,7 +193,7 @@ exit codes:
         written = [read_module(file) for file in files]
         shown = find(written)
         if shown is None or not is_kept(found, shown, written):
-            raise DiagnosticError(Diagnostic(f"the reduced files show {shown or 'nothing'}, not {found}"))
+            raise DiagnosticError(f"the reduced files show {shown or 'nothing'}, not {found}")
         return files, shown
 
     def _report(self, files: Sequence[str], command: str, kept: Cause | Crash | Kept) -> int:
@@ -287,7 +286,7 @@ class Oracle:
             self._check_first(module)
         except TimeIsUpError:
             message = "the time is used up before the first run of the command of --oracle has ended"
-            raise DiagnosticError(Diagnostic(message, hint="--timeout SECONDS gives the reduction more")) from None
+            raise DiagnosticError(message, hint="--timeout SECONDS gives the reduction more") from None
         keep(module)
 
         def shows(candidate: Sequence[Module]) -> bool:
@@ -325,7 +324,7 @@ class Oracle:
             hint = "it runs by sh in the directory of relayout: write a program of this directory as ./program"
         runs = "" if len(outcomes) == 1 else f" in the last of {len(outcomes)} runs"
         message = f"there is nothing to reduce: for the whole module the command of --oracle {last}{runs}"
-        raise DiagnosticError(Diagnostic(message, hint=hint))
+        raise DiagnosticError(message, hint=hint)
 
     def _accepts(self, module: Module) -> bool:
         """Is true where one of the runs exits with 0; a module that was tried before is not run again."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dialect_utils.io.files import function_of, read_bytes, read_module
 from dialect_utils.io.inputs import named_input
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
 from relayout.command import Command, LimitOptions, function_option
@@ -41,7 +41,6 @@ class Replay(Command):
         modules = [read_module(file, function_of(self.function)) for file in (self.first, self.last)]
         for module in modules:
             verify(module)
-        # Imported here: --help and wrong commands work without numpy.
         from dialect_utils.verdict.certificate import clauses, read_certificate
         from dialect_utils.verdict.outcome import CONDITIONAL, answer_text
         from dialect_utils.verdict.replay import replay
@@ -52,7 +51,7 @@ class Replay(Command):
             open_ = [f"output {i}" for i, level in enumerate(replayed.outputs) if level is None]
             open_ += [] if replayed.effects is not None else ["the side effects"]
             reason = replayed.refused or f"the steps do not prove {', '.join(open_)} equal"
-            raise DiagnosticError(Diagnostic(f"{self.certificate} does not replay: {reason}"))
+            raise DiagnosticError(f"{self.certificate} does not replay: {reason}")
         choices, conditions = replayed.all_choices, clauses(replayed.conditions)
         verdict = CONDITIONAL if conditions else "equal"
         if self.json:

@@ -224,7 +224,6 @@ class Report(Command):
             return self._report_message(new, text, heading)
         if self.trial:
             return self._try(new, heading, console)
-        # Imported here: it reads modules.
         from relayout.reporting.first_screen import report_json
         from relayout.validation.measured import measured
 
@@ -321,7 +320,6 @@ def _verified(read: Input) -> Module:
 
 def _page(report: MemoryReport, unit: Unit) -> bytes:
     """Returns the page about a module, and about the compilation that it belongs to."""
-    # Imported here: most reports are printed, and about one module.
     from relayout.reporting.html import html_page
 
     if len(unit.inputs) == 1:
@@ -341,7 +339,6 @@ def _send(new: Input, report: MemoryReport, sentence: str, page: str = "") -> No
 
 def _contracts(found: Sequence[Gathered]) -> list[Contract]:
     """Returns the arrays on which modules disagree; raises ValueError for texts that are no arrays of an entry."""
-    # Imported here: one module alone needs none of this.
     from relayout.reporting.contracts import ProgramArray, find_contracts
 
     return find_contracts([read_finding(ProgramArray, json.loads(text)) for each in found for text in each.arrays])

@@ -140,7 +140,6 @@ class Run(EachModule):
 
     @contextmanager
     def open(self, console: Console) -> Iterator[Work]:
-        # Imported here, as below: --help and wrong commands work without numpy.
         from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, Worker
         from dialect_utils.verdict import Tolerance
 

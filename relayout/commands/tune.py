@@ -95,6 +95,10 @@ class Tune(Command):
     def _check(self) -> None:
         if parsed(parse_target, self.named_target).platform != "tpu" and self.inside:
             raise usage_error("--inside is for TPUs: XLA:GPU hands over the program as it was before optimization")
+        if not self.model_only:
+            from dialect_utils.execution.compilers import compilable_target
+
+            parsed(compilable_target, self.named_target)
         if self.go_on and self.trials is None:
             raise usage_error("--resume goes on with a file of trials, and there is none", "--trials FILE names it")
         if self.jobs > _MOST_JOBS:
@@ -125,7 +129,6 @@ class Tune(Command):
 
     def _search(self, unit: Unit, console: Console) -> int:
         [read] = unit.inputs
-        # Imported here, as below: --help and wrong commands work without numpy and jaxlib.
         from relayout.inner import Inner
         from relayout.tuning.page import tuning_json, tuning_page
         from relayout.tuning.search import Search
@@ -153,9 +156,9 @@ class Tune(Command):
         from relayout.tuning.search import model_changes
         from relayout.tuning.solver import check_installed
 
-        module, target = _program(read), parse_target(self.named_target).name
+        module = _program(read)
         check_installed()
-        modelled = model_changes(module, target, self.objective, self.budget)
+        modelled = model_changes(module, self.named_target, self.objective, self.budget)
         self._write(modelled.program, unit.target)
         page = modelled_page(modelled, self.width)
         self._print(modelled.program, {"file": read.path, **modelled_json(modelled)}, page)

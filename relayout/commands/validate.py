@@ -122,7 +122,6 @@ class Validate(Command):
         if self.page is not None and not self.page.endswith(_PAGE):
             raise usage_error(f"-o {self.output} is no page", f"-o page{_PAGE}, or -o DIR/")
         if self.tool is not None and self.compiled is not None:
-            # Imported here: it loads MLIR.
             from dialect_utils.execution.passing import check_tool
             from relayout.validation.running import run_pipelines
 
@@ -153,7 +152,6 @@ class Validate(Command):
 
     def _compile_inside(self, target: str, folder: str, console: Console) -> None:
         """Compiles a file with the passes: the steps are judged, so that the passes need no proof before."""
-        # Imported here: it loads the passes.
         from passes.framework.pipeline import Pipeline
         from relayout.insertion import insert
 
@@ -162,7 +160,6 @@ class Validate(Command):
         console.diagnose(insert(module, target, self.at, pipeline, None, 0.0, ("", folder)).notes)
 
     def _runner(self, tool: str) -> PassRunner:
-        # Imported here, as below.
         from dialect_utils.execution.passing import SECONDS, PassRunner
 
         return PassRunner(tool, self.limits.memory or DEFAULT_MEMORY_BYTES, self.limits.timeout or SECONDS)
@@ -179,7 +176,6 @@ class Validate(Command):
 
     @contextmanager
     def open(self, console: Console) -> Iterator[Work]:
-        # Imported here: --help and wrong commands work without numpy and jaxlib.
         from dialect_utils.execution import Worker
 
         options = self.comparison.checked(self.limits)
@@ -203,7 +199,6 @@ class Validate(Command):
         print_json(result.as_json())
         if own:
             if self.tool is not None and result.verdict == "different":
-                # Imported here, as above.
                 from relayout.validation.running import with_element
 
                 with self._runner(self.tool) as runner:

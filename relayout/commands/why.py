@@ -66,7 +66,6 @@ class Why(Command):
         return self.trial
 
     def work(self, unit: Unit, console: Console) -> int:
-        # Imported here: --help reads no module.
         from dialect_utils.memory.relayouts import notes_of_lines
         from relayout.causes.run import explain_modules
 

@@ -19,7 +19,7 @@ from dialect_utils.layout import ArrayShape, Layout, parse_layout
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.stablehlo.module import StableHloModule
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Verdict
 from passes.framework.pipeline import verify
 from relayout import api
@@ -97,17 +97,16 @@ def as_jax_function(module: ModuleLike) -> Callable[..., tuple[jax.Array, ...]]:
 
     def call(*inputs: Any) -> tuple[jax.Array, ...]:
         if len(inputs) != len(parameters):
-            message = f"{len(inputs)} inputs were given, but the entry has {len(parameters)} parameters"
-            raise DiagnosticError(Diagnostic(message))
+            raise DiagnosticError(f"{len(inputs)} inputs were given, but the entry has {len(parameters)} parameters")
         arrays = []
         for number, (value, shape) in enumerate(zip(inputs, parameters, strict=True)):
             array = value if isinstance(value, jax.Array) else as_array(value, shape)  # a tracer is a jax.Array, too
             needed = f"in{number} has the {{}}, but {shape.without_layout} is needed"
             if array.shape != shape.dimensions:
-                raise DiagnosticError(Diagnostic(needed.format(f"dimensions {list(array.shape)}")))
+                raise DiagnosticError(needed.format(f"dimensions {list(array.shape)}"))
             wanted = dtype_of(shape.element_type)
             if array.dtype != wanted:
-                raise DiagnosticError(Diagnostic(needed.format(f"type {array.dtype}"), hint=f"give {wanted}"))
+                raise DiagnosticError(needed.format(f"type {array.dtype}"), hint=f"give {wanted}")
             arrays.append(array)
         return called(*arrays)
 

@@ -14,7 +14,7 @@ from jax.sharding import Sharding, SingleDeviceSharding
 
 from dialect_utils.layout import ArrayShape, Layout, Tile
 from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
-from dialect_utils.text import Diagnostic, DiagnosticError, kind_of
+from dialect_utils.text import DiagnosticError, kind_of
 from relayout.api import ShapeLike, as_array_shape
 
 
@@ -41,7 +41,7 @@ def to_jax_layout(layout: Layout) -> JaxLayout:
     held = Layout(layout.minor_to_major, layout.tiles, element_size_in_bits=layout.element_size_in_bits)
     if held != layout:
         message = f"JAX's layouts hold order, tiles and element bits, but not all of {layout}"
-        raise DiagnosticError(Diagnostic(message, hint=f"{held} is what they can hold of it"))
+        raise DiagnosticError(message, hint=f"{held} is what they can hold of it")
     tiling = tuple(tile.dimensions for tile in layout.tiles)
     return JaxLayout(tuple(layout.major_to_minor), tiling, layout.element_size_in_bits)
 
@@ -90,7 +90,7 @@ def to_struct(shape: ShapeLike, sharding: Sharding | None = None) -> jax.ShapeDt
     """
     array = as_array_shape(shape)
     if not array.is_static:
-        raise DiagnosticError(Diagnostic(f"{array} has dynamic dimensions, which JAX's shapes cannot hold"))
+        raise DiagnosticError(f"{array} has dynamic dimensions, which JAX's shapes cannot hold")
     placed = sharding if array.layout is None else to_format(array.layout, sharding)
     return jax.ShapeDtypeStruct(array.dimensions, dtype_of(array.element_type), sharding=placed)
 

@@ -7,6 +7,7 @@ meanwhile, so the work has a thread with a time limit.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,7 +15,8 @@ from functools import partial
 from hashlib import sha256
 
 from dialect_utils.engine_names import REQUIRED, STAGES, Stage
-from dialect_utils.execution.hooks import PLATFORMS, Platform, hooked, lack_of
+from dialect_utils.execution.hooks import CPU, PLATFORMS, Platform, hooked, lack_of
+from dialect_utils.execution.trials import Submitted, Trials
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, meant
 from passes.framework.pipeline import Pipeline
@@ -48,11 +50,14 @@ def apply_passes(
     *,
     require: str = "equal-up-to",
     timeout: float = 60.0,
+    trial: bool = True,
 ) -> Iterator[Applied]:
     """Runs a pipeline inside XLA's compilation of all functions compiled within, ahead of time, too.
 
     A context manager and a decorator. `platforms` are of tpu, cuda and cpu; None: those that jax has. A changed module
     is verified and proved equal, where `require` is the weakest answer that suffices, as for the command `check`.
+    For a TPU or GPU a process then compiles the program with this module, because these compilers end their process on
+    modules for which they make no code; `trial=False` saves this compilation.
     Otherwise, and `timeout` seconds after XLA handed the module over, XLA keeps its own, and `errors` and the log of
     `relayout.jax` say why. No exception ends a compilation.
 
@@ -70,21 +75,22 @@ def apply_passes(
     _check_known("answer", require, tuple(REQUIRED))
     applied = Applied()
     found = _called_for(platforms, applied)
-    calls = _Calls(as_pipeline(passes), require, timeout, applied)
+    calls = _Calls(as_pipeline(passes), require, timeout, applied, Trials(stage) if trial else None)
     with hooked(found, stage, calls.transform):
         try:
             yield applied
         finally:
             # A thread that still compiles calls the hook.
             calls.thread.close()
+            if calls.trials is not None:
+                calls.trials.close()
     if calls.interrupt is not None:
         raise calls.interrupt
 
 
 def _check_known(kind: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        message = f"unknown {kind} {value!r}"
-        raise DiagnosticError(Diagnostic(message, hint=meant(str(value), known, f"one of {', '.join(known)}")))
+        raise DiagnosticError(f"unknown {kind} {value!r}", hint=meant(str(value), known, f"one of {', '.join(known)}"))
 
 
 def _called_for(platforms: Collection[str] | None, applied: Applied) -> list[Platform]:
@@ -111,9 +117,12 @@ class _Calls:
     require: str
     seconds: float
     applied: Applied
+    trials: Trials | None
     thread: LimitedThread = field(default_factory=LimitedThread)
     answers: dict[bytes, bytes | None] = field(default_factory=dict)
     interrupt: KeyboardInterrupt | None = None
+    # Those of the current call.
+    steps: str = ""
 
     def transform(self, platform: Platform, data: bytes) -> bytes | None:
         """Returns the bytes of a module after the passes, None for the same module; raises nothing."""
@@ -127,7 +136,8 @@ class _Calls:
 
     def _answer(self, platform: Platform, data: bytes) -> bytes | None:
         try:
-            handed, rewritten = self.thread.call(partial(self._work, platform, data), self.seconds)
+            work = partial(self._work, platform, data, Submitted.by_this_thread())
+            handed, rewritten = self.thread.call(work, self.seconds)
         except KeyboardInterrupt as error:
             self.interrupt = error
             return None
@@ -144,13 +154,19 @@ class _Calls:
     def _as_diagnostics(self, error: BaseException) -> DiagnosticError:
         if isinstance(error, DiagnosticError):
             return error
-        late = f"the passes and the proof took longer than {self.seconds:g} seconds"
-        said = late if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}"
-        return DiagnosticError(Diagnostic(said))
+        late = f"{self.steps} took longer than {self.seconds:g} seconds"
+        return DiagnosticError(late if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}")
 
-    def _work(self, platform: Platform, data: bytes) -> tuple[Handed, Rewritten | None]:
+    def _work(self, platform: Platform, data: bytes, submitted: Submitted | None) -> tuple[Handed, Rewritten | None]:
+        end, self.steps = time.monotonic() + self.seconds, "the passes and the proof"
         handed = Handed.read(platform, data)
-        return handed, None if handed.is_part else rewrite(handed, self.pipeline, self.require, self.seconds)
+        if handed.is_part:
+            return handed, None
+        found = rewrite(handed, self.pipeline, self.require, self.seconds)
+        if self.trials is not None and found.data is not None and platform != CPU:
+            self.steps = "the passes, the proof and the compilation of their module"
+            self.trials.check(platform, submitted, found.data, end - time.monotonic())
+        return handed, found
 
     def _report(self, error: DiagnosticError) -> None:
         self.applied.errors.append(error)

@@ -9,7 +9,7 @@ from typing import Any
 
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.rows import BufferRow, RelayoutRow, short_place
-from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
+from dialect_utils.text import DiagnosticError, format_bytes
 from dialect_utils.text.html import html_text
 from relayout.reporting.pages import plain_page
 from relayout.reporting.terminal import Table, clip
@@ -76,7 +76,7 @@ def compare_reports(old: MemoryReport, new: MemoryReport) -> Comparison:
     names = [report.module.name or "the module" for report in (old, new)]
     if all(sides) and names[0] != names[1] and not sides[0].keys() & sides[1].keys():
         message = f"{names[1]} has no array of {names[0]}, so these are no two forms of one program"
-        raise DiagnosticError(Diagnostic(message, hint="relayout report says what one program holds"))
+        raise DiagnosticError(message, hint="relayout report says what one program holds")
     changes = [
         Change(*key, len(a := sides[0].get(key, [])), len(b := sides[1].get(key, [])), sum(a), sum(b))
         for key in dict.fromkeys((*sides[0], *sides[1]))
@@ -147,12 +147,7 @@ def _tables(comparison: Comparison) -> Iterator[Table]:
     kinds = [(kind, *map(_counted, pair), _signed(pair[1][1] - pair[0][1])) for kind, pair in sent]
     yield Table("sent by a device in collectives", ("kind", *_SIDES), kinds)
     changes = [
-        (
-            *_changed(each.old_bytes, each.new_bytes),
-            f"{each.old_count} -> {each.new_count}",
-            each.shape,
-            each.op_name,
-        )
+        (*_changed(each.old_bytes, each.new_bytes), f"{each.old_count} -> {each.new_count}", each.shape, each.op_name)
         for each in comparison.changes
     ]
     title = f"{len(changes)} groups of buffers of one op name and type changed"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils.io.files import encode
-from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
+from dialect_utils.text import DiagnosticError, format_bytes
 
 if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
@@ -23,10 +23,7 @@ def format_graphviz(report: MemoryReport) -> str:
     held = {buffer.value: buffer for buffer in report.usage.buffers}
     largest = max((buffer.bytes_held for buffer in held.values()), default=1) or 1
     relayouts = {move.operation for move in report.moves if move.row.changes_layout}
-    lines = [
-        f"digraph {_quoted(module.name or 'module')} {{",
-        "  node [shape=box, style=filled, colorscheme=blues5];",
-    ]
+    lines = [f"digraph {_quoted(module.name or 'module')} {{", "  node [shape=box, style=filled, colorscheme=blues5];"]
     for value in (*entry.parameters, *(result for operation in entry.operations for result in operation.results)):
         buffer = held.get(value)
         size = buffer.bytes_held if buffer is not None else 0
@@ -69,7 +66,6 @@ def format_model_explorer(report: MemoryReport) -> list[dict[str, Any]]:
 
 
 def _html(report: MemoryReport) -> bytes:
-    # Imported here: most reports are printed, and draw nothing.
     from relayout.reporting.html import html_page
 
     return encode(html_page(report))
@@ -88,7 +84,7 @@ def _parquet(report: MemoryReport) -> bytes:
         from pyarrow import parquet
     except ImportError as error:
         message = "a Parquet file needs pyarrow, which is not installed"
-        raise DiagnosticError(Diagnostic(message, hint="pip install 'relayout[report]'")) from error
+        raise DiagnosticError(message, hint="pip install 'relayout[report]'") from error
     rows = [{name: _storable(value) for name, value in row.items()} for row in report.as_json()["buffers"]]
     table = pyarrow.Table.from_pylist(rows)
     totals = {"module": report.module.name, "target": report.usage.target, **report.totals()}

@@ -34,8 +34,7 @@ class FirstScreen:
         report, least = self.report, LEAST_SHARE * self.report.usage.main_memory_peak_bytes
         found = [*self._padding()]
         if any(not row.is_prefetch and row.total_bytes >= least / len(report.relayouts) for row in report.relayouts):
-            # Imported here: many programs move nothing.
-            from relayout.reporting.waste import moved_waste
+            from relayout.reporting.explainer import moved_waste
 
             found += moved_waste(report, _WASTE)
         return sorted((each for each in found if each.bytes >= least), key=lambda each: -each.bytes)[:_WASTE]

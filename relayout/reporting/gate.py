@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils.memory.collectives import KINDS
-from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes, meant
+from dialect_utils.text import DiagnosticError, format_bytes, meant
 
 if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
@@ -122,15 +122,15 @@ def parse_condition(text: str) -> Condition:
     """
     found = _CONDITION.fullmatch(text)
     if found is None:
-        raise DiagnosticError(Diagnostic(f"{text!r} is no condition", hint=f'a condition is "{EXAMPLE}"'))
+        raise DiagnosticError(f"{text!r} is no condition", hint=f'a condition is "{EXAMPLE}"')
     figure, comparison, limit = found["figure"], found["comparison"], found["limit"]
     if figure not in FIGURES:
         hint = meant(figure, FIGURES, f"the figures are {', '.join(FIGURES)}")
-        raise DiagnosticError(Diagnostic(f"{figure!r} is no figure of a report", hint=hint))
+        raise DiagnosticError(f"{figure!r} is no figure of a report", hint=hint)
     if (factor := _FACTOR.fullmatch(limit)) is not None:
         return Condition(text, figure, comparison, float(factor["factor"] or 1))
     size = _SIZE.fullmatch(limit)
     if size is None or (size["unit"] and figure in _COUNTS):
         wanted = "a number" if figure in _COUNTS else "a size such as 2 GiB"
-        raise DiagnosticError(Diagnostic(f"{limit!r} is no limit of {figure}", hint=f"old, 1.02 * old, or {wanted}"))
+        raise DiagnosticError(f"{limit!r} is no limit of {figure}", hint=f"old, 1.02 * old, or {wanted}")
     return Condition(text, figure, comparison, None, float(size["number"]) * _UNITS[size["unit"] or "B"])

@@ -63,7 +63,6 @@ def other_modules(others: Sequence[Gathered], width: int | None) -> str:
 
 def index_page(found: Sequence[Gathered], contracts: Sequence[Contract]) -> str:
     """Returns the page that links to those of the modules, the one that matters first."""
-    # Imported here: few reports write an index.
     from urllib.parse import quote
 
     from relayout.reporting.pages import page_table, plain_page

@@ -115,7 +115,6 @@ def terminal_page(report: MemoryReport, width: int | None = None) -> str:
     """
     if not report.is_compiled:
         return clip(_entry(report), width)
-    # Imported here: other pages have tables only.
     from relayout.reporting.first_screen import FirstScreen
 
     first = (part for line in FirstScreen(report).lines() for part in _wrapped(line, _columns(width)))

@@ -12,7 +12,7 @@ from dialect_utils.layout import ArrayShape, Layout, Shape
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.relayouts import orders_without
 from dialect_utils.memory.sharing import elements
-from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
+from dialect_utils.text import DiagnosticError, format_bytes
 from relayout.reporting.terminal import clip, format_table
 
 # The words of `relayout report`, and the names of its totals.
@@ -42,8 +42,7 @@ def try_advice(module: Module, target: str) -> Trial:
     Raises DiagnosticError for HLO, which the compilers do not accept, and the errors of `compile_for`.
     """
     if module.dialect != "stablehlo":
-        message = f"{module.name or 'the module'} is HLO; the compiler is given the StableHLO of a program"
-        raise DiagnosticError(Diagnostic(message))
+        raise DiagnosticError(f"{module.name or 'the module'} is HLO; the compiler is given the StableHLO of a program")
     before = _compiled(module, target)
     entry = before.module.entry
     wanted = [dict(_wanted(before, side, values)) for side, values in enumerate((entry.parameters, entry.results))]

@@ -74,14 +74,7 @@ class Limits:
 
 
 def serve(
-    connection: socket.socket,
-    words: int,
-    parent: int,
-    job: Job,
-    limits: Limits,
-    *,
-    is_planner: bool,
-    empty: int,
+    connection: socket.socket, words: int, parent: int, job: Job, limits: Limits, *, is_planner: bool, empty: int
 ) -> NoReturn:
     """Serves the parent in a process just forked; `words` takes what libraries write. Never returns.
 
@@ -113,7 +106,6 @@ def _terminals() -> set[str]:
     """Returns which streams of the command are terminals, and keeps their width in the environment."""
     terminals = {name for name in ("stdout", "stderr") if getattr(sys, name).isatty()}
     if "stdout" in terminals:
-        # Imported here: most output goes to files.
         import shutil
 
         os.environ["COLUMNS"] = str(shutil.get_terminal_size().columns)

@@ -192,6 +192,10 @@ class Host:
         """Starts the clock again for an item, such as a line of standard input."""
         self._tell({"tell": "item", "name": name})
 
+    def enter(self, step: str) -> None:
+        """Names the step in which this process is, such as a pass, for the error if it ends there; "" leaves it."""
+        self._tell({"tell": "step", "name": step})
+
     def waits(self, seconds: float | None) -> None:
         """Stops the clock while this process waits, at most so many seconds; None: for standard input."""
         self._tell({"tell": "waits", "seconds": seconds})

@@ -231,6 +231,8 @@ class Child:
             case {"tell": "item", "name": str(name)} if self._has_items:
                 self.item = name
                 self.clock.restart()
+            case {"tell": "step", "name": str(name)}:
+                self.item = name
             case {"tell": "waits", "seconds": None} if self._reads_input:
                 self.clock.wait(None)
             case {"tell": "waits", "seconds": int() | float() as seconds} if 0 <= seconds <= _MOST_SECONDS:

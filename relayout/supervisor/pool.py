@@ -172,13 +172,7 @@ class Pool:
             yield finished.pop(number)
 
     def _forked(self, *, is_planner: bool) -> Child:
-        main = partial(
-            serve,
-            job=self.job,
-            limits=self._limits,
-            is_planner=is_planner,
-            empty=self._empty,
-        )
+        main = partial(serve, job=self.job, limits=self._limits, is_planner=is_planner, empty=self._empty)
         command = self.job.command
         return Child(
             main,
@@ -214,7 +208,6 @@ class Pool:
         selected = None if self._cache is None else self.job.command.cached(unit)
         if self._cache is None or selected is None:
             return None
-        # Imported here: most commands compile nothing.
         from relayout.supervisor.cache import Entry
 
         return Entry.of(self._cache, selected)

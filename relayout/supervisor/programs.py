@@ -111,7 +111,6 @@ def _serve(ends: Sequence[int], parent: int, memory: str, devices: str, fuses: s
         os.environ.clear()
         os.environ.update(environment)
         _forget_working_directory(environment["PYTHONPATH"].split(os.pathsep))
-        # Imported here: few commands execute modules.
         from dialect_utils.execution import worker
 
         worker.serve(parent, int(memory), int(devices))
@@ -152,7 +151,6 @@ class OracleProcess(_Polled):
 
     def __init__(self, command: str, name: str, candidate: bytes | memoryview) -> None:
         with ExitStack() as stack:
-            # Imported here: few commands need a directory.
             from dialect_utils.io.temporary import temporary_directory
 
             self._directory = stack.enter_context(temporary_directory())

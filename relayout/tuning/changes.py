@@ -11,7 +11,7 @@ from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.targets.known import allocation_bytes, laid_out
 from dialect_utils.stablehlo.module import StableHloModule
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 
 AUTO, DEFAULT = "auto", "default"
 
@@ -76,7 +76,7 @@ def as_stablehlo(module: Module) -> StableHloModule:
     """Returns a module whose layouts can be changed; raises DiagnosticError for HLO, which no compiler here takes."""
     if not isinstance(module, StableHloModule):
         message = f"{module.name or 'the module'} is HLO; the TPU compiler is given the StableHLO of a program"
-        raise DiagnosticError(Diagnostic(message, hint="relayout convert FILE --to stablehlo"))
+        raise DiagnosticError(message, hint="relayout convert FILE --to stablehlo")
     return module
 
 

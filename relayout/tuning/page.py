@@ -116,7 +116,7 @@ def modelled_page(modelled: Modelled, width: int | None = None) -> str:
 
 
 def _modelled_lines(modelled: Modelled) -> Iterator[str]:
-    yield f"{modelled.target}, modelled: no program was compiled"
+    yield f"{parse_target(modelled.target).name}, modelled: no program was compiled"
     rows = [
         ("*" * (change == modelled.best), change.described(modelled.start), *map(format_bytes, map(round, figures)))
         for change, figures in modelled.figures
@@ -133,7 +133,7 @@ def modelled_json(modelled: Modelled) -> dict[str, Any]:
     """Returns the modelled figures of changes as JSON."""
     changes = [change for change, _ in modelled.figures]
     return {
-        "target": modelled.target,
+        "target": parse_target(modelled.target).name,
         "objective": modelled.objective,
         "best": changes.index(modelled.best),
         "proof": modelled.proof,

@@ -52,11 +52,7 @@ class Tuning:
         """Returns the HTML for notebooks: the best change with its proof, and a table of all trials."""
         said = f"{self.target}, {self.version}: {self.best.change.described(self.start.change)}"
         rows = [
-            (
-                "best" if each == self.best else "",
-                each.change.described(self.start.change),
-                *_cells(each.figures),
-            )
+            ("best" if each == self.best else "", each.change.described(self.start.change), *_cells(each.figures))
             for each in self.trials
         ]
         table = html_table(("", "change", "arguments", "temporaries", "accessed"), rows)

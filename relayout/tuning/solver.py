@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 
 # One thread and a limit of nodes, not of time: the result is the same on each machine.
 _OPTIONS = {"output_flag": False, "threads": 1, "mip_rel_gap": 1e-4, "mip_max_nodes": 1000, "random_seed": 0}
@@ -20,7 +20,7 @@ def check_installed() -> None:
     """Raises DiagnosticError without HiGHS."""
     if find_spec("highspy") is None:
         message = "HiGHS, which solves the model of layouts, is not installed"
-        raise DiagnosticError(Diagnostic(message, hint="pip install 'relayout[tpu]'"))
+        raise DiagnosticError(message, hint="pip install 'relayout[tpu]'")
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.messages import memory_messages
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from relayout.tuning.changes import Change
 
 Objective = Literal["peak", "bytes", "time"]
@@ -77,7 +77,7 @@ def figure_compiler(target: str, objective: Objective, jobs: int) -> FigureCompi
     """
     if objective == "time" and not parse_target(target).has_costs:
         hint = "--objective peak or bytes"
-        raise DiagnosticError(Diagnostic(f"the compiler for {target} estimates no time", hint=hint))
+        raise DiagnosticError(f"the compiler for {target} estimates no time", hint=hint)
     return FigureCompiler(target, jobs, counted_figures)
 
 
@@ -157,4 +157,4 @@ def read_trials(text: str, name: str) -> Mapping[str, Figures]:
         return {str(key): Figures.from_json(value) for key, value in found["trials"].items()}
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         message = f"{name} is no file of --trials of this version"
-        raise DiagnosticError(Diagnostic(message, hint="leave out --resume to write it again")) from None
+        raise DiagnosticError(message, hint="leave out --resume to write it again") from None

@@ -13,7 +13,7 @@ from dialect_utils.io.inputs import Input
 from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module
 from dialect_utils.ops.device_counts import devices_of
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.dumps.executable import as_program, is_optimized_dump
 from passes.framework.pipeline import verify
 from relayout.command import InputOptions, function_option
@@ -25,7 +25,6 @@ NEEDS_TARGET = needs(("dump", "function"), "target", reason="without --target")
 
 def dump_module(module: Module, target: str, folder: str) -> None:
     """Compiles a module for a target: the modules of all passes are then in a folder. Raises DiagnosticError."""
-    # Imported here: the modules of a directory are compiled already.
     from dialect_utils.execution.compilers import dump_passes
 
     verify(module)
@@ -41,7 +40,7 @@ def partition_program(file: str, folder: str) -> str:
     found = sorted(glob(os.path.join(glob_escape(folder), "*.after_spmd-partitioning.*.txt")))
     if not found:
         hint = "--sharded with one FILE needs shardings, and a number of devices (mhlo.num_partitions)"
-        raise DiagnosticError(Diagnostic(f"the partitioner makes no parts of {file}", hint=hint))
+        raise DiagnosticError(f"the partitioner makes no parts of {file}", hint=hint)
     return found[0]
 
 
@@ -84,7 +83,6 @@ class CompilationOptions:
         """Compiles a file into a folder with --target; raises UsageError for a directory, and for an unknown target."""
         if self.target is None or folder is None:
             return
-        # Imported here: --help loads nothing of the execution.
         from dialect_utils.execution.compilers import check_target
 
         module = self.program(files, "--target", console)

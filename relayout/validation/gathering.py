@@ -54,7 +54,6 @@ class Results(Gatherer[StepResult]):
         if not self.is_json:
             write_output(None, encode("\n".join(["", *found.lines]) + "\n"))
         if self.page is not None:
-            # Imported here: most runs write no page.
             from relayout.validation.page import html_page
 
             os.makedirs(os.path.dirname(self.page) or os.curdir, exist_ok=True)

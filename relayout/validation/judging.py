@@ -13,7 +13,7 @@ from dialect_utils.io.files import decode, encode, parse_bytes
 from dialect_utils.io.inputs import LEFT_OUT, Input, find_inputs
 from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from dialect_utils.tools.printing import format_nameless, format_short
 from passes.framework.pipeline import SUFFIX, verify
 from relayout.elided import compare_forms, is_elided_in_both
@@ -96,7 +96,6 @@ class Judge:
         has_constants = not any(LEFT_OUT in file for file in files)
         if has_constants and files[0] == files[1]:
             return StepResult.of(step, "equal", methods=(TEXT,), said=("the same text",))
-        # Imported here: it loads the proof.
         from dialect_utils.verdict.partition import compare_parts, makes_parts
 
         before, after = self._module(step.before), self._module(step.after)
@@ -118,7 +117,6 @@ class Judge:
 
     def _of_difference(self, step: Step, verdict: Verdict, modules: Sequence[Module], options: Options) -> StepResult:
         """Returns `different`, or a weaker answer where a freedom of the compiler with floats explains the bits."""
-        # Imported here: most steps are equal.
         from relayout.validation.freedoms import is_other_rounding, without_roundings
 
         found = _result(step, verdict)
@@ -269,4 +267,4 @@ def _pattern(only: str | None) -> re.Pattern[str] | None:
     try:
         return None if only is None else re.compile(only)
     except re.error as error:
-        raise DiagnosticError(Diagnostic(f"{only} is no regular expression: {error}")) from None
+        raise DiagnosticError(f"{only} is no regular expression: {error}") from None

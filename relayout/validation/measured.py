@@ -21,7 +21,7 @@ def measured(module: Module, target: str | None, told: Callable[[Sequence[Diagno
     if target is not None and _is_compiled(module):
         if target == "cpu":
             message = f"{module.name} is compiled already, and cpu has no memory or layouts to measure it by"
-            raise DiagnosticError(Diagnostic(message, hint="leave --target out, or name a chip"))
+            raise DiagnosticError(message, hint="leave --target out, or name a chip")
     elif target is not None or module.dialect == "stablehlo":
         module = _compiled(module, target, told)
     told(notes_of_report(module))
@@ -30,7 +30,6 @@ def measured(module: Module, target: str | None, told: Callable[[Sequence[Diagno
 
 
 def _is_compiled(module: Module) -> bool:
-    # Imported here: most reports name no target.
     from passes.dumps.executable import is_optimized_dump
 
     return is_optimized_dump(module)
@@ -38,16 +37,15 @@ def _is_compiled(module: Module) -> bool:
 
 def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagnostic]], None]) -> Module:
     """Returns the program that the compiler of a target makes, or with a note the module where there is none."""
-    # Imported here: most reports are about compiled programs.
     from dialect_utils.execution.compilers import check_target, compile_for
     from passes.dumps.executable import as_program
 
-    hint: str | None = "--target tpu-v5e compiles it"
+    why, hint = "", "--target tpu-v5e compiles it"
     if target is not None:
         try:
             check_target(target)
         except DiagnosticError as error:
-            hint = error.diagnostics[0].hint
+            why, hint = f" ({error.diagnostics[0].message})", error.diagnostics[0].hint or ""
         else:
             told(devices_of(module).notes_of_compilation)
             dump = compile_for(as_program(module).text(), target).dump
@@ -56,5 +54,6 @@ def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagn
     known = (
         "are known, and nothing between them" if module.dialect == "stablehlo" else "and all between them are its own"
     )
-    told([Diagnostic(f"the module is not compiled: its arguments and results {known}", severity="note", hint=hint)])
+    message = f"the module is not compiled{why}: its arguments and results {known}"
+    told([Diagnostic(message, severity="note", hint=hint or None)])
     return module

@@ -162,7 +162,7 @@ def run_pipelines(files: Sequence[str], pipeline: str | None, runner: PassRunner
     said = [Diagnostic(f"{name} has no RUN line with passes{others}", severity="note") for name in left_out[:1]]
     if not number:
         hint = "// RUN: my-opt %s --first --second | FileCheck %s, or --passes 'first,second'"
-        raise DiagnosticError(*(replace(each, severity="error", hint=hint) for each in said))
+        raise DiagnosticError(replace(each, severity="error", hint=hint) for each in said)
     write_output(os.path.join(folder, _RECORD), encode(json.dumps(record)))
     return said
 
@@ -253,7 +253,7 @@ def with_element(step: Step, result: StepResult, runner: PassRunner, judge: Judg
 
     def differs(count: int) -> bool:
         if time.monotonic() > end:
-            raise DiagnosticError(Diagnostic(f"not done after {seconds:g} seconds"))
+            raise DiagnosticError(f"not done after {seconds:g} seconds")
         text = decode(step.before.data())
         for number, each in enumerate(passes):
             old, new = (written, separator.join(elements[:count])) if number == changed else ("", "")

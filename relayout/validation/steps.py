@@ -15,7 +15,7 @@ from itertools import dropwhile, groupby, pairwise
 from typing import Any
 
 from dialect_utils.io.inputs import Input
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from dialect_utils.text.html import html_details, html_table, html_text
 from relayout.command import read_finding
 
@@ -94,7 +94,7 @@ def find_programs(inputs: Sequence[Input], folder: str) -> dict[str, list[Input]
     if not found:
         hint = "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*' writes the modules"
         message = f"{folder}: no two modules of one compilation, such as module_0000.jit_f.{_BEFORE}.txt"
-        raise DiagnosticError(Diagnostic(message, hint=hint))
+        raise DiagnosticError(message, hint=hint)
     return found
 
 
@@ -108,7 +108,7 @@ def chosen_steps(steps: Sequence[Step], only: re.Pattern[str] | None) -> list[St
     found = [each for each in steps if not each.is_whole and any(map(only.search, (each.change, each.pipeline)))]
     if not found:
         known = ", ".join(dict.fromkeys(each.change for each in steps if not each.change.startswith(_START)))
-        raise DiagnosticError(Diagnostic(f"no pass matches {only.pattern}", hint=f"there are {known}"))
+        raise DiagnosticError(f"no pass matches {only.pattern}", hint=f"there are {known}")
     return found
 
 
@@ -121,7 +121,7 @@ def steps_from_insertion(steps: Sequence[Step]) -> list[Step]:
     for _, members in groupby(steps, lambda each: each.program):
         found += dropwhile(lambda each: not each.change.startswith(_INSERTED), members)
     if not found:
-        raise DiagnosticError(Diagnostic("the passes change no module that the compiler hands over"))
+        raise DiagnosticError("the passes change no module that the compiler hands over")
     return found
 
 
@@ -227,7 +227,6 @@ class StepResult:
     @property
     def answer(self) -> str:
         """Returns the verdict, what it leaves open, what it assumes, and the methods that decided."""
-        # Imported here: commands that only find steps judge none.
         from dialect_utils.verdict.outcome import answer_text
 
         answer = answer_text(self.verdict, self.up_to, self.conditions, self.how)

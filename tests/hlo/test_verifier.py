@@ -351,6 +351,18 @@ def test_an_all_reduce_starts_with_its_results_alone_or_with_its_operands(count:
         assert problems(module(f"{given}\n  {start}\n  ROOT d = {results} all-reduce-done(s)", _ADD)) == []
 
 
+@pytest.mark.parametrize("opcode", ["all-gather", "collective-permute"])
+def test_a_start_holds_one_operand_alone_or_in_a_tuple(opcode: str) -> None:
+    size, attributes = (
+        (16, "replica_groups={{0,1}}, dimensions={0}") if opcode == "all-gather" else (8, "source_target_pairs={{0,1}}")
+    )
+    for operand, wrong in (("f32[8]", "(f32[7])"), ("(f32[8])", "(f32[7])")):
+        for given in (operand, wrong):
+            start = f"s = ({given}, f32[{size}]) {opcode}-start(p), {attributes}"
+            body = f"p = f32[8] parameter(0)\n  {start}\n  ROOT d = f32[{size}] {opcode}-done(s)"
+            assert (problems(module(body, attributes=", replica_count=2")) == []) == (given == operand)
+
+
 def test_constraints_of_custom_calls_are_no_layouts_of_operands() -> None:
     call = 'ROOT c = f32[2,3]{1,0} custom-call(p), custom_call_target="f", operand_layout_constraints={f32[2,3]{1,0}}'
     assert problems(module(f"p = f32[2,3]{{0,1}} parameter(0)\n  {call}"), is_layout_sensitive=True) == []

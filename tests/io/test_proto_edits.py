@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.execution import hlo_proto_to_text, hlo_text_to_proto
-from dialect_utils.io.proto_edits import LostFieldError, has_device_assignment, merge_protos
-from dialect_utils.io.protos import BYTES, VARINT, Field, read_fields, write_fields
+from dialect_utils.io.proto_edits import LostFieldError, merge_protos
+from dialect_utils.io.protos import BYTES, VARINT, Field, has_device_assignment, read_fields, write_fields
 
 _TEXT = """HloModule m, is_scheduled=true
 

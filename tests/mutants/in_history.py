@@ -58,7 +58,7 @@ MUTANTS = (
     Mutant("history.moved:_moved", "move.row.bytes_read + move.row.bytes_written", "move.row.bytes_written", _MOVED),
     Mutant("firmness", "_DEMANDING.get(opcode, len(_DEMANDING))", "0", _SIDES),
     Mutant("_donation", "graph.operands(each)[0] is copy", "True", _REMOVAL),
-    Mutant("Explainer._place", "place.source_file", "False", _EXPLAINING, occurrence=1),
+    Mutant("Explainer._origin", "origin.source_file", "False", _EXPLAINING, occurrence=1),
     Mutant("causes.run:_chosen", 'value.removeprefix("%")', "value", _EXPLAINING),
     Mutant("Cause.kept", "self.changes_layout and self.read_by", "self.read_by", _RESULT),
     Mutant("causes_section", "len(why.causes) < why.arrays", "True", _RESULT),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -115,6 +116,53 @@ def test_right_passes_are_applied_and_wrong_ones_refused(tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr[-3000:]
     expected = [f"{stage} 1 0 0 1 False" for stage in STAGES for _ in range(2)]
     assert done.stdout.splitlines() == [*expected, "nested 0"]
+
+
+# Modules for which a compiler makes no code
+
+_ABORTED = """
+import os, sys
+import jax, jax.numpy as jnp
+import relayout, relayout.jax
+from jax.experimental import topologies
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
+
+devices = topologies.get_topology_desc(platform="tpu", topology_name="v5e:2x2").devices
+single = SingleDeviceSharding(devices[1])
+several = NamedSharding(Mesh(devices, "i"), PartitionSpec(None, "i"))
+_, number, stage, is_tried = sys.argv
+
+x = jax.ShapeDtypeStruct((2048, 1024), jnp.float32, sharding=(single, several)[int(number)])
+# The TPU compiler ends its process on the first fusion, and compiles the second.
+for value in ("%copy.5", "%copy.2"):
+    jax.clear_caches()
+    passes = "fuse-into-users{value=" + value + "}"
+    with relayout.jax.apply_passes(passes, ("tpu",), stage, trial=is_tried == "tried") as applied:
+        jax.jit(lambda x: (jnp.cumsum(x, 0), x.T)).lower(x).compile()
+    print(len(applied.modules), *(each.diagnostics[0].message[:120] for each in applied.errors))
+"""
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_module_on_which_the_compiler_ends_its_process_does_not_end_the_callers(
+    number: int, stage: str, tmp_path: Path
+) -> None:
+    interpreter()
+    (tmp_path / "aborted.py").write_text(_ABORTED)
+    done = run(tmp_path, "aborted.py", str(number), stage, "tried")
+    assert done.returncode == 0, done.stderr[-3000:]
+    refused = "the compiler for tpu cannot compile the passes' module: the compiler's process ended: Check failed: "
+    first, second = done.stdout.splitlines()
+    assert first.startswith(f"0 {refused}")
+    assert second == "1"
+
+
+def test_without_a_trial_the_process_ends(tmp_path: Path) -> None:
+    interpreter()
+    (tmp_path / "aborted.py").write_text(_ABORTED)
+    done = run(tmp_path, "aborted.py", "0", STAGES[0], "untried")
+    assert (done.returncode, done.stdout) == (-signal.SIGABRT, "")
 
 
 # relayout opt --inside

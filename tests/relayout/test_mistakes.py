@@ -88,12 +88,34 @@ TPU = str(ROOT / "examples/attention_tpu.hlo")
         ("report - --against -", 2, "- is named twice"),
         ("explain f32[3,5] -o there/", 2, "-o there/ is a directory, and a shape names no file in it"),
         ("explain --kernel attention TPU", 1, "has no kernel attention"),
+        ("explain f32[3,5]{0}", 1, "use each of 0 to 1 once"),
+        ("explain f32[3,5]{1,0:8,128}", 1, "write T(8,128)"),
+        ("explain f32[3,5]{1,0:T(8,128)S1}", 1, "write S(1)"),
+        ("explain f32[3,5]{1,0:T(8,128),(2,1)}", 1, "parts follow each other without commas"),
+        ("explain 'f32[3,5]{major_to_minor=(0,1)}'", 1, "a layout begins with minor_to_major"),
+        ("explain f32[3,5],f32[2]", 1, "several shapes are several arguments"),
+        ("explain f32[3,5] f32[3 f32[2]", 1, "expected ',' or ']' in the dimensions"),
+        ("explain --index f32[3,5] 17", 1, "--linear 17 reads it as a linear index"),
+        ("explain --index f32[3,5] 3,0", 1, "outside dimension 0 of f32[3,5]: 0 to 2"),
+        ("opt STABLEHLO -p make-portable", 1, "relayout convert FILE --to hlo converts it"),
+        ("opt FILE -p annotate-layouts{target=rowmajor}", 2, "did you mean row-major?"),
+        ("opt FILE -p annotate-layouts{target=no.toml}", 2, "no.toml: no such file"),
+        ("opt FILE -p split-minor{value=x}", 2, "its options are: most"),
+        ("tune STABLEHLO --target CHIP", 2, "known by its description only, so nothing is compiled for it"),
+        ("opt FILE --inside CHIP -p strip-layouts", 2, "explain, tune --model-only, and reports of dumps"),
+        ("report STABLEHLO --target CHIP --fail-if 'peak > 1 GiB'", 0, "is not compiled (acme-1 is known by its"),
         ("explain np.float32[3]", 1, "a shape begins with its element type: f32[3,5]"),
     ],
 )
 def test_an_answer_proposes_the_edit(command: str, status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = [
-        {"FILE": NEGATE, "TPU": TPU, "EXAMPLES": str(ROOT / "examples")}.get(word, word)
+        {
+            "FILE": NEGATE,
+            "TPU": TPU,
+            "EXAMPLES": str(ROOT / "examples"),
+            "STABLEHLO": str(ROOT / "examples/attention.mlir"),
+            "CHIP": str(ROOT / "examples/chip.toml"),
+        }.get(word, word)
         for word in shlex.split(command)
     ]
     assert main(words) == status

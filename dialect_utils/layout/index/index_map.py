@@ -150,7 +150,7 @@ def linear_index(shape: ArrayShape, index: Sequence[int]) -> int:
         raise IndexError(f"index {list(index)} has {len(index)} entries, but the rank of {shape} is {shape.rank}")
     for dim, (entry, size) in enumerate(zip(index, shape.dimensions, strict=True)):
         if not 0 <= entry < size:
-            raise IndexError(f"index {list(index)} is outside dimension {dim} of size {size} of {shape}")
+            raise IndexError(f"index {list(index)} is outside dimension {dim} of {shape}: 0 to {size - 1}")
     strides = _strides(final_dimensions(shape.dimensions, shape.effective_layout))
     return sum(e * s for e, s in zip(physical_index(shape, index), strides, strict=True))
 

@@ -55,7 +55,6 @@ class Drawing:
 
 def render_png(scene: Scene) -> bytes:
     """Returns the scene as the bytes of a PNG file."""
-    # Imported here: drawings as text do not need Pillow.
     from PIL import Image, ImageDraw, ImageFont, ImageOps
 
     image = Image.new("RGB", (scene.width * _SCALE, scene.height * _SCALE), "white")

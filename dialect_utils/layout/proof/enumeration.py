@@ -46,7 +46,6 @@ def blocks(sizes: tuple[int, ...]) -> Iterator[tuple[list[Any], Any]]:
 
     Raises DeadlineError after the deadline.
     """
-    # Imported here, as below: isl answers nearly all questions.
     import numpy as np
 
     total = prod(sizes)

@@ -75,7 +75,6 @@ def in_common(
 
 
 def _padding_by_blocks(source: ArrayShape, destination: ArrayShape) -> tuple[int, ...] | None:
-    # Imported here: isl answers nearly all questions.
     import numpy as np
 
     sizes = final_dimensions(destination.dimensions, destination.effective_layout)

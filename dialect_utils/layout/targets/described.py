@@ -5,17 +5,17 @@ docs/targets.md lists the keys, and has an example.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, prod
 from typing import Any
 
-from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType
+from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType, parse_element_type
 from dialect_utils.layout.index.index_map import byte_size, final_dimensions, round_up
 from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.targets.target import Target, minor_orders
-from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes, nearest
+from dialect_utils.text import DiagnosticError, format_bytes, meant
 from dialect_utils.text.toml import Table, read_toml
 
 _BYTE = 8
@@ -24,6 +24,10 @@ _KEYS = {"name": str, "memory": int, "granule": int, "memory_name": str, "peak":
 _PEAK_KEYS = {"flops": float, "bytes": float}
 _SPACE_KEYS = {"number": int, "name": str, "bytes": int}
 _LAYOUT_KEYS = {"rank": int, "types": list, "at_least": list, "order": str, "tiles": list, "packed": bool}
+
+
+def _is_packable(element_type: ElementType) -> bool:
+    return element_type.bits < _BYTE and element_type.name != "pred"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +44,35 @@ class LayoutChoice:
     tiles: tuple[Tile, ...] = ()
     packed: bool = False
 
+    @property
+    def least_rank(self) -> int:
+        """Returns the fewest dimensions that an array needs to match."""
+        return max([len(self.at_least), *(len(tile.dimensions) for tile in self.tiles[:1])])
+
     def matches(self, element_type: ElementType, dimensions: tuple[int, ...]) -> bool:
         """Is true for an array of this type and these dimensions."""
-        rank = max([len(self.at_least), *(len(tile.dimensions) for tile in self.tiles[:1])])
         last = dimensions[len(dimensions) - len(self.at_least) :]
         return (
             self.rank in (None, len(dimensions))
             and (not self.types or element_type.name in self.types)
-            and len(dimensions) >= rank
+            and len(dimensions) >= self.least_rank
             and all(size >= least for size, least in zip(last, self.at_least, strict=True))
+        )
+
+    def covers(self, other: LayoutChoice) -> bool:
+        """Is true if this row matches each array that another row matches."""
+        rank = other.least_rank if other.rank is None else other.rank
+        known = (*(0 for _ in range(rank - len(other.at_least))), *other.at_least)
+        return (
+            self.rank in (None, other.rank)
+            and (not self.types or (bool(other.types) and set(other.types) <= set(self.types)))
+            and rank >= self.least_rank
+            and all(size >= least for size, least in zip(known[::-1], self.at_least[::-1], strict=False))
         )
 
     def layout(self, element_type: ElementType, dimensions: tuple[int, ...], order: tuple[int, ...]) -> Layout:
         """Returns the layout of an array in an order of its dimensions; one without elements has no tile."""
-        is_packed = self.packed and element_type.bits < _BYTE and element_type.name != "pred"
+        is_packed = self.packed and _is_packable(element_type)
         tiles = self.tiles if 0 not in dimensions else ()
         return Layout(order, tiles, element_size_in_bits=element_type.bits if is_packed else 0)
 
@@ -86,16 +105,16 @@ class Chip(Target):
 
     def topology(self, devices: int) -> dict[str, str]:
         message = f"{self.name} is known by its description only, so nothing is compiled for it"
-        hint = "it is for annotate-layouts{target=...}, explain, and reports of dumps"
-        raise DiagnosticError(Diagnostic(message, hint=hint))
+        hint = "it is for annotate-layouts{target=...}, explain, tune --model-only, and reports of dumps"
+        raise DiagnosticError(message, hint=hint)
 
     def _choice(self, element_type: ElementType, dimensions: tuple[int, ...]) -> LayoutChoice:
         found = (each for each in self.choices if each.matches(element_type, dimensions))
         return next(found, LayoutChoice())
 
 
-def described_chip(path: str) -> Chip:
-    """Returns the chip of a file; raises DiagnosticError at the first mistake."""
+def described_chip(path: str, taken: Collection[str] = ()) -> Chip:
+    """Returns the chip of a file; raises DiagnosticError at the first mistake, also a name that is taken."""
     top = read_toml(path, "docs/targets.md has an example")
     top.check(_KEYS, ("name", "memory"))
     peaks = top.tables("peak")
@@ -103,10 +122,17 @@ def described_chip(path: str) -> Chip:
         table.check(_PEAK_KEYS, tuple(_PEAK_KEYS))
     peak = peaks[0].values if peaks else {}
     spaces = top.tables("space")
-    for table in spaces:
-        table.check(_SPACE_KEYS, ("number", "name"))
-    choices = [_choice(table) for table in top.tables("layout")]
+    _check_spaces(spaces)
+    rows = top.tables("layout")
+    choices = [_choice(table) for table in rows]
+    for number, choice in enumerate(choices):
+        before = next((i for i, each in enumerate(choices[:number]) if each.covers(choice)), None)
+        if before is not None:
+            hint = "the first row that matches an array counts: write the special rows first"
+            raise rows[number].error("", f"layout {number} is never used: layout {before} matches all its arrays", hint)
     name, memory, granule = top.values["name"], top.values["memory"], top.values.get("granule", 1)
+    if name in taken:
+        raise top.error("name", f"{name} is the name of another chip, which every option takes", "name this chip")
     for key, value in (("memory", memory), ("granule", granule)):
         if value < 1:
             raise top.error(key, f"{key} is a positive number of bytes, not {value}")
@@ -118,6 +144,22 @@ def described_chip(path: str) -> Chip:
     return Chip(name, *rates, memory, tuple(choices), granule, spaces=tuple(names.items()))
 
 
+def _check_spaces(spaces: Sequence[Table]) -> None:
+    """Raises DiagnosticError for a memory space that is main memory, is there twice, or has no bytes."""
+    numbers = set[int]()
+    for table in spaces:
+        table.check(_SPACE_KEYS, ("number", "name"))
+        number, size = table.values["number"], table.values.get("bytes", 1)
+        if number < 1:
+            hint = "memory_name is the name of main memory, S(0)"
+            raise table.error("number", f"the number of a memory space is positive, not {number}", hint)
+        if number in numbers:
+            raise table.error("number", f"memory space {number} is described twice")
+        if size < 1:
+            raise table.error("bytes", f"bytes is a positive number, not {size}")
+        numbers.add(number)
+
+
 def _space_name(space: Mapping[str, Any]) -> str:
     size = f" of {format_bytes(space['bytes'])}" if "bytes" in space else ""
     return f"{space['name']}, S({space['number']}){size}"
@@ -127,18 +169,31 @@ def _choice(table: Table) -> LayoutChoice:
     table.check(_LAYOUT_KEYS)
     values: Mapping[str, Any] = table.values
     types, least = tuple(values.get("types", ())), tuple(values.get("at_least", ()))
-    wrong = next((each for each in types if str(each) not in ELEMENT_TYPES), None)
-    if wrong is not None:
-        close = nearest(str(wrong), ELEMENT_TYPES)
-        raise table.error("types", f"there is no element type {wrong}", f"did you mean {close}?" if close else None)
-    if not all(type(each) is int for each in least):
-        raise table.error("at_least", f"at_least is a list of sizes, not {list(least)}")
+    try:
+        _ = [parse_element_type(str(each)) for each in types]
+    except DiagnosticError as error:
+        raise table.error("types", error.diagnostics[0].message, error.diagnostics[0].hint) from None
+    if not all(type(each) is int and each > 0 for each in least):
+        raise table.error("at_least", f"at_least is a list of positive sizes, not {list(least)}")
     order = values.get("order", _ORDERS[0])
     if order not in _ORDERS:
-        raise table.error("order", f"order is {' or '.join(_ORDERS)}, not {order}")
+        raise table.error("order", f"order is {' or '.join(_ORDERS)}, not {order}", meant(order, _ORDERS))
     sizes = values.get("tiles", [])
     are_lists = all(isinstance(each, list) and each for each in sizes)
     if not (are_lists and all(type(size) is int and size > 0 for each in sizes for size in each)):
         raise table.error("tiles", f"tiles are lists of sizes, [[32, 32]], not {sizes}")
     tiles = tuple(Tile(tuple(each)) for each in sizes)
-    return LayoutChoice(values.get("rank"), types, least, order, tiles, values.get("packed", False))
+    choice = LayoutChoice(values.get("rank"), types, least, order, tiles, values.get("packed", False))
+    _check_effects(table, choice)
+    return choice
+
+
+def _check_effects(table: Table, choice: LayoutChoice) -> None:
+    """Raises DiagnosticError for a row that matches no array, and for a key that changes no layout."""
+    if choice.rank is not None and choice.rank < choice.least_rank:
+        message = f"the row matches no array: rank is {choice.rank}, its other keys need {choice.least_rank} dimensions"
+        raise table.error("rank", message)
+    if choice.order != _ORDERS[0] and not choice.tiles:
+        raise table.error("order", f"order {choice.order} has no effect without tiles: nothing is padded")
+    if choice.packed and choice.types and not any(_is_packable(ELEMENT_TYPES[each]) for each in choice.types):
+        raise table.error("packed", f"packed has no effect: {', '.join(choice.types)} fill whole bytes")

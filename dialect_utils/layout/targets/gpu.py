@@ -16,7 +16,7 @@ from dialect_utils.layout.index.index_map import byte_size
 from dialect_utils.layout.layout import Layout
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.targets.target import Target
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 
 SUFFIX = ".txtpb"
 _BYTE = 8
@@ -62,7 +62,7 @@ def described_gpu(name: str, text: str) -> Gpu:
     ]
     wrong = next((each for each, fact in zip(names, facts, strict=True) if not 0 < fact < inf), None)
     if wrong is not None:
-        raise DiagnosticError(Diagnostic(f"{name}: its {wrong} is no finite positive number"))
+        raise DiagnosticError(f"{name}: its {wrong} is no finite positive number")
     per_clock = _FLOPS_PER_CLOCK.get(f"{major}.{minor}") or _FLOPS_PER_CLOCK.get(major, 0)
     peak = cores * clock * 1e9 * per_clock
     return Gpu(name, peak, bandwidth, int(memory), description=text, spaces=_SPACES, capability=int(number))
@@ -73,7 +73,7 @@ def _fact(name: str, text: str, field_name: str, default: str | None = None) -> 
     found = re.search(rf"^[^#\n]*\b{field_name}:\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?)(?![\w.])", text, re.MULTILINE)
     if found is None and default is None:
         hint = "it is the text form of XLA's GpuTargetConfigProto"
-        raise DiagnosticError(Diagnostic(f"{name} is no description of a GPU: it has no {field_name}", hint=hint))
+        raise DiagnosticError(f"{name} is no description of a GPU: it has no {field_name}", hint=hint)
     return default or "" if found is None else found[1]
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from dialect_utils.layout.element_type import ElementType
 from dialect_utils.layout.index.index_map import require_bounded
@@ -13,7 +13,10 @@ from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.targets.gpu import GPUS, SUFFIX as GPU_SUFFIX, described_gpu
 from dialect_utils.layout.targets.target import Target
 from dialect_utils.layout.targets.tpu import TPUS, Tpu
-from dialect_utils.text import Diagnostic, DiagnosticError, kind_of, nearest, read_input
+from dialect_utils.text import DiagnosticError, kind_of, nearest, read_input
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 CHIP_SUFFIX = ".toml"
 # The keys of TARGETS, as the types of options.
@@ -37,40 +40,56 @@ def parse_target(name: str | Target) -> Target:
         raise TypeError(f"expected a target such as 'tpu-v5e', not {kind_of(name)}")
     if name.endswith((GPU_SUFFIX, CHIP_SUFFIX)):
         return _described(name)
-    found = TARGETS.get(name) or added_targets().get(name)
+    found = TARGETS.get(name) or _added_target(name)
     if found is None:
-        known = (*TARGETS, *added_targets())
+        known = (*TARGETS, *_added())
         close = nearest(name.lower(), known)
         suggestion = f"did you mean {close}? " if close else ""
         files = f"files that describe a GPU (*{GPU_SUFFIX}) or another chip (*{CHIP_SUFFIX})"
         hint = f"{suggestion}known targets: {', '.join(known)}, and {files}"
-        raise DiagnosticError(Diagnostic(f"unknown target {name!r}", hint=hint))
+        raise DiagnosticError(f"unknown target {name!r}", hint=hint)
     return found
+
+
+class OtherTarget(str):
+    """The text of a target beside TARGETS: a file that describes a chip, or the name that a package adds.
+
+    Raises DiagnosticError for others.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, text: object) -> OtherTarget:
+        parse_target(str(text))
+        return super().__new__(cls, text)
 
 
 @lru_cache(maxsize=8)
 def _described(path: str) -> Target:
     if path.endswith(GPU_SUFFIX):
         return described_gpu(path, read_input(path).decode("utf-8", "replace"))
-    # Imported here: most targets are known by name.
     from dialect_utils.layout.targets.described import described_chip
 
-    return described_chip(path)
+    return described_chip(path, TARGETS)
 
 
-@lru_cache(maxsize=1)
-def added_targets() -> dict[str, Target]:
-    """Returns the targets that installed packages add."""
-    # Imported here, as above: reading the installed packages costs more than a small command.
-    from importlib.metadata import entry_points
+def _added() -> Mapping[str, list[EntryPoint]]:
+    from dialect_utils.text.entry_points import added
 
-    found = {}
-    for point in entry_points(group=ENTRY_POINT_GROUP):
-        loaded = point.load()
-        if not isinstance(loaded, Target):
-            raise DiagnosticError(Diagnostic(f"{point.value} is no target", hint="an entry point names a Target"))
-        found[point.name] = loaded
-    return found
+    return added(ENTRY_POINT_GROUP)
+
+
+def _added_target(name: str) -> Target | None:
+    """Returns the target that an installed package adds by a name; raises DiagnosticError where it is none."""
+    if (found := _added().get(name)) is None:
+        return None
+    from dialect_utils.text.entry_points import load_added
+
+    loaded = load_added("target", found)
+    if not (isinstance(loaded, Target) and loaded.name == name):
+        hint = "an entry point names a dialect_utils.layout.targets.target.Target with its own name"
+        raise DiagnosticError(f"{found[0].value} is not a target called {name}", hint=hint)
+    return loaded
 
 
 @lru_cache(maxsize=4096)

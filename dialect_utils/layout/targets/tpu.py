@@ -14,7 +14,7 @@ from dialect_utils.layout.index.index_map import final_dimensions, round_up
 from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.targets.target import Target, minor_orders
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 
 # A vector register holds 8 sublanes of 128 lanes, each lane a 32-bit word.
 _LANES = 128
@@ -85,7 +85,7 @@ class Tpu(Target):
             if count >= devices:
                 return {"topology_name": name}
         most = self.topologies[-1][0]
-        raise DiagnosticError(Diagnostic(f"the program is for {devices} devices, and {self.name} has at most {most}"))
+        raise DiagnosticError(f"the program is for {devices} devices, and {self.name} has at most {most}")
 
     def _storage_bits(self, element_type: ElementType) -> int:
         """Returns the bits of one element in a register word; a 64-bit type counts as 32-bit parts."""

@@ -178,7 +178,6 @@ class Explanation:
 
         Raises ValueError for an unbounded dimension.
         """
-        # Imported here: few explanations are for other tools.
         from dialect_utils.layout.notation.writing import write
 
         return write(self.shape, notation)
@@ -192,7 +191,6 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """Returns the HTML for notebooks: the drawing of the shape, and the numbers."""
-        # Imported here: most explanations are text.
         from dialect_utils.text.html import html_table
 
         numbers = {name: value for name, value in self.as_json().items() if value not in (None, [])}

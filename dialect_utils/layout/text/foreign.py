@@ -92,7 +92,6 @@ def _first_shape(text: str) -> str | None:
 def _notated(text: str) -> str | None:
     if _MARK.search(text) is None:
         return None
-    # Imported here: few texts are in the notation of another tool.
     from dialect_utils.layout.notation.reading import read_notation
 
     return read_notation(text)
@@ -126,7 +125,6 @@ def _numbers(text: str) -> list[str]:
 
 
 def _shape(type_name: str, dimensions: list[str]) -> str | None:
-    # Imported here: most shapes have XLA's element types.
     from dialect_utils.layout.type_names import element_type_name
 
     name = element_type_name(type_name)

@@ -7,6 +7,7 @@ invalid value is an error.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -25,7 +26,15 @@ _LIKE_THIS = "a shape begins with its element type: f32[3,5]"
 _OTHER_TYPES = {"float": "f32", "double": "f64", "half": "f16"} | dict.fromkeys(
     ("tensor", "memref", "vector"), "tensor<3x5xf32>"
 )
+_EXAMPLES = "T(8,128) L(1024) #(u32) *(u32) E(4) S(1) SC(0:1) M(8)"
 _PARTS = ("D", "T", "L", "#", "*", "E", "S", "SC", "P", "M")
+
+# Hints at what people write after a shape.
+_AFTER = {
+    ":": "tiles are part of a layout: f32[3,5]{1,0:T(8,128)}",
+    "{": "a layout begins with minor_to_major, the most minor dimension first: f32[3,5]{1,0:T(8,128)}",
+    ",": "several shapes are several arguments, or a tuple: (f32[3,5], s32[])",
+}
 
 # The span of each field that was read, or of one entry of it.
 _Spans = dict[tuple[str, int | None], Span]
@@ -59,8 +68,7 @@ class ShapeParser(Scanner):
 
     def _end(self, part: str) -> None:
         if self.kind != "end":
-            hint = "tiles are part of a layout: f32[3,5]{1,0:T(8,128)}" if self._at(":") else None
-            self._fail(f"unexpected {self._found()} after {part}", hint=hint)
+            self._fail(f"unexpected {self._found()} after {part}", hint=_AFTER.get(self.value))
 
     def shape(self, depth: int = 0) -> Shape:
         """Reads one shape and leaves `position` after it."""
@@ -172,7 +180,8 @@ class ShapeParser(Scanner):
         minor_to_major = self._minor_to_major(spans)
         if rank is not None and len(minor_to_major) != rank:
             span = spans.get(("minor_to_major", None), start)
-            self._fail(f"minor_to_major orders {len(minor_to_major)} dimensions, but the rank is {rank}", span)
+            hint = f"use each of 0 to {rank - 1} once" if rank else "a scalar has nothing to order"
+            self._fail(f"minor_to_major orders {len(minor_to_major)} dimensions, but the rank is {rank}", span, hint)
         fields: dict[str, object] = {"minor_to_major": minor_to_major}
         if self._take(":"):
             self._parts(fields, spans)
@@ -213,9 +222,8 @@ class ShapeParser(Scanner):
         while self.value in _PARTS and self.kind in ("name", "mark"):
             rank = _PARTS.index(self.value)
             if rank <= done:
-                order = " ".join(_PARTS)
                 problem = "occurs twice" if rank == done else f"must come before {_PARTS[done]}"
-                self._fail(f"layout part {self.value} {problem}", hint=f"the order is {order}")
+                self._fail(f"layout part {self.value} {problem}", hint=f"the order is {_EXAMPLES}")
             done = rank
             if self.value == "P":
                 self._fail("P(...) belonged to sparse arrays, which XLA removed", hint="drop it")
@@ -226,7 +234,13 @@ class ShapeParser(Scanner):
             self._fail("the layout does not end", hint="add }")
         if self._at("("):
             self._fail("a tile without T is the notation of old documents", hint="write T(...)")
-        self._fail(f"expected a layout part or '}}', found {self._found()}", hint=f"parts in order: {' '.join(_PARTS)}")
+        short = re.fullmatch(r"([TLESM])(\d+)", self.value)
+        hint = f"parts come in this order: {_EXAMPLES}"
+        if short is not None or self.kind == "int":
+            hint = f"write {short[1]}({short[2]})" if short is not None else "write T(8,128)"
+        elif self._at(","):
+            hint = "parts follow each other without commas: T(8,128)(2,1)S(1)"
+        self._fail(f"expected a layout part or '}}', found {self._found()}", hint=hint)
 
     def _dim_level_types(self, fields: dict[str, object], spans: _Spans) -> None:
         start = self.span

@@ -12,7 +12,7 @@ from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.manual import boundary_of, is_boundary
 from dialect_utils.ops.sharding import Sharding
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.dumps.inline_fusions import use_elements
 
 _NUMBER, _INDEX = ELEMENT_TYPES["u32"], ELEMENT_TYPES["s32"]
@@ -44,7 +44,7 @@ def _expanded(call: Instruction, count: int) -> Instruction:
     try:
         boundary = boundary_of(call.computation.module, call, count)
     except UndefinedError as error:
-        raise DiagnosticError(Diagnostic(str(error), call.location)) from None
+        raise DiagnosticError(str(error), call.location) from None
     ops, shardings = Ops(call), boundary.entering or boundary.leaving
     make = _part if boundary.entering else _whole
     found = [make(ops, value, own, count) for value, own in zip(call.operands, shardings, strict=True)]
@@ -56,7 +56,7 @@ def _part(ops: Ops, value: Instruction, sharding: Sharding, count: int) -> Instr
     shape = array_shape(value)
     sizes = sharding.local(shape.dimensions)
     if any(size * tiles != full for size, tiles, full in zip(sizes, sharding.tiles, shape.dimensions, strict=True)):
-        raise DiagnosticError(Diagnostic(f"{shape} is not divided evenly among {count} devices", ops.replaced.location))
+        raise DiagnosticError(f"{shape} is not divided evenly among {count} devices", ops.replaced.location)
     if sharding.is_replicated:
         return value
     number, starts = ops.emit("partition-id", ops.shape(_NUMBER, ())), []

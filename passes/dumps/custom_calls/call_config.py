@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dialect_utils.hlo import Instruction
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 
 # An attribute of a foreign function, `lower = true` or `uplo = 76 : ui8`.
 _ATTRIBUTE = re.compile(r'(\w+) = ("[^"\\]*"|-?[\w.+-]+)(?: : \w+)?(?=, |\})', re.ASCII)
@@ -26,7 +26,7 @@ def refused(call: Instruction, why: str) -> DiagnosticError:
     operands = ", ".join(f"{operand.name}: {operand.shape}" for operand in call.operands)
     message = f"custom call {call.name} calls {call.callee}, but {why}; operands: ({operands})"
     hint = f"give its computation: --custom-call {call.callee}=module.hlo"
-    return DiagnosticError(Diagnostic(message, call.location, hint=hint))
+    return DiagnosticError(message, call.location, hint=hint)
 
 
 def check_operands(call: Instruction, *counts: int) -> None:

@@ -11,7 +11,7 @@ from dialect_utils.hlo.ops import Ops, instructions, tuple_elements, zero_of
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, BufferShape, Pad, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.dumps.custom_calls.call_config import check_operands, refused
 from passes.dumps.custom_calls.linear_algebra import BLOCKS, combine, high_half, low_half, split
 from passes.dumps.sorts import add_comparator, first_elements, stable_sort
@@ -126,7 +126,7 @@ def _refuse_dynamic(ops: Ops, call: Instruction) -> Instruction:
     sizes = ", ".join(str(shape.without_layout) for shape in dynamic) or "an array of another size"
     message = f"custom call {call.name} calls {call.callee}: only the running program knows the size of {sizes}"
     hint = "compile the program for arrays of fixed sizes: every size is then in the dump"
-    raise DiagnosticError(Diagnostic(message, call.location, hint=hint))
+    raise DiagnosticError(message, call.location, hint=hint)
 
 
 def hold_arrays_in_place_of_buffers(module: HloModule) -> None:

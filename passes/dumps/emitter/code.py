@@ -124,12 +124,7 @@ class Code:
         return Code(self.program, f"{self.program.name}.{name}", self)
 
     def emit(
-        self,
-        opcode: str,
-        kind: ElementType,
-        dims: Sequence[int],
-        operands: Sequence[Val] = (),
-        attributes: str = "",
+        self, opcode: str, kind: ElementType, dims: Sequence[int], operands: Sequence[Val] = (), attributes: str = ""
     ) -> Val:
         """Writes one instruction, or returns an equal one."""
         return self._write(kind, dims, opcode, self.names(operands), attributes)

@@ -8,7 +8,7 @@ from math import prod
 
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.mosaic.kernel import DYNAMIC, Kernel, KernelValue, Window
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from passes.dumps.emitter import arrays
 from passes.dumps.emitter.code import S32, Code, Program, Val, constant, index
 from passes.dumps.mosaic.control_ops import is_short, loop
@@ -139,7 +139,7 @@ class _Lowerer:
             raise self._misfit(f"takes {reference.type}, but its call has {given}[{','.join(map(str, dims))}]")
 
     def _misfit(self, what: str) -> DiagnosticError:
-        return DiagnosticError(Diagnostic(f"kernel {self.kernel.name} {what}"))
+        return DiagnosticError(f"kernel {self.kernel.name} {what}")
 
     def _operand(
         self,
@@ -252,7 +252,7 @@ class _Lowerer:
         blocks = [arrays.convert(frame.code, value, S32) for value in found if isinstance(value, Val)]
         if len(blocks) != len(operand.shape.dimensions):
             message = f"kernel {self.kernel.name}: @{transform.name} gives {len(blocks)} indices into {operand.shape}"
-            raise DiagnosticError(Diagnostic(message))
+            raise DiagnosticError(message)
         if operand.window.is_element:
             return blocks
         sizes = operand.window.bounds

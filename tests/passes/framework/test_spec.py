@@ -83,7 +83,7 @@ def test_white_space_and_the_anchor_are_free() -> None:
     [
         ("replac", "unknown pass replac", "^~~~~~", "did you mean replace?"),
         ("replace{olf=a}", "pass replace has no option olf", "        ^~~", "did you mean old?"),
-        ("replace{zzz=a}", "has no option zzz", "        ^~~", "it has old, new, count"),
+        ("replace{zzz=a}", "has no option zzz", "        ^~~", "its options are: old, new, count"),
         ("replace{mode=frst}", "option mode is all|first, not frst", "             ^~~~", "did you mean first?"),
         ("replace{count=x}", "option count is an integer, not x", "              ^", ""),
         ("replace{sizes=1,x}", "option sizes is an integer, not x", "                ^", ""),
@@ -91,7 +91,7 @@ def test_white_space_and_the_anchor_are_free() -> None:
         ("replace{old}", "option old needs a value", "        ^~~", "old=a text"),
         ("replace{old=a old=b}", "option old of pass replace is given twice", "              ^~~", ""),
         ("replace{inner={dept=1}}", "option inner has no option dept", "               ^~~~", "did you mean depth?"),
-        ("replace{old=a,b c}", "pass replace has no option c", "                ^", "it has old"),
+        ("replace{old=a,b c}", "pass replace has no option c", "                ^", "its options are: old"),
         (
             "replace{sizes=1,2,count=3}",
             "a blank, not a comma, is between options",

@@ -72,6 +72,57 @@ def test_a_broken_plug_in_is_a_note_in_the_list_and_an_error_where_it_is_used(tm
     assert f"error: {message}" in used.stderr
 
 
+BADLY = """
+import os, sys
+from relayout import module_pass
+
+def endless(module): return endless(module)
+
+bad = {
+    "recurses": endless,
+    "exits": lambda module: sys.exit(3),
+    "writes": lambda module: open("written.txt", "w"),
+    "reads": lambda module: open("absent.txt"),
+    "aborts": lambda module: os.abort(),
+    "loops": lambda module: [None for _ in iter(int, 1)],
+    "prints": lambda module: print("HloModule printed"),
+}
+for name, function in bad.items():
+    function.__name__ = name
+    globals()[name] = module_pass(function)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("recurses", "error: pass recurses (number 1) raised RecursionError on module negate"),
+        ("exits", "error: pass exits (number 1) raised SystemExit on module negate: 3\n"),
+        ("writes", "error: pass writes (number 1) raised PermissionError on module negate"),
+        ("writes", "hint: commands run passes in a sandbox; --no-sandbox lets your own use files"),
+        ("reads", "error: pass reads (number 1) raised FileNotFoundError on module negate"),
+        ("recurses", "note: to reproduce: relayout opt "),
+        ("aborts", "negate.hlo: pass aborts: the process that worked on it was ended by SIGABRT"),
+        ("loops", "negate.hlo: pass loops: no result after 1 seconds"),
+    ],
+)
+def test_a_pass_that_ends_badly_is_named(tmp_path: Path, name: str, said: str) -> None:
+    (tmp_path / "badly.py").write_text(BADLY)
+    install(tmp_path, {name: f"badly:{name}"})
+    program = str(ROOT / "examples" / "negate.hlo")
+    done = python(["-m", "relayout", "opt", program, "-p", name, "--timeout", "1"], tmp_path, tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
+
+
+def test_a_pass_prints_beside_the_module(tmp_path: Path) -> None:
+    (tmp_path / "badly.py").write_text(BADLY)
+    install(tmp_path, {"prints": "badly:prints"})
+    program = ROOT / "examples" / "negate.hlo"
+    done = python(["-m", "relayout", "opt", str(program), "-p", "prints"], tmp_path, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, program.read_text(), "HloModule printed\n")
+
+
 def test_the_pass_of_contributing_keeps_the_contract_in_forty_lines(tmp_path: Path) -> None:
     (found,) = re.findall(r"^   ```python\n(   \"\"\".*?)^   ```", (ROOT / "CONTRIBUTING.md").read_text(), re.M | re.S)
     code = textwrap.dedent(found)
