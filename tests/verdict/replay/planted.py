@@ -160,7 +160,13 @@ BUGS = {
         floats("inf"),
     ),
     "and of constants is or": bug(
-        [Edit("lattice:_flattened", "folded(join.opcode, kind, pair)", 'folded("or", kind, pair)')],
+        [
+            Edit(
+                "lattice:_flattened",
+                "terms.each(join.opcode, kind, (total, part))",
+                'terms.each("or", kind, (total, part))',
+            )
+        ],
         binary("and", binary("and", S, ints(3)), ints(5)),
         binary("and", S, ints(7)),
     ),
@@ -232,7 +238,15 @@ BUGS = {
         dynamic_slice(A, [constant("s32", 1), NONE], (2, 4)),
         slice_(A, [(0, 2), (0, 4)]),
     ),
-    "four numbers are zeros": bug([Edit("Movement.iota", "size <= 1", "size <= 4")], S + iota("s32", (3, 4), 1), S),
+    "four numbers are zeros": bug(
+        [
+            Edit(
+                "Movement.iota", "self.written.iota(element_type, size)", "self.terms.literal(element_type, 0, (size,))"
+            )
+        ],
+        S + iota("s32", (3, 4), 1),
+        S,
+    ),
     "an update of some rows is one of all": bug(
         [
             Edit("Slices.update_at", "part == sizes", "part != sizes"),
