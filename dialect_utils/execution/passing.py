@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from importlib.machinery import PathFinder
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -40,7 +41,13 @@ _REASONS = (r"(?<!\w)error: (.+)", r"(?i)(.*(?:error|assert|exception|fail).*)",
 
 def check_tool(tool: str) -> None:
     """Raises DiagnosticError for a command whose program is not found, or whose quotes do not end."""
-    if tool == processes.JAXLIB or _FUNCTION.fullmatch(tool):
+    if tool == processes.JAXLIB:
+        return
+    if _FUNCTION.fullmatch(tool):
+        package = re.split(r"[.:]", tool)[0]
+        if PathFinder.find_spec(package, ["", *sys.path]) is None:
+            hint = f"{package}.py is in this directory, or its package is installed"
+            raise DiagnosticError(f"there is no module {package} with the function of --with {tool}", hint=hint)
         return
     try:
         words = shlex.split(tool)

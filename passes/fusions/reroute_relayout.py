@@ -35,8 +35,8 @@ def reroute_relayout(module: HloModule, report: Report, *, value: str = "", targ
     2. Where they change the type of the elements once, the first or last copy does, and the arrays between are narrow.
     3. Operations with control dependencies or shardings stay, and arrays in other memory spaces.
 
-    A reshape that divides the last dimension of `f32[8,224,224]` stores 128 elements for the 8 of `[8,224,28,8]`. After
-    a copy in which it is the second-minor dimension, a bitcast divides it.
+    A reshape that divides the last dimension of `f32[4,256,256]` stores 128 elements for the 8 of `[4,256,32,8]`. After
+    a copy in which another dimension is the last one, a bitcast divides it.
 
     Before:
         HloModule m
@@ -50,9 +50,9 @@ def reroute_relayout(module: HloModule, report: Report, *, value: str = "", targ
         HloModule m
         ENTRY e {
           p = f32[4,256,256]{2,1,0:T(8,128)} parameter(0)
-          c.copy = f32[4,256,256]{1,2,0:T(8,128)} copy(p)
-          c.bitcast = f32[4,32,8,256]{3,2,1,0:T(8,128)} bitcast(c.copy)
-          c.copy.1 = f32[4,32,8,256]{3,1,2,0:T(8,128)} copy(c.bitcast)
+          c.copy = f32[4,256,256]{1,0,2:T(4,128)} copy(p)
+          c.bitcast = f32[32,8,4,256]{3,2,1,0:T(4,128)} bitcast(c.copy)
+          c.copy.1 = f32[32,8,4,256]{3,0,1,2:T(8,128)} copy(c.bitcast)
           ROOT c = f32[4,256,32,8]{1,2,3,0:T(8,128)} bitcast(c.copy.1)
         }
     """

@@ -5,13 +5,13 @@ from tests.mutants.model import Mutant
 MUTANTS = (
     # Then a type that changes twice rounds in one place only.
     Mutant(
-        "_chain_to",
+        "_routed",
         "conversions > 1",
         "False",
         ("tests/passes/fusions/test_reroute_relayout.py",),
     ),
     Mutant(
-        "_chain_to",
+        "_routed",
         "len(value.users) > 1",
         "False",
         ("tests/passes/fusions/test_reroute_relayout.py",),

@@ -101,7 +101,7 @@ def _copies(
     places = {digit: place for place, digit in enumerate(chain(*goal))}
     start, goal = _divided(start), _divided(goal)
     known: dict[State, tuple[int, Sequence[Copy]]] = {start: (0, ())}
-    waiting, done, before_last = [(0, start)], set[State](), limit - _written(types[1], goal, chip)
+    waiting, done, before_last = [(0, start)], set[State](), limit - _written(types[1], *_sizes(goal), chip)
     while waiting and len(done) < _MOST:
         cost, state = heappop(waiting)
         if state == goal:
@@ -112,7 +112,7 @@ def _copies(
         for copy in _copies_of(state, places):
             reached = _divided(copy[1])
             is_last = reached == goal
-            total = cost + _written(types[is_last], copy[1], chip)
+            total = cost + _written(types[is_last], *_sizes(copy[1]), chip)
             if total < known.get(reached, (limit if is_last else before_last,))[0]:
                 known[reached] = total, (*known[state][1], copy)
                 heappush(waiting, (total, reached))
@@ -150,6 +150,11 @@ def _size(digits: Iterable[Digit]) -> int:
     return prod(digit.size for digit in digits)
 
 
+def _sizes(state: State) -> tuple[int, int, int]:
+    """Returns the size of all major dimensions, of the rows and of the lanes, on which the bytes depend."""
+    return _size(chain(*state[:-2])), _size(state[-2]), _size(state[-1])
+
+
 def _shape(element_type: ElementType, dimensions: State, order: State, chip: Target) -> ArrayShape:
     """Returns the shape of dimensions in an order, most major first."""
     sizes = tuple(map(_size, dimensions))
@@ -157,11 +162,7 @@ def _shape(element_type: ElementType, dimensions: State, order: State, chip: Tar
     return ArrayShape(element_type, sizes, chip.inner_layout(element_type, sizes, minor_to_major))
 
 
-def _written(element_type: ElementType, state: State, chip: Target) -> int:
-    return _bytes(element_type, _size(chain(*state[:-2])), *map(_size, state[-2:]), chip)
-
-
 @lru_cache(maxsize=1 << 12)
-def _bytes(element_type: ElementType, majors: int, rows: int, lanes: int, chip: Target) -> int:
+def _written(element_type: ElementType, majors: int, rows: int, lanes: int, chip: Target) -> int:
     sizes = majors, rows, lanes
     return chip.allocation_bytes(ArrayShape(element_type, sizes, chip.inner_layout(element_type, sizes, (2, 1, 0))))
