@@ -13,6 +13,7 @@ from dialect_utils.layout import ElementType, Pad, Slice
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.relabel import Digit, cut, merged
 from dialect_utils.layout.proof.reads import reads_only_padding
+from dialect_utils.ops import by_opcode, named
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.moving import (
@@ -54,9 +55,8 @@ def _reads(step: Step) -> Level:
 # Operations whose result holds elements of the first operands, as many as the number says (None: of all), at positions
 # that the other operands give.
 _MOVING: Mapping[str, int | None] = {
-    **dict.fromkeys(("broadcast", "reverse", "dynamic-slice", "gather"), 1),
-    "dynamic-update-slice": 2,
-    "concatenate": None,
+    **dict.fromkeys(named("broadcast reverse dynamic-slice gather"), 1),
+    **by_opcode({"dynamic-update-slice": 2, "concatenate": None}),
     "moved": None,
 }
 
