@@ -71,6 +71,8 @@ def as_module(value: ModuleLike, name: str = "<text>") -> Module:
         return read_module(os.fspath(value))
     if hasattr(value, "dialect") and hasattr(value, "functions"):
         return cast(Module, value)
+    if hasattr(value, "as_text"):
+        return "relayout.report(...) takes a program"
     if type(value).__module__.partition(".")[0] in ("jax", "jaxlib"):
         # Imported here: JAX is loaded where such an object exists.
         from relayout.jax.modules import module_of
