@@ -95,6 +95,8 @@ def _check_known(kind: str, value: str, known: tuple[str, ...]) -> None:
 
 def _called_for(platforms: Collection[str] | None, applied: Applied) -> list[Platform]:
     """Returns the platforms for which jax calls passes, and notes the others; raises DiagnosticError for none."""
+    if isinstance(platforms, str):
+        raise DiagnosticError(f"platforms are names, not the text {platforms!r}", hint=f'platforms=("{platforms}",)')
     for name in platforms or ():
         _check_known("platform", name, PLATFORMS)
     wanted = [each for each in PLATFORMS if platforms is None or each in platforms]

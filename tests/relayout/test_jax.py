@@ -293,6 +293,7 @@ def test_nothing_is_read_from_the_cache_of_compiled_programs_nor_kept_in_it(tmp_
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"platforms": "cpu"}, "platforms are names, not the text 'cpu'\n.*platforms=..cpu.,."),
         ({"platforms": ("cpv",)}, "unknown platform 'cpv'\n.*cpu"),
         ({"platforms": ()}, "no platform is named"),
         ({"stage": "before-schedule"}, "unknown stage 'before-schedule'\n.*before-scheduling"),
