@@ -105,11 +105,19 @@ TPU = str(ROOT / "examples/attention_tpu.hlo")
         ("opt STABLEHLO -p make-portable", 1, "relayout convert FILE --to hlo converts it"),
         ("opt FILE -p annotate-layouts{target=rowmajor}", 2, "did you mean row-major?"),
         ("opt FILE -p annotate-layouts{target=no.toml}", 2, "no.toml: no such file"),
+        ("opt FILE -p ''", 2, "-p names no pass: its text is empty"),
         ("opt FILE -p split-minor{value=x}", 2, "its options are: most"),
         ("tune STABLEHLO --target CHIP", 2, "known by its description only, so nothing is compiled for it"),
         ("opt FILE --inside CHIP -p strip-layouts", 2, "explain, tune --model-only, and reports of dumps"),
         ("report STABLEHLO --target CHIP --fail-if 'peak > 1 GiB'", 0, "is not compiled (acme-1 is known by its"),
         ("explain np.float32[3]", 1, "a shape begins with its element type: f32[3,5]"),
+        ("report TPU --target gpu-h100", 1, "leave --target out, or name a chip that is a TPU"),
+        ("run FILE --target tpu-v5e", 2, "--target is an option of report, tune, "),
+        ("check FILE FILE --devices 4", 3, "run it on its own number: --devices 1"),
+        ("check EXAMPLES", 2, "examples judges each pass of a compilation"),
+        ("report FILE --fail-if 'peak > 2 GB'", 2, "in B, KiB, MiB, GiB or TiB"),
+        ("report --why EXAMPLES no_such_value --top 3", 2, "--top has no effect with a VALUE"),
+        ("report --why FILE FILE --target cpu --try", 2, "--try compiles one FILE again"),
     ],
 )
 def test_an_answer_proposes_the_edit(command: str, status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,6 +143,8 @@ def test_a_jax_object_where_a_shape_is_expected_is_explained() -> None:
         relayout.explain(jax.ShapeDtypeStruct((3, 5), "float32"))  # type: ignore[arg-type]  # must fail
     with pytest.raises(DiagnosticError, match="a layout alone is not a shape"):
         relayout.explain(Layout((0, 1)))  # type: ignore[arg-type]
+    with pytest.raises(DiagnosticError, match=r"relayout\.report\(\.\.\.\) takes a program"):
+        relayout.explain(jax.jit(abs).lower(1.0))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -179,6 +189,10 @@ def test_a_jax_object_where_a_shape_is_expected_is_explained() -> None:
         (lambda: untyped.Pipeline(()).run(NEGATE), TypeError, r"expected a module, which relayout\.read"),
         (lambda: untyped.optimise, AttributeError, "module relayout has no attribute optimise"),
         (lambda: untyped.Pipeline("expand-tiling"), TypeError, r"Pipeline\.parse\(\.\.\.\) reads its text"),
+        (lambda: untyped.optimize("strip-layouts", NEGATE), TypeError, "the module comes first: optimize"),
+        (lambda: untyped.report(TPU, "gpu-h100"), DiagnosticError, "compiled already, and not for gpu-h100"),
+        (lambda: untyped.read(str(ROOT)), DiagnosticError, "name a file in it"),
+        (lambda: untyped.parse(""), DiagnosticError, "holds no module: it is empty"),
         (lambda: untyped.Layout([1, 0]), TypeError, r"such as \(1, 0\), not a list"),
         (lambda: untyped.Layout((1, 0), ((8, 128),)), TypeError, r"tiles=\(Tile\(\(8, 128\)\),\)"),
     ],
