@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dialect_utils.execution.compilers import compile_for
-from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
-from dialect_utils.memory import MemoryReport
 from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.text import DiagnosticError, format_bytes
 from dialect_utils.tools.conversion import in_dialect_of
 from relayout.reporting.causes import Cause, Change, Why
+from relayout.reporting.trial import compiled_report
 from relayout.tuning.changes import EntryArray, as_stablehlo, change_of, changed_module, mode_of
 
 # The figures of a program: the bytes that it accesses, loops with their trips, and its peak of main memory.
@@ -64,5 +62,5 @@ def _changed(program: StableHloModule, change: Change) -> StableHloModule:
 
 
 def _costs(program: Module, target: str) -> _Costs:
-    report = MemoryReport(parse_bytes(encode(compile_for(program.text(), target).dump), "compiled.hlo"))
+    report = compiled_report(program, target)
     return report.cost.bytes_accessed, report.usage.main_memory_peak_bytes
