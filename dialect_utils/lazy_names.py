@@ -17,7 +17,7 @@ def import_name(package: str, name: str) -> object:
     """
     home = names_for_type_checkers(package).get(name)
     if home is None:
-        raise AttributeError(f"module {package} has no attribute {name}")
+        raise AttributeError(f"module {package} has no attribute {name}", name=name, obj=sys.modules[package])
     value: object = import_module(f"{home}.{name}") if home == package else getattr(import_module(home), name)
     setattr(sys.modules[package], name, value)
     return value

@@ -95,7 +95,6 @@ class LocalProcess(Process):
     """A child of this process."""
 
     def __init__(self, program: str, arguments: Sequence[str]) -> None:
-        # Imported here: most commands start no process.
         import subprocess
 
         # In the main thread the child may ask to be killed with this process.

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from shutil import get_terminal_size
 from textwrap import fill
@@ -56,6 +56,8 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
         )
         self.kind = kind
+        # The commands that have an option.
+        self.owners: Callable[[str], Sequence[str]] = lambda _: ()
         self.option_names: list[str] = ["-h", "--help", _ALL]
         self.added: list[argparse.Action] = []
         # The program reads the options that choose a form before a command's own.
@@ -178,6 +180,10 @@ class Parser(argparse.ArgumentParser):
         meant = self.counterpart(name)
         if meant is not None:
             return meant
+        if name == "--target" and "--passes" in self.option_names:
+            return "a pass gives arrays the layouts of a target: -p annotate-layouts{target=NAME}"
+        if owners := self.owners(name):
+            return f"{name} is an option of {', '.join(owners)}"
         close = nearest(name, self.option_names)
         if close is None and "--passes" in self.option_names:
             step = nearest(name.lstrip("-"), pass_names())

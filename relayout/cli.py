@@ -196,7 +196,9 @@ def parser_of(name: str, *, is_shown: bool = True) -> Parser:
     kind = getattr(importlib.import_module(f"relayout.commands.{name}"), name.capitalize())
     owner, summary = FORMS[name] if name in FORMS else (name, COMMANDS[name][1])
     forms = {f"--{form}": FORMS[form][1] for form in FORMS if FORMS[form][0] == name}
-    return Parser(kind, summary, owner if owner == name else f"{owner} --{name}", forms, is_shown=is_shown)
+    parser = Parser(kind, summary, owner if owner == name else f"{owner} --{name}", forms, is_shown=is_shown)
+    parser.owners = lambda option: [each for each in COMMANDS if option in parser_of(each).option_names]
+    return parser
 
 
 def _show_help(names: Sequence[str]) -> int:

@@ -13,7 +13,7 @@ from dialect_utils.memory.trips import trip_counts
 from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.text import DiagnosticError
 from passes.framework.pipeline import Pipeline
-from passes.fusions import copy_once, fuse_into_users, fuse_with_user
+from passes.fusions import copy_once, fuse_into_users, fuse_with_user, reroute_relayout
 from relayout.insertion import Compilation
 from relayout.tuning.trials import Objective, counted_figures
 
@@ -22,6 +22,7 @@ _CANDIDATES: Sequence[Callable[[HloModule, str], Iterator[str]]] = (
     fuse_into_users.candidates,
     fuse_with_user.candidates,
     copy_once.candidates,
+    reroute_relayout.candidates,
 )
 _PROOF_SECONDS = 60.0
 

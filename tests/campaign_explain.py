@@ -23,7 +23,7 @@ from dialect_utils.ops import named
 from dialect_utils.text import DiagnosticError
 from passes.dumps.make_portable import make_portable
 from passes.dumps.observed import Suspect
-from relayout.first_difference import FirstDifference, SourceProgram, first_difference, read_source
+from relayout.running.first_difference import FirstDifference, SourceProgram, first_difference, read_source
 from tests.passes.dump_files import OWN, Dump, arrays_of, dumps
 
 NAMED_SHARE = 0.7

@@ -21,8 +21,8 @@ from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.expectation import allowances, measure, precision_of
 from passes.dumps.executable import Known
 from passes.framework.pipeline import verify
-from relayout.compared import Compared
-from relayout.ready import Forms
+from relayout.running.compared import Compared
+from relayout.running.ready import Forms
 from tests.conftest import Workers
 from tests.passes.dump_files import UNOPTIMIZED, Dump, arrays_of
 

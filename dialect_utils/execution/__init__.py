@@ -35,10 +35,7 @@ if TYPE_CHECKING:
         ForbiddenCallError as ForbiddenCallError,
         check_local_calls as check_local_calls,
     )
-    from dialect_utils.execution.errors import (
-        ExecutionError as ExecutionError,
-        RefusedError as RefusedError,
-    )
+    from dialect_utils.execution.errors import ExecutionError as ExecutionError, RefusedError as RefusedError
     from dialect_utils.execution.messages import Executable as Executable, Program as Program, Rewriting as Rewriting
     from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS as DEFAULT_TIMEOUT_SECONDS, Worker as Worker
     from dialect_utils.execution.recorded import Recorded as Recorded, read_recorded as read_recorded

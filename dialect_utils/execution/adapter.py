@@ -16,11 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 # XLA prints its dump to standard output.
-DUMP_OPTIONS: dict[str, Any] = {
-    "xla_dump_to": "-",
-    "xla_dump_hlo_as_text": True,
-    "xla_dump_large_constants": True,
-}
+DUMP_OPTIONS: dict[str, Any] = {"xla_dump_to": "-", "xla_dump_hlo_as_text": True, "xla_dump_large_constants": True}
 # The options of earlier versions of jaxlib, without which compiling only takes longer.
 _FORMER_OPTIONS, _FIRST_WITHOUT = ("xla_cpu_use_fusion_emitters",), (0, 11, 1)
 _CHUNK = 1 << 16

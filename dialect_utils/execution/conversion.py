@@ -12,7 +12,7 @@ from dialect_utils.execution.errors import ExecutionError
 from dialect_utils.execution.messages import Reading
 from dialect_utils.execution.process import Worker
 from dialect_utils.io.protos import MalformedProtoError, find_proto
-from dialect_utils.text import Diagnostic, DiagnosticError, Source
+from dialect_utils.text import DiagnosticError, Source
 
 # MLIR keeps the types and constants of all modules that a process has read, so a worker is replaced after so many.
 _BYTES_OF_A_WORKER = 64 << 20
@@ -38,7 +38,7 @@ def hlo_proto_to_text(data: bytes, name: str = "<proto>") -> str:
     try:
         module = bytes(find_proto(data).module)
     except MalformedProtoError as error:
-        raise DiagnosticError(Diagnostic(f"{name}: is no serialized HLO module: {error}")) from None
+        raise DiagnosticError(f"{name}: is no serialized HLO module: {error}") from None
     try:
         return _worker().convert("proto-to-text", module).decode()
     except ExecutionError as error:

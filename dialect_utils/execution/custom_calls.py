@@ -106,10 +106,7 @@ _ROUTINES: dict[str, tuple[Signature, ...]] = {
     "gehrd": (Signature("nn", "nn o i:", _WHOLE),),
     **dict.fromkeys(("sytrd", "hetrd"), _TRIDIAGONAL),
     "gtsv": (Signature("n n n nb", "n n n nb i:"),),
-    "trsm": (
-        Signature("mm mn", "mn", {"side": b"L", **_SOLVE}),
-        Signature("nn mn", "mn", {"side": b"R", **_SOLVE}),
-    ),
+    "trsm": (Signature("mm mn", "mn", {"side": b"L", **_SOLVE}), Signature("nn mn", "mn", {"side": b"R", **_SOLVE})),
 }
 # XLA:CPU expands or runs these itself and assumes these shapes.
 _OWN: dict[str, tuple[Signature, ...]] = {
@@ -142,10 +139,7 @@ def has_signature(target: str) -> bool:
 
 
 def check_call(
-    target: str,
-    operands: Sequence[ArrayShape],
-    results: Sequence[ArrayShape],
-    attributes: Mapping[str, int],
+    target: str, operands: Sequence[ArrayShape], results: Sequence[ArrayShape], attributes: Mapping[str, int]
 ) -> None:
     """Raises CallError unless a target of `has_signature` maps these operands to these results.
 

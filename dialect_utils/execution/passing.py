@@ -18,13 +18,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from importlib.machinery import PathFinder
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 
 from dialect_utils import processes, sandbox
 from dialect_utils.execution.messages import Channel, MalformedMessageError, Message, read_message, write_message
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 
 SECONDS = 120.0
 _END_SECONDS = 5.0
@@ -40,15 +41,21 @@ _REASONS = (r"(?<!\w)error: (.+)", r"(?i)(.*(?:error|assert|exception|fail).*)",
 
 def check_tool(tool: str) -> None:
     """Raises DiagnosticError for a command whose program is not found, or whose quotes do not end."""
-    if tool == processes.JAXLIB or _FUNCTION.fullmatch(tool):
+    if tool == processes.JAXLIB:
+        return
+    if _FUNCTION.fullmatch(tool):
+        package = re.split(r"[.:]", tool)[0]
+        if PathFinder.find_spec(package, ["", *sys.path]) is None:
+            hint = f"{package}.py is in this directory, or its package is installed"
+            raise DiagnosticError(f"there is no module {package} with the function of --with {tool}", hint=hint)
         return
     try:
         words = shlex.split(tool)
     except ValueError as error:
-        raise DiagnosticError(Diagnostic(f"the command {tool} has {str(error)[0].lower()}{str(error)[1:]}")) from None
+        raise DiagnosticError(f"the command {tool} has {str(error)[0].lower()}{str(error)[1:]}") from None
     if not words or shutil.which(words[0]) is None:
         hint = "jaxlib, module:function, or the command of a program"
-        raise DiagnosticError(Diagnostic(f"there is no program {words[0] if words else tool!r}", hint=hint))
+        raise DiagnosticError(f"there is no program {words[0] if words else tool!r}", hint=hint)
 
 
 class PassRunner:
@@ -94,7 +101,7 @@ class PassRunner:
         finally:
             if not is_done:
                 self.close()
-        raise DiagnosticError(Diagnostic(reason))
+        raise DiagnosticError(reason)
 
     def close(self) -> None:
         """Ends the process, which first ends those that the tool has left."""
@@ -128,9 +135,9 @@ def _by_program(command: str, folder: str, text: str, name: str, flags: Sequence
     found = made.read_text("utf-8", "backslashreplace") if made.exists() else ""
     if code:
         reason = _reason(said.read_text("utf-8", "backslashreplace"))
-        raise DiagnosticError(Diagnostic(f"{words[0]} {processes.describe_exit(code)}: {reason}"))
+        raise DiagnosticError(f"{words[0]} {processes.describe_exit(code)}: {reason}")
     if not found.strip():
-        raise DiagnosticError(Diagnostic(f"{words[0]} wrote no module"))
+        raise DiagnosticError(f"{words[0]} wrote no module")
     return found
 
 
@@ -158,7 +165,7 @@ def _serve(memory: int, tool: str, folder: str) -> None:
             is_called = tool == processes.JAXLIB or _FUNCTION.fullmatch(tool)
             made = function(text, name) if is_called else _by_program(tool, folder, text, name, flags)
             if not isinstance(made, str):
-                raise DiagnosticError(Diagnostic(f"{tool} returns {type(made).__name__}, not the text of a module"))
+                raise DiagnosticError(f"{tool} returns {type(made).__name__}, not the text of a module")
             write_message(answers, Message({}, [made.encode()]))
         except Exception as error:  # the user's function may raise anything
             said = f"{type(error).__name__}: {error}"

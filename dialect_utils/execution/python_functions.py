@@ -10,7 +10,7 @@ from typing import Any
 
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from dialect_utils.text.input_file import located
 
 _WIDE_BITS = 64
@@ -23,16 +23,16 @@ def imported_function(text: str) -> Callable[..., Any]:
     """
     name, separator, attribute = text.partition(":")
     if not separator or not name or not attribute:
-        raise DiagnosticError(Diagnostic(f"{text} is not of the form module:function"))
+        raise DiagnosticError(f"{text} is not of the form module:function")
     here = os.path.abspath(located(os.curdir))
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
         found = getattr(importlib.import_module(name), attribute)
     except Exception as error:  # the user's module may raise anything
-        raise DiagnosticError(Diagnostic(f"{text} cannot be imported: {type(error).__name__}: {error}")) from error
+        raise DiagnosticError(f"{text} cannot be imported: {type(error).__name__}: {error}") from error
     if not callable(found):
-        raise DiagnosticError(Diagnostic(f"{text} is {type(found).__name__}, not a function"))
+        raise DiagnosticError(f"{text} is {type(found).__name__}, not a function")
     function: Callable[..., Any] = found
     return function
 
@@ -53,11 +53,11 @@ def traced_function(text: str, operands: Sequence[ArrayShape], results: Sequence
             lowered = traced.lower(lowering_platforms=("cpu",)).as_text(dialect="hlo")
         except Exception as error:  # the user's function may raise anything
             message = f"{text} cannot be traced: {type(error).__name__}: {str(error).splitlines()[0]}"
-            raise DiagnosticError(Diagnostic(message, hint="JAX traces it: write it with jax.numpy")) from error
+            raise DiagnosticError(message, hint="JAX traces it: write it with jax.numpy") from error
     expected = [(shape.dimensions, dtype_of(shape.element_type)) for shape in results]
     returned = [(each.shape, each.dtype) for each in found]
     if returned != expected:
-        raise DiagnosticError(Diagnostic(f"{text} returns {_told(returned)}, where {_told(expected)} is expected"))
+        raise DiagnosticError(f"{text} returns {_told(returned)}, where {_told(expected)} is expected")
     return str(lowered)
 
 

@@ -18,7 +18,7 @@ from dialect_utils.execution.arrays import Array, from_bits
 from dialect_utils.io.protos import BYTES, VARINT, Field, MalformedProtoError, find_proto, read_fields
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 
 _ARGUMENTS, _RESULT = 2, 3
 _PARTITIONS, _PARTITION_ARGUMENTS, _PARTITION_DESCRIPTORS = 2, 1, 2
@@ -70,7 +70,7 @@ def read_recorded(data: bytes, name: str) -> Recorded | None:
             return Recorded(_literals(_messages(found.around, _ARGUMENTS)), _literals(results) if results else None)
         return _of_partitions(found.around) if found.message == "HloUnoptimizedSnapshot" else None
     except ValueError as error:  # numpy raises it, too, for ranks and sizes beyond its limits
-        raise DiagnosticError(Diagnostic(f"{name}: the recorded execution is damaged: {error}")) from None
+        raise DiagnosticError(f"{name}: the recorded execution is damaged: {error}") from None
 
 
 def _messages(message: memoryview, number: int) -> list[memoryview]:

@@ -42,11 +42,10 @@ def check_sizes(module: Module, memory: int = DEFAULT_MEMORY_BYTES) -> None:
         return
     allowed = f"more than the {_told(memory)} that a module may use"
     if largest is not None and needed > _COPIES * interface:
-        message = f"{largest.name} takes {_told(needed)}, {allowed}"
-        raise DiagnosticError(Diagnostic(message, largest.location, hint=MORE_MEMORY))
+        raise DiagnosticError(f"{largest.name} takes {_told(needed)}, {allowed}", largest.location, hint=MORE_MEMORY)
     copies = f"{_told(_COPIES * interface)} with their copies"
     message = f"inputs and outputs of {_told(interface)} take {copies}, {allowed}"
-    raise DiagnosticError(Diagnostic(message, _location_of_largest(module.entry), hint=MORE_MEMORY))
+    raise DiagnosticError(message, _location_of_largest(module.entry), hint=MORE_MEMORY)
 
 
 def check_shapes(module: Module) -> None:
@@ -102,9 +101,9 @@ def check_work(module: Module) -> None:
             depth = max([depth, *(1 + level for _, level in called)])
             if instructions > _MOST_INSTRUCTIONS:
                 message = f"calls make this {operation.opcode} more than {_MOST_INSTRUCTIONS} instructions"
-                raise DiagnosticError(Diagnostic(message, operation.location))
+                raise DiagnosticError(message, operation.location)
             if depth > _DEEPEST_CALLS:
-                raise DiagnosticError(Diagnostic(f"calls nest more than {_DEEPEST_CALLS} deep", operation.location))
+                raise DiagnosticError(f"calls nest more than {_DEEPEST_CALLS} deep", operation.location)
         counts[function] = instructions, depth
 
 
@@ -120,7 +119,7 @@ def check_emulated(module: Module) -> None:
     found = devices_of(module)
     if found.needed > _MOST_DEVICES and found.dependent is not None:
         message = f"module {module.name} is for {found.count} devices; at most {_MOST_DEVICES} run here"
-        raise DiagnosticError(Diagnostic(message, found.dependent.location))
+        raise DiagnosticError(message, found.dependent.location)
 
 
 def common_device_count(modules: Sequence[Module]) -> int:
@@ -128,8 +127,7 @@ def common_device_count(modules: Sequence[Module]) -> int:
     found = [devices_of(module) for module in modules]
     counts = sorted({each.count for each in found if each.dependent is not None})
     if len(counts) > 1:
-        message = f"the modules are for different numbers of devices: {' and '.join(map(str, counts))}"
-        raise DiagnosticError(Diagnostic(message))
+        raise DiagnosticError(f"the modules are for different numbers of devices: {' and '.join(map(str, counts))}")
     return counts[0] if counts else 1
 
 
@@ -144,5 +142,5 @@ def partitions_of(module: Module) -> int:
         return 1
     if found.replicas > 1:
         message = f"module {module.name} has replicas and partitions: collectives between both cannot be distinguished"
-        raise DiagnosticError(Diagnostic(message, found.dependent.location))
+        raise DiagnosticError(message, found.dependent.location)
     return found.partitions

@@ -49,10 +49,10 @@ def _parameters_in_order(computation: Computation, items: list[Instruction]) -> 
         if number >= len(found):
             location = item.locate("operands") or computation.location
             message = f"parameter number {number}, but %{computation.name} has {len(found)} parameters"
-            raise DiagnosticError(Diagnostic(message, location, hint="number them from 0 without gaps"))
+            raise DiagnosticError(message, location, hint="number them from 0 without gaps")
         if parameters[number] is not None:
             message = f"parameter number {number} occurs twice in %{computation.name}"
-            raise DiagnosticError(Diagnostic(message, item.locate("operands")))
+            raise DiagnosticError(message, item.locate("operands"))
         parameters[number] = item
     return [item for item in parameters if item is not None]
 
@@ -61,12 +61,7 @@ class BodyReader:
     """The reader of one computation's instructions."""
 
     def __init__(
-        self,
-        context: reading.ReadingContext,
-        computation: Computation,
-        *,
-        is_fragment: bool = False,
-        depth: int = 0,
+        self, context: reading.ReadingContext, computation: Computation, *, is_fragment: bool = False, depth: int = 0
     ) -> None:
         self.context = context
         self.source = context.source
@@ -301,7 +296,7 @@ class BodyReader:
         computation, items = self.computation, self.items
         if not items:
             location = Location(self.source, self.written.frame.name)
-            raise DiagnosticError(Diagnostic(f"computation %{computation.name} has no instructions", location))
+            raise DiagnosticError(f"computation %{computation.name} has no instructions", location)
         self.operands.name_hidden()
         computation.fill(items, _parameters_in_order(computation, items), self.root)
 

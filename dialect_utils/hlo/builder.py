@@ -12,14 +12,7 @@ from dialect_utils.hlo.instruction import Instruction, as_instruction
 from dialect_utils.hlo.text.attributes import format_step
 from dialect_utils.hlo.text.literals import format_scalar
 from dialect_utils.ir import Builder, NewScalar, Operation, Padding, Value
-from dialect_utils.layout import (
-    ArrayShape,
-    ElementType,
-    Layout,
-    Shape,
-    Step,
-    TupleShape,
-)
+from dialect_utils.layout import ArrayShape, ElementType, Layout, Shape, Step, TupleShape
 
 if TYPE_CHECKING:
     from dialect_utils.layout.moves.plan import Plan

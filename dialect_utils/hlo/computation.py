@@ -20,7 +20,7 @@ from dialect_utils.ir import Function, Value
 from dialect_utils.ir.assignments import Guarded, assign
 from dialect_utils.layout import Shape
 from dialect_utils.ops import CALLING_OPCODES, Trait, has
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, meant
+from dialect_utils.text import DiagnosticError, Location, Source, meant
 
 if TYPE_CHECKING:
     from dialect_utils.hlo.module import HloModule
@@ -419,7 +419,7 @@ class Computation(Function):
             return found
         hint = meant(name, self.by_name, sign="%")
         message = f"unknown control predecessor %{name} of %{item.name}"
-        raise DiagnosticError(Diagnostic(message, item.locate_name(CONTROL, name), hint=hint))
+        raise DiagnosticError(message, item.locate_name(CONTROL, name), hint=hint)
 
     def inherit_control(self, item: Instruction, original: Instruction) -> None:
         """Gives `item` those control predecessors of another instruction that come before `item`."""

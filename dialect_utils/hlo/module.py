@@ -25,7 +25,7 @@ from dialect_utils.hlo.text.header import Header
 from dialect_utils.ir import Builder, Function, Module, Operation, Value, control_flow
 from dialect_utils.ir.assignments import Guarded, assign
 from dialect_utils.layout import Shape
-from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, elided, error_at, meant
+from dialect_utils.text import DiagnosticError, Source, Span, elided, error_at, meant
 from dialect_utils.text.input_file import collector_paused
 
 # The module attribute that holds Shardy's meshes.
@@ -117,7 +117,6 @@ class HloModule(Guarded, Module):
 
     def _repr_html_(self) -> str:
         """Returns the HTML for notebooks: the entry's parameters and results, and the text."""
-        # Imported here: only notebooks need it.
         from dialect_utils.ir.notebook import module_html
 
         return module_html(self)
@@ -361,7 +360,7 @@ class HloModule(Guarded, Module):
             if computation is None:
                 hint = meant(name, self._by_name, sign="%")
                 message = f"unknown computation %{name} in {attribute} of %{item.name}"
-                raise DiagnosticError(Diagnostic(message, item.locate_name(attribute, name), hint=hint))
+                raise DiagnosticError(message, item.locate_name(attribute, name), hint=hint)
             called.append(computation)
         for callee in item.called:
             callee.remove_caller(item)
@@ -423,8 +422,7 @@ def callees_first(computations: Sequence[Computation]) -> Sequence[Computation]:
         return list(computations)
 
     def reject(operation: Operation, callee: Function) -> None:
-        message = f"%{callee.name} calls itself through %{operation.results[0].name}"
-        raise DiagnosticError(Diagnostic(message, operation.location))
+        raise DiagnosticError(f"%{callee.name} calls itself through %{operation.results[0].name}", operation.location)
 
     return list(map(as_computation, control_flow.callees_first(computations, reject)))
 

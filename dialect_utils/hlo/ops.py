@@ -14,7 +14,7 @@ from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Layout,
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, named, with_trait
 from dialect_utils.ops.inference import is_compatible
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 
 AttributeValue = str | tuple[int, ...]
 
@@ -39,7 +39,7 @@ def instructions(module: HloModule, *opcodes: str) -> list[Instruction]:
 def tuple_elements(value: Instruction) -> tuple[Shape, ...]:
     """Returns the shapes of the elements of a tuple; raises DiagnosticError for any other value."""
     if not isinstance(value.shape, TupleShape):
-        raise DiagnosticError(Diagnostic(f"{value.name} is not a tuple but {value.shape}", value.location))
+        raise DiagnosticError(f"{value.name} is not a tuple but {value.shape}", value.location)
     return value.shape.elements
 
 
@@ -242,7 +242,7 @@ class Ops:
             return value
         if not is_compatible(value.shape, shape):
             message = f"{self.replaced.opcode} {self.replaced.name} gives {value.shape}, where {shape} is expected"
-            raise DiagnosticError(Diagnostic(message, self.replaced.location))
+            raise DiagnosticError(message, self.replaced.location)
         if value in self._made and not value.users and value.opcode not in _FIXED_SHAPE:
             value.set_shape(shape)
             return value

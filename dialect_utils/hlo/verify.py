@@ -278,10 +278,7 @@ class _Verifier:
             from dialect_utils.hlo.verification.asynchronous import find_asynchronous_problems
 
             yield from find_asynchronous_problems(
-                self.module,
-                self.asynchronous,
-                is_lenient=self.is_lenient,
-                is_layout_sensitive=self.is_layout_sensitive,
+                self.module, self.asynchronous, is_lenient=self.is_lenient, is_layout_sensitive=self.is_layout_sensitive
             )
         if "b(" in text:
             from dialect_utils.hlo.verification.entry import find_buffer_problems

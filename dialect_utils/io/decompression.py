@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from io import BytesIO
 from typing import Any, Protocol
 
-from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError
+from dialect_utils.text import LARGEST_TEXT, DiagnosticError
 
 _GZIP = b"\x1f\x8b"
 _XZ = b"\xfd7zXZ\x00"
@@ -110,9 +110,7 @@ def decompressed(data: bytes, name: str) -> bytes:
     except Exception as error:
         # Each library raises its own errors for damaged or truncated data.
         message = f"{name}: damaged {_METHODS[data[:2]]} data: {str(error).lower()}"
-        raise DiagnosticError(
-            Diagnostic(message, hint="copy the file again; only the whole file can be read")
-        ) from None
+        raise DiagnosticError(message, hint="copy the file again; only the whole file can be read") from None
     return content.getvalue()
 
 
@@ -141,7 +139,7 @@ def check_ratio(size: int, compressed_size: int, name: str) -> None:
     if size > most:
         message = f"{name}: its {compressed_size} compressed bytes hold more than {most} bytes, the limit"
         hint = f"the limit is {LARGEST_RATIO} times the compressed size, at least {ANY_RATIO_BYTES} bytes"
-        raise DiagnosticError(Diagnostic(message, hint=f"{hint}, at most {LARGEST_TEXT}"))
+        raise DiagnosticError(message, hint=f"{hint}, at most {LARGEST_TEXT}")
 
 
 def _steps(data: bytes, name: str) -> Iterator[bytes]:
@@ -184,6 +182,6 @@ def _zstandard(name: str) -> Callable[[], _Decompressor]:
         library = importlib.import_module("zstandard")
     except ImportError:
         message = f"{name}: is compressed with zstd, which this Python cannot read"
-        raise DiagnosticError(Diagnostic(message, hint="pip install 'relayout[zstd]'")) from None
+        raise DiagnosticError(message, hint="pip install 'relayout[zstd]'") from None
     decompressor = library.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
     return lambda: _ZstandardDecompressor(decompressor.decompressobj())

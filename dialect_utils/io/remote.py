@@ -26,7 +26,7 @@ def read_url(url: str) -> bytes:
     with _file_system(url) as (system, path), system.open(path, "rb") as file:
         data: bytes = file.read(LARGEST_TEXT + 1)
     if len(data) > LARGEST_TEXT:
-        raise DiagnosticError(Diagnostic(f"{url}: has more than the {LARGEST_TEXT} bytes that are read"))
+        raise DiagnosticError(f"{url}: has more than the {LARGEST_TEXT} bytes that are read")
     return data
 
 
@@ -87,11 +87,11 @@ def _file_system(url: str) -> Iterator[tuple[Any, str]]:
     except ImportError as error:
         # fsspec itself or its package for this kind of URL is missing.
         message = f"{url}: {str(error)[:1].lower()}{str(error)[1:]}"
-        raise DiagnosticError(Diagnostic(message, hint="pip install 'relayout[remote]'")) from None
+        raise DiagnosticError(message, hint="pip install 'relayout[remote]'") from None
     except FileNotFoundError:
         # fsspec raises FileNotFoundError for a server that does not answer, too.
         raise MissingFileError(Diagnostic(f"{url}: no such file, or nothing answers at this address")) from None
     except Exception as error:
         # Each file system raises its own errors.
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise DiagnosticError(Diagnostic(f"{url}: {reason[:1].lower()}{reason[1:]}")) from None
+        raise DiagnosticError(f"{url}: {reason[:1].lower()}{reason[1:]}") from None

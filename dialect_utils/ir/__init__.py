@@ -21,7 +21,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
 
 from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
-from dialect_utils.text import Diagnostic, DiagnosticError, Location
+from dialect_utils.text import DiagnosticError, Location
 
 if TYPE_CHECKING:
     from dialect_utils.layout.moves.plan import Plan
@@ -78,7 +78,7 @@ class Value(Protocol):
 def array_shape(value: Value) -> ArrayShape:
     """Returns the shape of an array; raises DiagnosticError for a value of another type."""
     if not isinstance(value.shape, ArrayShape):
-        raise DiagnosticError(Diagnostic(f"{value.name} is not an array but {value.shape}", value.location))
+        raise DiagnosticError(f"{value.name} is not an array but {value.shape}", value.location)
     return value.shape
 
 

@@ -22,6 +22,7 @@ _GPU_FINGERPRINT = "fingerprint_before_lhs="
 _GPU_CONFIG = re.compile(
     r'"(?:operation_queue_id|fusion_backend_config|gemm_backend_config|cudnn_conv_backend_config)"'
 )
+_LANES = 128
 _OLD_TARGET, _NEW_TARGET = "tpu-v3", "tpu-v5e"
 
 
@@ -33,14 +34,19 @@ def is_on_host(shape: ArrayShape) -> bool:
 def guess_compiler(module: Module) -> str | None:
     """Returns which of XLA's compilers wrote a module: "tpu" or "gpu", or None where the text does not tell.
 
-    The TPU compiler writes tiles. The GPU compiler's scheduler leaves a fingerprint in the module's attributes
-    (xla/service/gpu/gpu_hlo_schedule.cc); before it runs, library calls and the GPU's `backend_config` tell.
+    The TPU compiler writes tiles of 128 lanes. The GPU compiler's scheduler leaves a fingerprint in the module's
+    attributes (xla/service/gpu/gpu_hlo_schedule.cc); before it runs, library calls and `backend_config` tell.
     """
-    if any(leaf.layout is not None and leaf.layout.tiles for leaf in _different_arrays(module)):
+    if any(map(_is_of_tpu, _different_arrays(module))):
         return "tpu"
     if _GPU_FINGERPRINT in module.attributes.get("frontend_attributes", ""):
         return "gpu"
     return "gpu" if any(map(_is_of_gpu, module.operations())) else None
+
+
+def _is_of_tpu(array: ArrayShape) -> bool:
+    """Is true for an array in tiles whose rows fill the lanes of a TPU; other chips have other tiles."""
+    return array.layout is not None and any(tile.dimensions[-1] % _LANES == 0 for tile in array.layout.tiles[:1])
 
 
 def _is_of_gpu(operation: Operation) -> bool:
@@ -58,7 +64,7 @@ def guess_target(module: Module) -> str | None:
     """
     target = None
     for leaf in _different_arrays(module):
-        if leaf.layout is None or not leaf.layout.tiles:
+        if leaf.layout is None or not _is_of_tpu(leaf):
             continue
         target = _NEW_TARGET
         if leaf.rank:

@@ -39,7 +39,7 @@ def _config(call: Operation) -> Mapping[str, Any]:
         config = None
     if not isinstance(config, dict) or not isinstance(config.get(_BODY), dict):
         message = f"custom call {call.results[0].name} calls {TARGET}, but its backend_config holds no kernel"
-        raise DiagnosticError(Diagnostic(message, call.location))
+        raise DiagnosticError(message, call.location)
     return config
 
 
@@ -60,7 +60,7 @@ def _body(call: Operation) -> bytes:
         return base64.b64decode(str(_config(call)[_BODY].get("body", "")), validate=True)
     except ValueError:  # b64decode raises it for characters beyond ASCII, too
         message = f"custom call {call.results[0].name} calls {TARGET}, but its body is not base64"
-        raise DiagnosticError(Diagnostic(message, call.location)) from None
+        raise DiagnosticError(message, call.location) from None
 
 
 def _read_all(bodies: Mapping[bytes, Operation]) -> None:
@@ -97,7 +97,7 @@ def _read(bodies: Sequence[bytes], name: str = "a kernel") -> None:
 def _kernel(described: Mapping[str, Any], name: str) -> Kernel:
     functions = {each.name: each for each in map(_function, described["functions"])}
     if not functions:
-        raise DiagnosticError(Diagnostic(f"the kernel of {name} holds no function"))
+        raise DiagnosticError(f"the kernel of {name} holds no function")
     main = next(iter(functions.values()))
     attributes = main.attributes
     kernel = Kernel(
@@ -121,10 +121,10 @@ def _check(kernel: Kernel, name: str) -> None:
     fixed = len(kernel.grid) + kernel.scalar_prefetch + kernel.scratch
     if fixed > arguments or (kernel.windows and len(kernel.windows) != arguments - fixed):
         message = f"the kernel of {name} has {arguments} arguments, which its grid and windows do not explain"
-        raise DiagnosticError(Diagnostic(message))
+        raise DiagnosticError(message)
     for window in kernel.windows:
         if window.transform is not None and window.transform not in kernel.functions:
-            raise DiagnosticError(Diagnostic(f"the kernel of {name} lacks the function @{window.transform}"))
+            raise DiagnosticError(f"the kernel of {name} lacks the function @{window.transform}")
 
 
 def _function(described: Mapping[str, Any]) -> KernelFunction:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Layout
 from dialect_utils.layout.targets.known import tile_for
 from dialect_utils.layout.type_names import element_type_name
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
+from dialect_utils.text import DiagnosticError, Location, Source, Span
 
 Attribute = Any
 Kind = Literal["scalar", "vector", "memref", "other"]
@@ -169,7 +169,7 @@ class Kernel:
 
     def refused(self, op: KernelOp, why: str) -> DiagnosticError:
         """Returns the error for an op that cannot be lowered, with both names and the location."""
-        return DiagnosticError(Diagnostic(f"kernel {self.name}: {op.name} {why}", self.location(op)))
+        return DiagnosticError(f"kernel {self.name}: {op.name} {why}", self.location(op))
 
 
 def try_element_type(name: str) -> ElementType | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dialect_utils.stablehlo.bindings import deserialize_kernel, ir, kernel_context, string_value
 from dialect_utils.stablehlo.origins import origin_of
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 
 _VERSION = "stable_mosaic.version"
 _MEMORY_SPACE = "#tpu.memory_space<"
@@ -24,7 +24,7 @@ def describe_kernels(bodies: Sequence[bytes], name: str) -> bytes:
             return json.dumps([_described_kernel(body) for body in bodies]).encode()
     except Exception as error:  # MLIRError, and errors of its bindings for the attributes and types that they lack
         reason = " ".join(str(error).split())
-        raise DiagnosticError(Diagnostic(f"{name} is not a valid Mosaic kernel: {reason}")) from None
+        raise DiagnosticError(f"{name} is not a valid Mosaic kernel: {reason}") from None
 
 
 def _described_kernel(body: bytes) -> dict[str, Any]:

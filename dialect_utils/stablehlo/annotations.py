@@ -16,7 +16,7 @@ from dialect_utils.layout import ArrayShape, Layout, Shape, TupleShape, parse_la
 from dialect_utils.layout.layout import LayoutFieldError
 from dialect_utils.stablehlo.bindings import attribute_of, ir, string_value
 from dialect_utils.stablehlo.types import shape_of_type
-from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_at
+from dialect_utils.text import DiagnosticError, Source, Span, error_at
 
 XLA_SHAPE = "xla_shape"
 LAYOUT_MODE = "mhlo.layout_mode"
@@ -291,4 +291,4 @@ def _followed(sharding: ir.Attribute, ranks: Sequence[int | None]) -> ir.Attribu
 
 def _rejected(name: str, text: str) -> DiagnosticError:
     message = f"{name} {text} splits a dimension of a value whose dimensions change"
-    return DiagnosticError(Diagnostic(message, hint="partition the program first, or remove the sharding"))
+    return DiagnosticError(message, hint="partition the program first, or remove the sharding")

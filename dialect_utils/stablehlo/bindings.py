@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 
 _SUPPORTED = "0.10 to 0.12"
 _ANCHOR = "builtin.module("
@@ -27,11 +27,11 @@ def _missing(error: Exception) -> DiagnosticError:
     try:
         from jaxlib.version import __version__ as version
     except ImportError:
-        return DiagnosticError(Diagnostic("jaxlib is not installed", hint=f"install jaxlib {_SUPPORTED}"))
+        return DiagnosticError("jaxlib is not installed", hint=f"install jaxlib {_SUPPORTED}")
     if "failed to map" in str(error) or "cannot allocate" in str(error):
-        return DiagnosticError(Diagnostic(f"jaxlib {version} cannot be loaded: not enough memory"))
+        return DiagnosticError(f"jaxlib {version} cannot be loaded: not enough memory")
     message = f"jaxlib {version} lacks a name of MLIR's bindings: {error}"
-    return DiagnosticError(Diagnostic(message, hint=f"install jaxlib {_SUPPORTED}"))
+    return DiagnosticError(message, hint=f"install jaxlib {_SUPPORTED}")
 
 
 try:

@@ -113,12 +113,7 @@ class StableHloBuilder(Builder):
         return build(shape)
 
     def clone(
-        self,
-        operation: Operation,
-        operands: Sequence[Value],
-        shapes: Sequence[Shape],
-        *,
-        name: str,
+        self, operation: Operation, operands: Sequence[Value], shapes: Sequence[Shape], *, name: str
     ) -> Sequence[StableHloValue]:
         """Makes a copy, with its regions and attributes, on other operands and with other result shapes.
 

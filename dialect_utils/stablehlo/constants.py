@@ -65,7 +65,6 @@ def literal_bits(element_type: ElementType, text: str) -> int:
     if text.startswith("0x"):
         return int(text, 16)
     if element_type.is_floating:
-        # Imported here: reading a module must not load ml_dtypes.
         import numpy as np
 
         from dialect_utils.layout.arrays.dtypes import dtype_of

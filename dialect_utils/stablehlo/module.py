@@ -77,7 +77,6 @@ class StableHloModule(Guarded, Module):
 
     def _repr_html_(self) -> str:
         """Returns the HTML for notebooks: the entry's parameters and results, and the text."""
-        # Imported here: only notebooks need it.
         from dialect_utils.ir.notebook import module_html
 
         return module_html(self)
@@ -215,7 +214,7 @@ class StableHloModule(Guarded, Module):
         listed = ", ".join(f"@{name}" for name in names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
         message = f"the module has no public function @{ENTRY_NAME}, nor exactly one public function"
         hint = f"--function chooses one of {listed}" if names else f"the entry is a func.func called @{ENTRY_NAME}"
-        raise DiagnosticError(Diagnostic(message, location, hint=hint))
+        raise DiagnosticError(message, location, hint=hint)
 
     def try_entry(self) -> StableHloFunction | None:
         function = self.function_named(self._entry_name) if self._entry_name in self._named else None
@@ -244,7 +243,7 @@ class StableHloModule(Guarded, Module):
         if name not in self.defined:
             close = nearest(name, self.defined)
             hint = f"did you mean @{close}?" if close else f"there are {', '.join(self.defined[:_NAMED])}"
-            raise DiagnosticError(Diagnostic(f"no function with a body is called @{name}", hint=hint))
+            raise DiagnosticError(f"no function with a body is called @{name}", hint=hint)
         prefix = next((each for each in self._nested if name.startswith(each)), "")
         copy = self._nested_module(prefix) if prefix else self.clone()
         copy.make_entry(name.removeprefix(prefix))

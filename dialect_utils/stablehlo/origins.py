@@ -198,6 +198,8 @@ def _in_our_words(message: str) -> tuple[str, str | None]:
     if operation is not None:
         close = all_nearest(operation[1], operation_names())[:_MOST_SUGGESTIONS]
         return message, f"did you mean {' or '.join(close)}?" if close else None
+    if message.startswith("redefinition of symbol"):
+        return message, "opt --split-input-file reads modules that // ----- separates"
     found = _OTHER_DIALECT.match(message)
     if found is None:
         return ADVICE.sub("", message), None

@@ -59,7 +59,7 @@ def parse_module(text_or_bytes: str | bytes, name: str = "<stablehlo>") -> Stabl
         return _parse_text(Source(name, text_or_bytes.decode()))
     except UnicodeDecodeError as error:
         message = f"{name} is neither MLIR text in UTF-8 nor MLIR bytecode: byte {error.start} is no UTF-8"
-        raise DiagnosticError(Diagnostic(message)) from None
+        raise DiagnosticError(message) from None
 
 
 def _parse_bytecode(data: bytes, name: str) -> StableHloModule:
@@ -68,9 +68,9 @@ def _parse_bytecode(data: bytes, name: str) -> StableHloModule:
         text = _bytecode_text(data)
     except (ir.MLIRError, ValueError) as error:
         reason = " ".join(str(error).split())
-        raise DiagnosticError(Diagnostic(f"{name} is not a valid MLIR bytecode file: {reason}")) from None
+        raise DiagnosticError(f"{name} is not a valid MLIR bytecode file: {reason}") from None
     if len(text) > LARGEST_TEXT:
-        raise DiagnosticError(Diagnostic(f"the text of {name} has more than the {LARGEST_TEXT} bytes that are read"))
+        raise DiagnosticError(f"the text of {name} has more than the {LARGEST_TEXT} bytes that are read")
     return _parse_text(Source(name, text))
 
 
@@ -87,7 +87,7 @@ def _parse_text(source: Source) -> StableHloModule:
             continue
         message = f"function @{text_of(operation, 'sym_name')} has branches between blocks"
         where = location_of(source, origin_of(operation.location))
-        raise DiagnosticError(Diagnostic(message, where, hint="express control flow by stablehlo.if, case and while"))
+        raise DiagnosticError(message, where, hint="express control flow by stablehlo.if, case and while")
     module = StableHloModule(root, source, StableHloBuilder, has_locations=has_locations)
     if placed is not None:
         _keep_origins(module, placed)

@@ -52,7 +52,7 @@ class Table:
         found = self.values.get(key, [])
         listed = found if isinstance(found, list) else [found]
         if not all(isinstance(each, dict) for each in listed):
-            raise self.error(key, f"{key} is a table, not {found!r}", f"write [[{key}]]")
+            raise self.error(key, f"{key} is a table, not {found!r}", f"write [{key}]")
         heads = [
             each.start() for each in re.finditer(rf"^[ \t]*\[+\s*{re.escape(key)}\s*\]", self.source.text, re.MULTILINE)
         ]
@@ -93,5 +93,5 @@ def read_toml(file: str, hint: str | None = None) -> Table:
         raise DiagnosticError(Diagnostic(f"{file}: holds a number that is too long"))
     offset = source.offset(int(place[3]), int(place[4])) if place[3] else len(source.text.rstrip())
     twice = re.fullmatch(r"annot declare \('(\w+)',\) twice", place[2])
-    hint = f"several tables of one name are written [[{twice[1]}]]" if twice else hint
+    hint = f"rename one, or write [[{twice[1]}]] for a list of tables" if twice else hint
     raise error_at(source, Span(offset, offset + 1), f"no TOML: {place[1].lower()}{place[2]}", hint)

@@ -57,7 +57,7 @@ def check_known(module: Module) -> None:
     unknown = next((each for each in module.operations() if each.is_unknown), None)
     if unknown is not None:
         message = f"{unknown.opcode} is of a dialect that is not known here, so it has no HLO form"
-        raise DiagnosticError(Diagnostic(message, unknown.location))
+        raise DiagnosticError(message, unknown.location)
 
 
 def in_dialect_of(form: Form, module: Module) -> Module:
@@ -88,7 +88,6 @@ def not_kept(module: Module, form: Form) -> tuple[Diagnostic, ...]:
     """Returns notes about what a form does not hold: HLO made of StableHLO has the layouts of the entry only."""
     if module.dialect == "hlo" or FORMS[form][0] == "stablehlo":
         return ()
-    # Imported here: work on HLO text must not load MLIR.
     from dialect_utils.stablehlo.foreign import for_xla
 
     _, dropped = for_xla(cast("StableHloModule", module))
@@ -113,7 +112,7 @@ def _from_hlo(module: HloModule) -> Module:
         if operation.opcode in _COMPILED or (phase and base not in _TRANSFERS):
             message = f"{operation.opcode} has no StableHLO form"
             hint = "relayout opt FILE -p make-portable makes ordinary HLO of an optimized dump"
-            raise DiagnosticError(Diagnostic(message, operation.location, hint=hint))
+            raise DiagnosticError(message, operation.location, hint=hint)
 
     if module.hides_instructions or not module.has_callees_first:
         # jaxlib does not read instructions inside operands, or callees after their callers.

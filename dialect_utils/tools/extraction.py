@@ -50,7 +50,7 @@ def find_operation(module: Module, name: str, functions: Sequence[Function]) -> 
     if not found:
         value = next((each for each in values if each.function.is_entry), values[0])
         message = f"{name} is a parameter of {value.function.name}: nothing computes it"
-        raise DiagnosticError(Diagnostic(message, value.location, hint="name one of the operations that use it"))
+        raise DiagnosticError(message, value.location, hint="name one of the operations that use it")
     in_entry = [operation for operation in found if operation.function.is_entry]
     if len(found) == 1 or len(in_entry) == 1:
         return (in_entry or found)[0]
@@ -78,7 +78,7 @@ def value_not_found(module: Module, name: str, function: Function | None) -> Dia
 def _not_found(module: Module, what: str, name: str, known: Iterable[str]) -> DiagnosticError:
     close = all_nearest(name.removeprefix("%"), set(known))[:_LISTED]
     hint = f"did you mean {' or '.join(close)}?" if close else "relayout print FILE shows the names"
-    return DiagnosticError(Diagnostic(f"{what} in module {module.name or 'without a name'}", hint=hint))
+    return DiagnosticError(f"{what} in module {module.name or 'without a name'}", hint=hint)
 
 
 def whole(function: Function) -> Part:
@@ -197,12 +197,7 @@ _ENTRY_NAME = "main"
 
 
 def extract(
-    module: Module,
-    value: str | None = None,
-    *,
-    computation: str | None = None,
-    before: int | None = 0,
-    after: int = 0,
+    module: Module, value: str | None = None, *, computation: str | None = None, before: int | None = 0, after: int = 0
 ) -> Module:
     """Returns a part of a module as a module of its own; the values that it needs are its parameters.
 
@@ -242,7 +237,6 @@ def find_part(
 def part_as_module(module: Module, part: Part) -> Module:
     """Returns a part of a module as a module whose entry has the inputs as parameters."""
     if module.dialect == "stablehlo":
-        # Imported here, as above: work on HLO text must not load MLIR.
         from dialect_utils.stablehlo.extraction import extract_operations
 
         return extract_operations(cast("StableHloModule", module), part)

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 Detail = Literal["metadata", "backend_config", "names"]
 DETAILS: tuple[Detail, ...] = ("metadata", "backend_config", "names")
-_LEFT_OUT = {
-    "metadata": ("metadata", "origin"),
-    "backend_config": ("backend_config", "mhlo.backend_config"),
-}
+_LEFT_OUT = {"metadata": ("metadata", "origin"), "backend_config": ("backend_config", "mhlo.backend_config")}
 _CONFIGURATION: Detail = "backend_config"
 # The begin of all names in a text without the module's own names.
 _NUMBERED_NAME = "relayout.number."

@@ -22,10 +22,7 @@ if TYPE_CHECKING:
     from dialect_utils.verdict.entry import pack_by_index as pack_by_index, unpack_by_index as unpack_by_index
     from dialect_utils.verdict.evidence import Verdict as Verdict
     from dialect_utils.verdict.options import DotPrecision as DotPrecision, Method as Method, Options as Options
-    from dialect_utils.verdict.outcome import (
-        Planted as Planted,
-        Power as Power,
-    )
+    from dialect_utils.verdict.outcome import Planted as Planted, Power as Power
     from dialect_utils.verdict.proof import ProofResult as ProofResult, try_prove as try_prove
     from dialect_utils.verdict.sampling import (
         random_inputs as random_inputs,

@@ -16,7 +16,7 @@ from dialect_utils.layout.moves import steps as moves
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.sharding import Partition, try_sharding
 from dialect_utils.ops.window import WindowDimension
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.terms.primitives import Kind, Term, bottom_up
 
 _FORMAT = "relayout certificate 1"
@@ -209,7 +209,7 @@ def read_certificate(text: str, name: str = "this") -> Certificate:
         return _certificate(found)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
         message = f"{name} is no certificate that can be read: {error}"
-        raise DiagnosticError(Diagnostic(message, hint="relayout check A B --certificate FILE writes one")) from error
+        raise DiagnosticError(message, hint="relayout check A B --certificate FILE writes one") from error
 
 
 def _certificate(found: Mapping[str, Any]) -> Certificate:

@@ -59,7 +59,6 @@ def has_narrow_operands(modules: Sequence[Module]) -> bool:
     """Is true where one of the modules is an optimized dump that multiplies numbers in bf16."""
     if not any(has(each.opcode, Trait.CONTRACTS) for module in modules for each in module.operations()):
         return False
-    # Imported here: few programs multiply arrays.
     from dialect_utils.verdict.rounding.operands import narrow_operands
 
     return any(map(narrow_operands, modules))
@@ -69,7 +68,6 @@ def _replayed(stages: Sequence[Module], found: ProofResult, partition: Partition
     """Replays the certificate of a proof; raises DeadlineError after the deadline."""
     if found.answer != "equal" and not any(each.is_equal for each in found.outputs):
         return found
-    # Imported here: `different` and `unknown` need no replay.
     from dialect_utils.verdict.replay import replay
 
     replayed = replay(stages, found.certificate or Certificate((), ({}, {}), partition=partition))

@@ -23,7 +23,7 @@ from dialect_utils.execution import (
     prepare,
 )
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.cause import cause_of_move, with_proofs
 from dialect_utils.verdict.certified import choices_of, has_narrow_operands, prove, prove_conditionally
 from dialect_utils.verdict.differences import Counterexample
@@ -124,7 +124,6 @@ def _conditional(stages: Sequence[Module], proved: ProofResult | None, options: 
     found = prove_conditionally(stages, options.proof_seconds)
     if found is None:
         return None
-    # Imported here: few programs are equal under conditions.
     from dialect_utils.verdict.conditional import ConditionalProof
 
     return ConditionalProof((stages[0], stages[-1]), *found)
@@ -198,7 +197,7 @@ class _Execution:
         for operation in (*first.operations(), *last.operations()):
             if operation.opcode in _STATEFUL:
                 message = f"{operation.opcode} gives other numbers in each run, so no engine can compare it"
-                raise DiagnosticError(Diagnostic(message, operation.location))
+                raise DiagnosticError(message, operation.location)
         names, memory = (_file_name(first), _file_name(last)), self.options.memory
         last_name = names[1] + (" (rewritten)" if names[0] == names[1] else "")
         programs = prepare(first, names[0], memory), prepare(last, last_name, memory)
@@ -279,7 +278,6 @@ def _file_name(module: Module) -> str:
 
 def _with_rounded_operands(examination: Examination, verdict: Verdict, dump: Module) -> Verdict:
     """Returns the verdict, or that on an original with operands of dots rounded to bf16, as its dump rounds them."""
-    # Imported here: few checks need it.
     from dialect_utils.verdict.rounding.operands import RoundedOperands, is_continuous, narrow_operands
 
     most = narrow_operands(dump)
@@ -306,7 +304,6 @@ def _with_rounded_operands(examination: Examination, verdict: Verdict, dump: Mod
 
 def _ignores_nan(proved: ProofResult) -> bool:
     """Is true where outputs are equal over the reals only by a convention on NaN, which execution may contradict."""
-    # Imported here: only programs that are compared over the reals need it.
     from dialect_utils.verdict.field.conventions import WITHOUT_NAN
 
     reals = [each.over_reals for each in proved.outputs if each.over_reals is not None]

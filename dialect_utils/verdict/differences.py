@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dialect_utils.execution import Array, to_bits
 from dialect_utils.layout import ElementType
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +122,7 @@ class Tolerance:
                 return cls(of_largest=float(number))
         except ValueError:
             pass
-        raise DiagnosticError(
-            Diagnostic(f"cannot compare by {text!r}", hint="write auto, bits, ulp:N, rel:X or of-largest:X")
-        )
+        raise DiagnosticError(f"cannot compare by {text!r}", hint="write auto, bits, ulp:N, rel:X or of-largest:X")
 
     def __str__(self) -> str:
         if self.ulp is not None:

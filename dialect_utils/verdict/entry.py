@@ -20,7 +20,7 @@ from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
 from dialect_utils.layout.index.index_map import element_slot_bits, linear_indices, physical_element_count
 from dialect_utils.layout.moves.physical import physical_shape
 from dialect_utils.ops.sharding import Partition, Sharding
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def _matched(role: str, stages: Sequence[Sequence[Shape]]) -> list[EntryArray]:
     counts = {len(each) for each in leaves}
     if len(counts) > 1:
         message = f"different signatures: {len(leaves[0])} {role}s in one module, {len(leaves[-1])} in the other"
-        raise DiagnosticError(Diagnostic(message))
+        raise DiagnosticError(message)
     return [_entry_array(f"{role} {i}", chain) for i, chain in enumerate(zip(*leaves, strict=True))]
 
 
@@ -159,14 +159,11 @@ def _parts(
     """Returns the arrays of one side of the entry, each with its sharding."""
     found, local = ([leaf for shape in shapes for leaf in _arrays(shape, role)] for shapes in (wholes, parts))
     if not len(found) == len(local) == len(shardings):
-        raise DiagnosticError(
-            Diagnostic(f"different signatures: {len(found)} {role}s, and {len(local)} on each device")
-        )
+        raise DiagnosticError(f"different signatures: {len(found)} {role}s, and {len(local)} on each device")
     for number, (whole, part, sharding) in enumerate(zip(found, local, shardings, strict=True)):
         fits = whole.rank == part.rank == len(sharding.tiles) and whole.element_type == part.element_type
         if not fits or sharding.local(whole.dimensions) != part.dimensions:
-            message = f"the sharding {sharding} of {role} {number} does not make {part} of {whole}"
-            raise DiagnosticError(Diagnostic(message))
+            raise DiagnosticError(f"the sharding {sharding} of {role} {number} does not make {part} of {whole}")
     return [
         EntryArray(whole.without_layout, sharding=sharding) for whole, sharding in zip(found, shardings, strict=True)
     ]
@@ -178,7 +175,7 @@ def _arrays(shape: Shape, role: str) -> list[ArrayShape]:
     if isinstance(shape, BufferShape):
         shape = shape.array
     if not isinstance(shape, ArrayShape) or not shape.is_static:
-        raise DiagnosticError(Diagnostic(f"a {role} of the entry is {shape}, which no input or output can hold"))
+        raise DiagnosticError(f"a {role} of the entry is {shape}, which no input or output can hold")
     return [shape]
 
 
@@ -188,8 +185,7 @@ def _entry_array(name: str, chain: Sequence[ArrayShape]) -> EntryArray:
     for shape in chain[1:]:
         if shape.type_and_dimensions != before.type_and_dimensions:
             if shape.type_and_dimensions != physical_shape(before).type_and_dimensions:
-                message = f"different signatures: {name} is {before} in one module, {shape} in the other"
-                raise DiagnosticError(Diagnostic(message))
+                raise DiagnosticError(f"different signatures: {name} is {before} in one module, {shape} in the other")
             layouts.append(before)
         before = shape
     return EntryArray(chain[0], tuple(layouts))

@@ -111,7 +111,6 @@ class Examination:
         shapes = [each.of_devices(worker.devices) for each in parameters]
         data, missing = chosen_data(shapes, [first, last], options, sums=sums)
         for stage in stages if options.inputs is None and worker.devices > 1 else ():
-            # Imported here: most programs are for one device.
             from dialect_utils.verdict.partition import with_shared
 
             data = [replace(each, arrays=with_shared(each.arrays, stage, worker.devices)) for each in data]
@@ -192,7 +191,6 @@ class Examination:
         """
         if found.answer != "different" or not self.is_equal_over_reals or self.options.compare != AUTO:
             return found
-        # Imported here, as below: few checks end with `close`.
         from dialect_utils.verdict.rounding.closeness import close_finding, narrows
 
         if narrows(self.original, self.last):
@@ -269,7 +267,6 @@ class Examination:
         """Returns a weaker finding for a difference that no other engine shows, unless the engines were chosen."""
         if found.answer != "different" or self.options.engines is not None or self.runs.devices > 1:
             return runs, found
-        # Imported here: most checks find no difference.
         from dialect_utils.verdict.second_opinion import SecondOpinion
 
         is_quick = work_of(self.original) + work_of(self.last) <= ELEMENTS_PER_SECOND
@@ -326,7 +323,6 @@ class Examination:
         runs, found = self._as_written(runs)
         if not self._may_change(found):
             return runs, found
-        # Imported here, as below: few checks need it.
         from dialect_utils.verdict.sampling.orders import compared_in_open_orders
 
         agrees = found.answer == "agrees"

@@ -16,7 +16,7 @@ import numpy as np
 from dialect_utils.execution import Array, ExecutionError
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.cause import PADDING, SELF_CHECK, Cause
 from dialect_utils.verdict.comparator import DECIDING, Comparator, Finding
 from dialect_utils.verdict.dataflow import array_sources
@@ -115,7 +115,6 @@ class Judge:
 
     def scales(self, expected: Sequence[Array], widened_runs: Sequence[Sequence[Array]]) -> Callable[[int], Scale]:
         """Returns a function from an output to its scale on one set of data."""
-        # Imported here: most results agree without it.
         from dialect_utils.verdict.rounding.scale import Scale
 
         types = self.comparator.element_types
@@ -219,8 +218,7 @@ def checks_of_both(first: Module, last: Module) -> list[SelfCheck]:
     """Returns the checks of the first of two forms of a module; raises DiagnosticError where the kinds differ."""
     ours, theirs = self_checks(first), self_checks(last)
     if [check.kind for check in ours] != [check.kind for check in theirs]:
-        message = f"one module makes {len(ours)} checks of its own, the other {len(theirs)}, or others"
-        raise DiagnosticError(Diagnostic(message))
+        raise DiagnosticError(f"one module makes {len(ours)} checks of its own, the other {len(theirs)}, or others")
     return ours
 
 
@@ -229,9 +227,9 @@ def _self_check(operation: Operation) -> SelfCheck:
     operands = tuple(operation.operands)
     shapes = [value.shape for value in operands]
     if not operation.function.is_entry:
-        raise DiagnosticError(Diagnostic("a check outside the entry cannot be evaluated", operation.location))
+        raise DiagnosticError("a check outside the entry cannot be evaluated", operation.location)
     if kind not in _KINDS or len(shapes) != 2 or operation.results or not isinstance(shapes[0], ArrayShape):
-        raise DiagnosticError(Diagnostic(f"the check {operation.callee} is not known", operation.location))
+        raise DiagnosticError(f"the check {operation.callee} is not known", operation.location)
     return SelfCheck(kind, operands, shapes[0])
 
 

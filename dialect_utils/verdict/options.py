@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from dialect_utils.engine_names import ENGINES, Engine
 from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.outcome import PROOF
 
 if TYPE_CHECKING:
@@ -55,14 +55,13 @@ class Options:
         asked = () if self.engines is None else self.engines
         if not isinstance(asked, tuple) or not {*asked} <= {*_METHODS}:
             message = f"engines are a tuple of {', '.join(_METHODS)}, not {asked!r}"
-            raise DiagnosticError(Diagnostic(message, hint='engines=("proof", "xla")'))
+            raise DiagnosticError(message, hint='engines=("proof", "xla")')
         if not isinstance(self.seeds, int) or self.seeds < 1:
-            raise DiagnosticError(Diagnostic(f"seeds is how often data is drawn, at least once, not {self.seeds!r}"))
+            raise DiagnosticError(f"seeds is how often data is drawn, at least once, not {self.seeds!r}")
         if self.precision not in DOT_PRECISIONS:
-            message = f"precision is {' or '.join(DOT_PRECISIONS)}, not {self.precision!r}"
-            raise DiagnosticError(Diagnostic(message))
+            raise DiagnosticError(f"precision is {' or '.join(DOT_PRECISIONS)}, not {self.precision!r}")
         if self.field_seed is not None and not 0 <= self.field_seed < 1 << 128:
-            raise DiagnosticError(Diagnostic(f"field_seed is a number of up to 128 bits, not {self.field_seed!r}"))
+            raise DiagnosticError(f"field_seed is a number of up to 128 bits, not {self.field_seed!r}")
 
     @property
     def proves(self) -> bool:

@@ -26,7 +26,7 @@ from dialect_utils.ops.sharding import (
     sharding_elements,
     try_sharding,
 )
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.proof.decide import is_soon_equal
 from dialect_utils.verdict.terms.devices import mesh_of
@@ -119,13 +119,12 @@ def _check_devices(first: Module, last: Module, devices: int) -> None:
     """Raises DiagnosticError unless the first module is the program for one device, and the last one for several."""
     if devices == 1:
         hint = "without --sharded, check compares two programs for the same devices"
-        raise DiagnosticError(Diagnostic("the second module is for one device", hint=hint))
+        raise DiagnosticError("the second module is for one device", hint=hint)
     if any(has(each.opcode, Trait.AMONG_DEVICES) for each in first.operations()) and not _has_boundary(first):
-        message = "the first module is for the parts of several devices, and has to be the program for one"
-        raise DiagnosticError(Diagnostic(message))
+        raise DiagnosticError("the first module is for the parts of several devices, and has to be the program for one")
     for text in (each for module in (first, last) for side in module.entry_shardings for each in side):
         if text is not None and not makes_parts_of_arrays(text):
-            raise DiagnosticError(Diagnostic(f"the sharding {text} makes no parts of an array"))
+            raise DiagnosticError(f"the sharding {text} makes no parts of an array")
 
 
 def partitions_of(first: Module, last: Module) -> Iterator[Partition]:
@@ -145,14 +144,14 @@ def partitions_of(first: Module, last: Module) -> Iterator[Partition]:
     for side, role in enumerate(("parameter", "result")):
         if len(wholes[side]) != len(parts[side]):
             counts = f"{len(wholes[side])} {role}s in one module, {len(parts[side])} in the other"
-            raise DiagnosticError(Diagnostic(f"different signatures: {counts}"))
+            raise DiagnosticError(f"different signatures: {counts}")
         found = []
         for i, (whole, part) in enumerate(zip(wholes[side], parts[side], strict=True)):
             known = [each for each in (own[side][i], other[side][i]) if each is not None and _fits(each, whole, part)]
             options = known[:1] or [*_fitting(whole, part, meshes)]
             if not options:
                 message = f"no sharding makes the {role} {i} of {whole} into parts of {part} on {devices} devices"
-                raise DiagnosticError(Diagnostic(message))
+                raise DiagnosticError(message)
             if not known and len(options) + (not options[0].is_replicated) > 1:
                 assumed.append((side, i))
             found.append(options)
@@ -236,7 +235,7 @@ def read_partition(text: str, name: str) -> Partition:
         reason = f"it has no {error}" if isinstance(error, KeyError) else "it has another form"
         message = f"{name} is no placement: {error if isinstance(error, ValueError) else reason}"
         hint = '{"mesh": {"x": 2}, "parameters": [["x", null]], "results": [[null, "x"]]}'
-        raise DiagnosticError(Diagnostic(message, hint=hint)) from None
+        raise DiagnosticError(message, hint=hint) from None
     return Partition(parameters, results)
 
 

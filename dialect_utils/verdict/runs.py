@@ -325,11 +325,7 @@ _NOT_OPTIMIZED: dict[str, bool | int | str] = {
     "xla_backend_optimization_level": 0,
     "xla_cpu_parallel_codegen_split_count": 1,
 }
-_WITHOUT_INPUTS: dict[str, bool | int | str] = {
-    **_AS_WRITTEN,
-    **_NOT_OPTIMIZED,
-    _DISABLED: f"{_SIMPLIFIER},{_FOLDING}",
-}
+_WITHOUT_INPUTS: dict[str, bool | int | str] = {**_AS_WRITTEN, **_NOT_OPTIMIZED, _DISABLED: f"{_SIMPLIFIER},{_FOLDING}"}
 _CODE: dict[Code, dict[str, bool | int | str]] = {
     "optimized": {},
     "unoptimized": _NOT_OPTIMIZED,

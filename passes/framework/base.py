@@ -313,6 +313,7 @@ BUILTIN_PASSES = {
     "fuse-into-users": "passes.fusions.fuse_into_users",
     "fuse-with-user": "passes.fusions.fuse_with_user",
     "copy-once": "passes.fusions.copy_once",
+    "reroute-relayout": "passes.fusions.reroute_relayout",
 }
 _DECLARE = "a function {0} under @module_pass, with - as _, is one"
 # Former names of passes, which are still read but never printed, with the present names.

@@ -15,7 +15,7 @@ from typing import TextIO
 from dialect_utils.io.files import encode
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, kind_of, nearest
-from passes.framework.base import OLD_NAMES, Pass, PassResult, Report, is_pass, load_pass, pass_names
+from passes.framework.base import BUILTIN_PASSES, OLD_NAMES, Pass, PassResult, Report, is_pass, load_pass, pass_names
 from passes.framework.options import parse_options
 from passes.framework.spec import PassText, parse_spec
 
@@ -148,6 +148,8 @@ class Pipeline:
         `on_pass` after it. Raises PassError for a pass that broke the module or raised an unexpected exception,
         DiagnosticError for a module that a pass does not support.
         """
+        if not hasattr(module, "dialect"):
+            raise TypeError(f"expected a module, which relayout.read(...) returns, not {kind_of(module)}")
         if verify_each:
             verify(module)
         runs: list[PassRun] = []
@@ -243,13 +245,15 @@ def read_pipelines(file: Path) -> Mapping[str, NamedPipeline]:
     """Reads a TOML file with one table a pipeline: `[name]`, `summary = "..."`, `passes = "a,b{x=1}"`."""
     from dialect_utils.text.toml import read_toml
 
-    found = {}
-    if not (tables := read_toml(str(file), _EXAMPLE).values):
+    found, top = {}, read_toml(str(file), _EXAMPLE)
+    if not top.values:
         raise DiagnosticError(f"{file} holds no pipeline", hint=_EXAMPLE)
-    for name, table in tables.items():
-        if not isinstance(table, dict) or not isinstance(table.get("passes"), str):
-            raise DiagnosticError(f"{file}: pipeline {name} has no text `passes`", hint=_EXAMPLE)
-        found[name] = NamedPipeline(name, str(table.get("summary", "")), table["passes"])
+    for name in top.values:
+        for table in top.tables(name):
+            table.check({"summary": str, "passes": str}, ("passes",))
+            if name in BUILTIN_PASSES:
+                raise table.error(name, f"{name} is the name of a pass, which the pipeline cannot replace", "rename it")
+            found[name] = NamedPipeline(name, table.values.get("summary", ""), table.values["passes"])
     return found
 
 

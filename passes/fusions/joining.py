@@ -186,7 +186,7 @@ def instruction_at(module: HloModule, name: str) -> Instruction:
 def texts(module: HloModule, step: Pass, fits: Callable[[Instruction], bool], target: str) -> Iterator[str]:
     """Yields a pass at each value that fits and that no fusion computes, those with the most bytes first."""
     names = value_names(module)
-    found = [each for each in map(as_instruction, names) if _is_stored(each.computation) and fits(each)]
+    found = [each for each in map(as_instruction, names) if is_stored(each.computation) and fits(each)]
 
     def size(item: Instruction) -> int:
         return sum(allocation_bytes(array, target) for array in item.shape.arrays() if isinstance(array, ArrayShape))
@@ -195,5 +195,6 @@ def texts(module: HloModule, step: Pass, fits: Callable[[Instruction], bool], ta
         yield str(step.with_options(value=f"%{names[item]}"))
 
 
-def _is_stored(computation: Computation) -> bool:
+def is_stored(computation: Computation) -> bool:
+    """Is true for a computation whose values are in memory: no fusion and no operation on elements calls it."""
     return not computation.is_embedded and all(each.opcode != "fusion" for each in computation.callers)

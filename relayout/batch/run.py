@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from dialect_utils.io.files import is_url
 from dialect_utils.text import Diagnostic
 from relayout.batch.unit import Unit
+from relayout.batch.written import Outputs
 from relayout.command import CiOptions, Command, Execute, Gatherer, Job, Result, show, with_conclusion
 from relayout.console import Console
 from relayout.options import usage_error, values_of
 from relayout.supervisor.child import Limits
 from relayout.supervisor.pool import Pool
-from relayout.written import Outputs
 
 if TYPE_CHECKING:
     from relayout.supervisor.cache import Cache

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from dialect_utils.io.files import STANDARD_INPUT
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.index.index_map import linear_index, logical_index
+from dialect_utils.layout.targets.known import laid_out, parse_target
 from dialect_utils.text import DiagnosticError
 from passes.framework.spec import Text
 from relayout.batch.unit import Unit
 from relayout.command import Command
 from relayout.console import Console, print_json
-from relayout.options import argument, flag, usage_error
+from relayout.options import argument, flag, option, parsed, usage_error
 from relayout.shapes import input_lines, print_each, read_typed_array, typed
 
 # The index comes last; a shape and an index in brackets may both contain spaces.
@@ -31,15 +32,18 @@ class Index(Command):
 
     shape: str = argument("SHAPE", "a shape with its layout; - reads SHAPE INDEX lines")
     indices: tuple[str, ...] = argument("I,J,...", "logical indices, or linear ones with --linear", "*")
+    target: str | None = option("TARGET", "gives shapes without a layout this target's, e.g. tpu-v5e")
     linear: bool = flag("print the logical index of each linear index, or padding")
 
     def work(self, unit: Unit, console: Console) -> int:
+        if self.target is not None:
+            parsed(parse_target, self.target)
 
         def work_on_line(line: Text) -> None:
             found = _SHAPE_INDEX.fullmatch(str(line))
             if found is None:
                 raise line.error("expected SHAPE INDEX")
-            self._print_one(read_typed_array(line.part(*found.span(1)), console), found[2])
+            self._print_one(self._read(line.part(*found.span(1)), console), found[2])
 
         if self.shape == STANDARD_INPUT:
             if self.indices:
@@ -50,7 +54,7 @@ class Index(Command):
         shapes: list[ArrayShape] = []
 
         def read(text: Text) -> None:
-            shapes.append(read_typed_array(text, console))
+            shapes.append(self._read(text, console))
 
         if status := print_each([typed(self.shape)], read, console, json=self.json):
             return status
@@ -60,6 +64,10 @@ class Index(Command):
             raise usage_error("the numbers of an index are one argument", f"write {','.join(self.indices)}")
         indices = map(typed, self.indices)
         return print_each(indices, lambda text: self._print_one(shapes[0], str(text)), console, json=self.json)
+
+    def _read(self, text: Text, console: Console) -> ArrayShape:
+        shape = read_typed_array(text, console)
+        return shape if self.target is None or shape.layout is not None else laid_out(shape, None, self.target)
 
     def _print_one(self, shape: ArrayShape, text: str) -> None:
         numbers = _parse_numbers(text)

@@ -132,6 +132,9 @@ class Opt(EachModule):
         yield lambda unit: console.attempt(partial(work.run, unit.inputs[0], unit.target), self.failed(unit))
 
 
+_OTHER_ENDING = {"hlo": (".mlir", ".mlirbc"), "stablehlo": (".hlo", ".hlo.pb")}
+
+
 @dataclass(frozen=True, slots=True)
 class _Work:
     """The work on one file, with the options and the pipeline that all files share."""
@@ -269,6 +272,10 @@ class _Work:
         if self.options.strip_comments and self.options.emit == "text":
             output = files.encode(comments.strip_comments(files.decode(output)))
         to_stdout = target is None
+        other = _OTHER_ENDING[results[0].module.dialect] if results else ()
+        if target is not None and target.endswith(other) and not read.path.endswith(other):
+            message = f"{target} holds {results[0].module.dialect}, unlike its ending"
+            self.console.diagnose([Diagnostic(message, severity="warning", hint="relayout convert changes the format")])
         if not (self.options.json and to_stdout):
             write_output(target, output)
         if self.options.json:

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from dialect_utils.ops.sharding import Partition, Sharding
     from dialect_utils.verdict import Tolerance
     from dialect_utils.verdict.expectation import Distance
-    from relayout.compared import Compared
-    from relayout.first_difference import FirstDifference, SourceProgram
-    from relayout.ready import Execution, Forms
+    from relayout.running.compared import Compared
+    from relayout.running.first_difference import FirstDifference, SourceProgram
+    from relayout.running.ready import Execution, Forms
     from relayout.supervisor.cache import Selected
 
 _RANDOM, _AUTO = "random", "auto"
@@ -54,7 +54,7 @@ class Run(EachModule):
         "relayout run examples/attention_tpu.hlo --inputs examples/attention_tpu.npz --json",
     )
     takes_final = True
-    shared = ("relayout.compared", "relayout.ready", "numpy.random")
+    shared = ("relayout.running.compared", "relayout.running.ready", "numpy.random")
 
     files: tuple[str, ...] = argument(
         "FILE", "a module in any format, or a dump directory, whose final modules run; - is standard input", "*"
@@ -163,7 +163,7 @@ class _Runner:
     def run(self, read: Input) -> int:
         """Executes a module; prints its results, or their distance from the expected results."""
         from dialect_utils.execution import arrays_to_npz, read_recorded
-        from relayout.compared import Compared
+        from relayout.running.compared import Compared
 
         file, forms = read.path, self._forms(read.with_constants())
         execution = self._execution(file, forms)
@@ -196,7 +196,7 @@ class _Runner:
 
     def _forms(self, read: Input) -> Forms:
         from passes.dumps.executable import Known
-        from relayout.ready import Forms
+        from relayout.running.ready import Forms
 
         kind, separator, path = (self.command.constants or "").partition("=")
         if self.command.constants and not (kind == "like" and separator):
@@ -206,7 +206,7 @@ class _Runner:
 
     def _execution(self, file: str, forms: Forms) -> Execution:
         """Returns a module that is checked and ready to run, compiled where the cache has it or stores it."""
-        from relayout.ready import Execution, Ready, load_cached, store
+        from relayout.running.ready import Execution, Ready, load_cached, store
 
         engine = self.command.engine
         execution, may_store = load_cached(forms, engine, self.worker.of_devices)
@@ -236,14 +236,14 @@ class _Runner:
         if not isinstance(forms.module, HloModule):
             raise usage_error("--explain is for an optimized dump, which is HLO, and this module is StableHLO")
         from dialect_utils.execution import entry_arrays
-        from relayout.first_difference import read_source
+        from relayout.running.first_difference import read_source
 
         if devices > 1:
             raise usage_error(f"--explain compares programs for one device, and this module runs on {devices}")
         return read_source(self.command.explain, entry_arrays(forms.module)[0], results)
 
     def _first_difference(self, compared: Compared, source: SourceProgram) -> FirstDifference:
-        from relayout.first_difference import first_difference
+        from relayout.running.first_difference import first_difference
 
         dump, module = compared.forms.dump, compared.forms.module
         assert isinstance(dump, HloModule)  # _source rejects StableHLO

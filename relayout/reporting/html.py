@@ -11,7 +11,8 @@ from typing import Any
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.picture import draw_shape, format_svg
-from dialect_utils.layout.targets.known import memory_space_name
+from dialect_utils.layout.targets.known import memory_space_name, parse_target
+from dialect_utils.layout.targets.tpu import Tpu
 from dialect_utils.memory.advice import Advice
 from dialect_utils.memory.report import MemoryReport
 from dialect_utils.memory.rows import BitcastRow, BufferRow, CollectiveRow, CostRow, OpNameRow, RelayoutRow
@@ -44,6 +45,12 @@ _TPU = (
     "VMEM, a small and fast memory beside the computing units; <code>S(5)</code> is the memory of the host, and other "
     "numbers are further small memories of the chip."
 )
+_DESCRIBED = (
+    "Where a layout has tiles, <code>T(a,b)</code>, an array is stored in blocks of a rows of b numbers. The last "
+    "blocks may hold padding, which takes memory but holds no element. The elements are the payload; payload and "
+    "padding together are the allocated bytes. A layout that ends in <code>S(1)</code> is in another memory than the "
+    "main one, and <code>S(5)</code> is the memory of the host."
+)
 _GPU = (
     "A GPU stores an array densely, in the order of dimensions that its layout states, so allocated bytes are those of "
     "the elements. Main memory is the memory of the GPU (HBM). A call of a library, such as cuBLAS, may have a second "
@@ -57,12 +64,13 @@ def html_page(report: MemoryReport, causes: str = "") -> str:
 
     `causes` is a section, as HTML, about the arrays that the program moves or pads.
     """
-    first = FirstScreen(report)
+    first, target = FirstScreen(report), report.usage.target
+    is_tpu = target is not None and isinstance(parse_target(target), Tpu)
     parts = {
         "title": html_text(f"memory of {report.module.name or 'module'}"),
         "sentence": "".join('<p class="sentence">' + html_text(each) + "</p>" for each in first.sentences),
         "waste": first.html(),
-        "machine": _GPU if report.usage.is_gpu else _TPU,
+        "machine": _GPU if report.usage.is_gpu else _TPU if is_tpu else _DESCRIBED,
         "causes": causes,
         "data": _json_in_html(_data(report)),
     }

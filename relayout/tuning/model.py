@@ -8,13 +8,13 @@ the most that arrays and copies take at one position.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from dialect_utils.ir import Module
 from relayout.tuning.changes import AUTO, DEFAULT, Change, EntryArray, in_mode, mode_of
 from relayout.tuning.graph import Array, Graph, Link, tiled
-from relayout.tuning.solver import IntegerProgram, Solution
+from relayout.tuning.solver import IntegerProgram
 from relayout.tuning.trials import Objective
 
 # A copy reads and writes an array.
@@ -23,6 +23,8 @@ _COPY = 2
 _SECOND = 1e-3
 # Large coefficients cost accuracy.
 _UNIT = float(1 << 20)
+# A binary variable that is chosen is about 1.
+_HALF = 0.5
 # The peak is looked for at so many positions with the most bytes in the default orders.
 _MOST_POSITIONS = 100
 
@@ -100,7 +102,7 @@ class Model:
             self._choose(number, self._order(self._graph.arrays[number], entry, change.mode(entry)))
         solution = self._program.solve()
         assert solution is not None  # any orders are possible, with copies
-        return Prediction(*(solution.values[each] * _UNIT for each in (self._peak, self._accessed)))
+        return Prediction(*(solution[each] * _UNIT for each in (self._peak, self._accessed)))
 
     def best(self, start: Change, count: int) -> list[Change]:
         """Returns changes of the entry's layouts, the one with the smallest figure first, at most so many."""
@@ -140,8 +142,8 @@ class Model:
         for each, variable in enumerate(self._choices[number]):
             self._program.choose(variable, None if order is None else each == order)
 
-    def _chosen(self, number: int, solution: Solution) -> int:
-        return next(order for order, variable in enumerate(self._choices[number]) if solution.is_chosen(variable))
+    def _chosen(self, number: int, solution: Sequence[float]) -> int:
+        return next(order for order, variable in enumerate(self._choices[number]) if solution[variable] > _HALF)
 
 
 def _in_units(terms: Mapping[int, float]) -> dict[int, float]:

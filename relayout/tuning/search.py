@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
+from statistics import StatisticsError, correlation
 from typing import Protocol, Self
 
 from dialect_utils.execution.compilers import Figures
@@ -242,14 +243,11 @@ def known_layouts(trial: Trial) -> Change:
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
     """Returns Spearman's rank correlation of two lists; None for fewer than three pairs, and for a constant list."""
-    count = len(first)
-    ranks = [_ranks(each) for each in (first, second)]
-    mean = (count - 1) / 2
-    a, b = ([rank - mean for rank in each] for each in ranks)
-    scale = math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
-    if count < 3 or not scale:
+    if len(first) < 3:
         return None
-    return sum(x * y for x, y in zip(a, b, strict=True)) / scale
+    with suppress(StatisticsError):  # a constant list
+        return correlation(_ranks(first), _ranks(second))
+    return None
 
 
 def _ranks(values: Sequence[float]) -> list[float]:

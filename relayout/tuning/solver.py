@@ -7,13 +7,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import NamedTuple
 
 from dialect_utils.text import DiagnosticError
 
 # One thread and a limit of nodes, not of time: the result is the same on each machine.
 _OPTIONS = {"output_flag": False, "threads": 1, "mip_rel_gap": 1e-4, "mip_max_nodes": 1000, "random_seed": 0}
-_HALF = 0.5
 
 
 def check_installed() -> None:
@@ -36,16 +34,6 @@ def _silenced() -> Iterator[None]:
         os.dup2(kept, 1)
         for each in (kept, ours, theirs):
             os.close(each)
-
-
-class Solution(NamedTuple):
-    """The value of each variable."""
-
-    values: tuple[float, ...]
-
-    def is_chosen(self, variable: int) -> bool:
-        """Is true for a binary variable that is 1."""
-        return self.values[variable] > _HALF
 
 
 class IntegerProgram:
@@ -99,10 +87,8 @@ class IntegerProgram:
         """Fixes a binary variable; None releases it again."""
         self._solver.changeColBounds(variable, float(value is True), float(value is not False))
 
-    def solve(self) -> Solution | None:
+    def solve(self) -> tuple[float, ...] | None:
         """Returns the values with the smallest sum of costs; None where no values meet the constraints."""
         self._solver.run()
         solution = self._solver.getSolution()
-        if not solution.value_valid:
-            return None
-        return Solution(tuple(solution.col_value))
+        return tuple(solution.col_value) if solution.value_valid else None

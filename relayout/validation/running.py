@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from dialect_utils.execution import mlir_to_text
 from dialect_utils.execution.passing import PassRunner
-from dialect_utils.io.files import decode, encode, parse_bytes
+from dialect_utils.io.files import decode, encode, find_kind, parse_bytes
 from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.ir import Module
 from dialect_utils.stablehlo.module import StableHloModule
@@ -94,7 +94,7 @@ def cases_of(read: Input, pipeline: str | None) -> list[Case]:
 
     Raises DiagnosticError for a file that cannot be read, and for a pipeline of another syntax.
     """
-    is_text = read.kind in ("mlir text", None)
+    is_text = (read.kind or find_kind(read.data(), read.name)) == "mlir text"
     text = decode(read.data()) if is_text else in_dialect_of("stablehlo", read.module()).text()
     lines = [_passes_of_line(_CONTINUED.sub(" ", found[1])) for found in _RUN.finditer(text)]
     lists = [ToolPass.of_pipeline(pipeline)] if pipeline is not None else lines

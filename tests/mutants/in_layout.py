@@ -5,6 +5,19 @@ from tests.mutants.model import Mutant
 _TESTS = "tests/layout"
 
 MUTANTS = (
+    Mutant(
+        "cheapest_route",
+        "_movement(source, route) == normal_form(plan)",
+        "True",
+        (f"{_TESTS}/targets/test_routes.py",),
+    ),
+    Mutant(
+        "routes:_copies",
+        "cost + _written(types[is_last], *_sizes(copy[1]), chip)",
+        "cost",
+        (f"{_TESTS}/targets/test_routes.py",),
+    ),
+    Mutant("routes:_divided", "_size(rows[1:]) % _ROWS == 0", "True", (f"{_TESTS}/targets/test_routes.py",)),
     Mutant("tiled_layout", "size < padded[number] and not is_first", "False", (f"{_TESTS}/notation/test_strided.py",)),
     Mutant("complement", "stride % filled", "stride < filled", (f"{_TESTS}/notation/test_strided.py",)),
     Mutant("notation:compose", "stride * size > above", "False", (f"{_TESTS}/notation/test_strided.py",)),

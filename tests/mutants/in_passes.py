@@ -3,6 +3,19 @@
 from tests.mutants.model import Mutant
 
 MUTANTS = (
+    # Then a type that changes twice rounds in one place only.
+    Mutant(
+        "_routed",
+        "conversions > 1",
+        "False",
+        ("tests/passes/fusions/test_reroute_relayout.py",),
+    ),
+    Mutant(
+        "_routed",
+        "len(value.users) > 1",
+        "False",
+        ("tests/passes/fusions/test_reroute_relayout.py",),
+    ),
     Mutant(
         "fusible_readers",
         "not (is_output(producer) and is_output(chain[-1]))",

@@ -65,7 +65,7 @@ def forbid_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Worker, "compile", forbidden)
     monkeypatch.setattr(Worker, "run", forbidden)
     monkeypatch.setattr(Pass, "run", forbidden)
-    monkeypatch.setattr("relayout.ready.parse_bytes", forbidden)
+    monkeypatch.setattr("relayout.running.ready.parse_bytes", forbidden)
 
 
 def test_a_second_run_compiles_nothing_and_prints_the_same(
@@ -143,7 +143,7 @@ def test_an_entry_that_no_worker_can_load_counts_as_none(
     folder: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "m.hlo").write_text(SMALL)
-    monkeypatch.setattr("relayout.ready.to_bytes", lambda *_: b"no entry")
+    monkeypatch.setattr("relayout.running.ready.to_bytes", lambda *_: b"no entry")
     wanted = run(tmp_path / "m.hlo")
     monkeypatch.undo()
     monkeypatch.setenv(DIRECTORY_VARIABLE, str(folder.parent))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dialect_utils.execution import ExecutionError, Program, Rewriting, Worker
-from relayout import first_difference
 from relayout.cli import main
+from relayout.running import first_difference
 from tests.paths import OWN_CORPUS
 
 SOURCE = """module @jit_f {

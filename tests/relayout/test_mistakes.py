@@ -88,6 +88,11 @@ TPU = str(ROOT / "examples/attention_tpu.hlo")
         ("report - --against -", 2, "- is named twice"),
         ("explain f32[3,5] -o there/", 2, "-o there/ is a directory, and a shape names no file in it"),
         ("explain --kernel attention TPU", 1, "has no kernel attention"),
+        ("check FILE -p strip-layouts --target CHIP", 2, "a pass gives arrays the layouts of a target"),
+        ("run FILE --target CHIP", 2, "--target is an option of report, tune, validate, explain"),
+        ("opt FILE FILE --list-passes --fail-if x", 2, "--fail-if is an option of report"),
+        ("explain --index f32[3,5] 1,2 --target v5e", 2, "did you mean tpu-v5e?"),
+        ("validate FILE --with absent_tool:run -p a", 2, "there is no module absent_tool"),
         ("explain f32[3,5]{0}", 1, "use each of 0 to 1 once"),
         ("explain f32[3,5]{1,0:8,128}", 1, "write T(8,128)"),
         ("explain f32[3,5]{1,0:T(8,128)S1}", 1, "write S(1)"),
@@ -171,6 +176,8 @@ def test_a_jax_object_where_a_shape_is_expected_is_explained() -> None:
         (lambda: untyped.run(NEGATE, "in.npz"), DiagnosticError, r"numbers for f32\[3,5\], found a str"),
         (lambda: untyped.run(NEGATE, None), DiagnosticError, "found None"),
         (lambda: untyped.run(NEGATE, [[1.0], [1.0, 2.0]]), DiagnosticError, "found a list"),
+        (lambda: untyped.Pipeline(()).run(NEGATE), TypeError, r"expected a module, which relayout\.read"),
+        (lambda: untyped.optimise, AttributeError, "module relayout has no attribute optimise"),
         (lambda: untyped.Pipeline("expand-tiling"), TypeError, r"Pipeline\.parse\(\.\.\.\) reads its text"),
         (lambda: untyped.Layout([1, 0]), TypeError, r"such as \(1, 0\), not a list"),
         (lambda: untyped.Layout((1, 0), ((8, 128),)), TypeError, r"tiles=\(Tile\(\(8, 128\)\),\)"),
@@ -223,6 +230,50 @@ def test_a_file_of_pipelines_holds_one(tmp_path: Path, capsys: pytest.CaptureFix
     (empty := tmp_path / "empty.toml").write_text("# nothing yet\n")
     assert main(["opt", NEGATE, "-p", "strip-layouts", "--pipelines", str(empty)]) == 2
     assert "empty.toml holds no pipeline" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[mine]\npases = "strip-layouts"', "2:1: error: mine has the unknown key 'pases'"),
+        ('[mine]\nsummary = "x"', "1:1: error: mine has no passes"),
+        ("[mine]\npasses = 3", "2:1: error: passes of mine must be a string, found 3"),
+        ('mine = "strip-layouts"', "1:1: error: mine is a table, not 'strip-layouts'"),
+        ('[mine]\npasses = ""\n[strip-layouts]\npasses = ""', "3:2: error: strip-layouts is the name of a pass"),
+        ('[mine]\npasses = ""\n[mine]\npasses = ""', "hint: rename one, or write [[mine]]"),
+    ],
+)
+def test_a_mistake_in_a_file_of_pipelines_is_at_its_line(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file := tmp_path / "p.toml").write_text(text)
+    assert main(["opt", NEGATE, "-p", "mine", "--pipelines", str(file)]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_separator_that_is_misspelt_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    function = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n"
+    (file := tmp_path / "two.mlir").write_text(f"{function}// ----\n{function}")
+    assert main(["opt", str(file), "--split-input-file", "-p", "strip-layouts"]) == 1
+    assert "hint: opt --split-input-file reads modules that // ----- separates" in capsys.readouterr().err
+
+
+def test_an_ending_of_another_dialect_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, lines in (("out.mlir", ["out.mlir holds hlo, unlike its ending"]), ("out.hlo", [])):
+        assert main(["opt", NEGATE, "-p", "strip-layouts", "-o", str(tmp_path / name)]) == 0
+        found = capsys.readouterr().err.splitlines()
+        assert [line.rpartition("/")[2] for line in found if line.startswith("warning")] == lines
+
+
+def test_an_index_takes_the_layout_of_a_target(capsys: pytest.CaptureFixture[str]) -> None:
+    chip = str(ROOT / "examples/chip.toml")
+    assert main(["explain", "--index", "f32[64,33]", "1,2", "40,32", "--target", chip]) == 0
+    assert capsys.readouterr().out == "34\n3328\n"
+
+
+def test_hlo_is_converted_for_passes_of_mlir(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", NEGATE, "--with", "jaxlib", "-p", "canonicalize"]) == 0
+    assert "1 step: 1 equal" in capsys.readouterr().out
 
 
 def test_a_pair_may_be_one_argument(capsys: pytest.CaptureFixture[str]) -> None:

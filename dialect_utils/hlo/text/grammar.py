@@ -100,8 +100,7 @@ _PARTS = re.compile(
 
 # Groups: white space, ENTRY, name with its sigil, signature.
 HEADER_LINE = re.compile(
-    rf"([\r\n]*+)(ENTRY )?+(%?+{_NAME}) ((?:\([^\r\n\"'/]*(?:/\*index=\d+\*/[^\r\n\"'/]*)* )?)\{{(?=\r?\n)",
-    re.ASCII,
+    rf"([\r\n]*+)(ENTRY )?+(%?+{_NAME}) ((?:\([^\r\n\"'/]*(?:/\*index=\d+\*/[^\r\n\"'/]*)* )?)\{{(?=\r?\n)", re.ASCII
 )
 
 FOOTER_LINE = re.compile(rf"(\r?\n[ \t]*+)\}}(?=[ \t\r\n]*+(?:%|ENTRY |{_NAME} |\Z))", re.ASCII)

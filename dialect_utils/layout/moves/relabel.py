@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
+from typing import NamedTuple
 
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Reshape, Step, Transpose, inverse_permutation
@@ -25,8 +26,7 @@ _SHORTEST = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Digit:
+class Digit(NamedTuple):
     """A digit of the row-major index: index // stride % size; with the stride 0 a repetition of size elements."""
 
     stride: int
@@ -80,7 +80,7 @@ def _slices_outside(steps: list[Step]) -> list[Step]:
 def _relabel(dims: tuple[int, ...], result: tuple[int, ...], run: Plan) -> tuple[Step, ...] | None:
     if 0 in dims:
         return (Reshape(result),)
-    digits = _follow(dims, run)
+    digits = follow(dims, run)
     if digits is None:
         return None
     sources, targets = _glued(dims, _by_stride(digits)), _glued(result, digits)
@@ -105,7 +105,7 @@ class _Side:
     digits: list[list[Digit]]
 
 
-def _follow(dims: tuple[int, ...], run: Plan) -> list[Digit] | None:
+def follow(dims: tuple[int, ...], run: Plan) -> list[Digit] | None:
     """Returns the coarsest digits of the start's index in the order after the run, or None."""
     stride = prod(dims)
     groups: list[list[Digit]] = []

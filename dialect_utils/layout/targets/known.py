@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from dialect_utils.layout.element_type import ElementType
@@ -28,7 +29,7 @@ TARGETS: dict[str, Target] = {each.name: each for each in (*TPUS, *GPUS)}
 ENTRY_POINT_GROUP = "relayout.targets"
 
 
-def parse_target(name: str | Target) -> Target:
+def parse_target(name: str | Path | Target) -> Target:
     """Returns the target of a name such as `tpu-v5e`, of a file that describes a chip, or the target itself.
 
     A `.txtpb` describes a GPU (XLA's GpuTargetConfigProto), a `.toml` any chip (docs/targets.md); other packages add
@@ -36,6 +37,8 @@ def parse_target(name: str | Target) -> Target:
     """
     if isinstance(name, Target):
         return name
+    if isinstance(name, Path):
+        name = str(name)
     if not isinstance(name, str):
         raise TypeError(f"expected a target such as 'tpu-v5e', not {kind_of(name)}")
     if name.endswith((GPU_SUFFIX, CHIP_SUFFIX)):

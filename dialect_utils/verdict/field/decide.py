@@ -35,10 +35,7 @@ EXPANDED = named("log power")
 
 
 def decide_over_reals(
-    terms: Terms,
-    pairs: Sequence[tuple[Term, Term]],
-    elements: ElementProof | None = None,
-    seed: int | None = None,
+    terms: Terms, pairs: Sequence[tuple[Term, Term]], elements: ElementProof | None = None, seed: int | None = None
 ) -> list[RealEquality]:
     """Decides whether the two terms of each pair are equal over the reals; integers still wrap around.
 

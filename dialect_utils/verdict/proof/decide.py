@@ -167,11 +167,7 @@ def is_soon_equal(stages: Sequence[Module], partition: Partition) -> bool:
 
 
 def _decided(
-    stages: Sequence[Module],
-    interface: EntryInterface,
-    over_reals: bool,
-    field_seed: int | None,
-    keeps_bits: bool,
+    stages: Sequence[Module], interface: EntryInterface, over_reals: bool, field_seed: int | None, keeps_bits: bool
 ) -> ProofResult:
     strategy = Strategy(keeps_bits)
     # Elements of all devices are many, and few proofs need them. The comparison over the reals has the other half.

@@ -17,8 +17,7 @@ from dialect_utils.verdict.terms.maker import Maker
 from dialect_utils.verdict.terms.primitives import Primitives
 
 REVERSE = Rule(
-    "reverse",
-    "Two reversals of a dimension cancel each other, and elementwise operations commute with a reversal.",
+    "reverse", "Two reversals of a dimension cancel each other, and elementwise operations commute with a reversal."
 )
 
 # A step that moves a broadcast before a plan.

@@ -29,12 +29,7 @@ from dialect_utils.verdict.replay.moving import (
     whole_plan,
 )
 from dialect_utils.verdict.rules.matching import constant_bits
-from dialect_utils.verdict.terms.combinations import (
-    absorbs,
-    is_exact,
-    opcode_of_combination,
-    try_combination,
-)
+from dialect_utils.verdict.terms.combinations import absorbs, is_exact, opcode_of_combination, try_combination
 from dialect_utils.verdict.terms.constants import ConstantArrays, keeps_exactly, rounds_to
 from dialect_utils.verdict.terms.cuts import Cut, operand_cuts
 from dialect_utils.verdict.terms.primitives import Term

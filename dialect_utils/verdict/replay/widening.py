@@ -23,10 +23,7 @@ from dialect_utils.verdict.terms.primitives import Term
 from dialect_utils.verdict.terms.wellformed import RefusedError, demand
 
 # Operations that move elements, with the number of leading operands that hold elements (None: all).
-_MOVES: Mapping[str, int | None] = {
-    "concatenate": None,
-    "dynamic-update-slice": 2,
-}
+_MOVES: Mapping[str, int | None] = {"concatenate": None, "dynamic-update-slice": 2}
 _FACTORS = 2
 _REDUCTIONS = ("reduce", "reduce-window")
 
@@ -160,7 +157,5 @@ def _level_of_function(function: Term, results: Sequence[ElementType]) -> Level:
     return Level.NAN if is_of_both and is_exact(str(body.label), results[0]) else Level.ENGINE
 
 
-WIDENINGS: Mapping[str, Callable[[Step], Level]] = {
-    "converted": converted_movement,
-}
+WIDENINGS: Mapping[str, Callable[[Step], Level]] = {"converted": converted_movement}
 OF_FUNCTIONS = ("converted-function",)

@@ -119,10 +119,7 @@ SELECT_EXTREME = Rule(
         bits("select(compare[LT](x, y), x, y) -> minimum(x, y)", INTEGER),
     ),
     wrong=("select(compare[LT](x, y), y, z) = maximum(x, y)", "select(compare[LT](x, y), x, y) = maximum(x, y)"),
-    examples=(
-        "select(compare[GE](x, y), y, x) = minimum(x, y)",
-        "select(compare[GE](x, 0), x, 0) = maximum(x, 0)",
-    ),
+    examples=("select(compare[GE](x, y), y, x) = minimum(x, y)", "select(compare[GE](x, 0), x, 0) = maximum(x, 0)"),
     domain=(INTEGER,),
 )
 SELECT_PREDICATE = Rule(
@@ -168,10 +165,7 @@ ENDS = Rule(
         bits("compare[EQ](x, lowest) -> compare[LT](x, add(lowest, 1))", INTEGER),
     ),
     wrong=("compare[LE](x, lowest) = false",),
-    examples=(
-        "compare[LT](x, highest) = compare[NE](x, highest)",
-        "compare[LE](x, lowest) = compare[EQ](x, lowest)",
-    ),
+    examples=("compare[LT](x, highest) = compare[NE](x, highest)", "compare[LE](x, lowest) = compare[EQ](x, lowest)"),
     domain=(INTEGER,),
 )
 NEXT = Rule(
@@ -190,10 +184,7 @@ DIFFERENCES = Rule(
     "Two integers are equal where the same added to both is.",
     (bits("compare[EQ](subtract(x, y), 0) = compare[EQ](x, y)", INTEGER),),
     wrong=("compare[EQ](add(x, y), 0) = compare[EQ](x, y)", "compare[EQ](multiply(x, 2), 4) = compare[EQ](x, 2)"),
-    examples=(
-        "compare[EQ](add(x, z), add(y, z)) = compare[EQ](x, y)",
-        "compare[NE](add(x, 3), 5) = compare[NE](x, 2)",
-    ),
+    examples=("compare[EQ](add(x, z), add(y, z)) = compare[EQ](x, y)", "compare[NE](add(x, 3), 5) = compare[NE](x, 2)"),
     domain=(INTEGER,),
 )
 TRUTH = Rule(
@@ -221,12 +212,7 @@ TOTAL_ORDER = Rule(
     "below the sign.",
     (
         *(
-            bits(
-                f"compare[{each} TOTAL](x, y) -> compare[{each}]({_KEYS})",
-                FLOAT,
-                Has("signed", "U"),
-                same_width(),
-            )
+            bits(f"compare[{each} TOTAL](x, y) -> compare[{each}]({_KEYS})", FLOAT, Has("signed", "U"), same_width())
             for each in ("LT", "EQ")
         ),
         bits(f"select(compare[LT](x, 0), subtract(highest, x), x) -> {_KEY.format('x')}", SIGNED),

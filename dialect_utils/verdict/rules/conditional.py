@@ -84,12 +84,7 @@ CHOSEN = Rule(
         bits("select(compare[LT](x, y), x, y) -> minimum(x, y)", SIGN, *_NUMBERS, Never("x", (NEGATIVE_ZERO,))),
         bits("select(compare[LE](x, y), y, x) -> maximum(x, y)", SIGN, *_NUMBERS, Never("y", (NEGATIVE_ZERO,))),
         bits("select(compare[LE](x, y), x, y) -> minimum(x, y)", SIGN, *_NUMBERS, Never("y", (NEGATIVE_ZERO,))),
-        nan(
-            "select(compare[EQ](x, y), x, y) -> y",
-            SIGN,
-            Never("x", (NEGATIVE_ZERO,)),
-            Never("y", (NEGATIVE_ZERO,)),
-        ),
+        nan("select(compare[EQ](x, y), x, y) -> y", SIGN, Never("x", (NEGATIVE_ZERO,)), Never("y", (NEGATIVE_ZERO,))),
     ),
     wrong=(
         "select(compare[LT](x, y), y, x) = minimum(x, y)",

@@ -29,10 +29,7 @@ RING = Rule(
 NOT = Rule(
     "not-as-arithmetic",
     "In two's complement the bits of not x are those of -1 - x.",
-    (
-        bits("not(x) -> subtract(ones, x)", INTEGER),
-        bits("xor(x, ones) -> not(x)", INTEGER),
-    ),
+    (bits("not(x) -> subtract(ones, x)", INTEGER), bits("xor(x, ones) -> not(x)", INTEGER)),
     wrong=("not(x) = negate(x)",),
     examples=("not(not(x)) = x", "not(add(x, y)) = subtract(not(x), y)"),
     domain=(INTEGER,),

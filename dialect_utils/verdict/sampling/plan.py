@@ -17,12 +17,7 @@ from dialect_utils.layout.arrays.floats import complex_array, limits, smallest_n
 from dialect_utils.verdict.sampling.data_set import DataSet
 from dialect_utils.verdict.sampling.demands import Demand, sets_that_fit
 from dialect_utils.verdict.sampling.structured import Scaling, paired, prime_above
-from dialect_utils.verdict.sampling.values import (
-    LARGEST_INTEGER,
-    float_pool,
-    integer_pool,
-    special_floats,
-)
+from dialect_utils.verdict.sampling.values import LARGEST_INTEGER, float_pool, integer_pool, special_floats
 
 # The most sets of one kind: small arrays demand many sets to hold all values worth trying.
 _MOST_SETS = 32

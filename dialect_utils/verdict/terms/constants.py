@@ -231,7 +231,6 @@ def positions_of(plan: Plan) -> Any:
     """Returns the position of each element of a plan's result in its array, -1 for padding; None for large arrays."""
     if plan.regroups_bits or prod(plan.result[1]) > _MOST_ELEMENTS:
         return None
-    # Imported here: few proofs list positions.
     from dialect_utils.layout.proof.reads import origins
 
     return origins(plan, plan.element_type.bits)[..., 0]

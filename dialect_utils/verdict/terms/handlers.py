@@ -141,7 +141,6 @@ def _exchange(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf
 
 def _bitcast(walker: Walker[V], operation: Operation, operands: Sequence[TreeOf[V]]) -> Sequence[TreeOf[V]]:
     """Returns the data movement of an HLO bitcast by its layouts, if that is proved."""
-    # Imported here: it loads isl.
     from dialect_utils.layout.proof.bitcast_proof import proved_movement
 
     plan, (array,) = proved_movement(operation.operands[0].shape, operation.results[0].shape), operands

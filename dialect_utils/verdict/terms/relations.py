@@ -66,7 +66,6 @@ def try_prove_same_combination(first: Term, second: Term, opcode: str) -> bool:
 
 def _combine_same(first: Term, second: Term, opcode: str, parts: frozenset[Term]) -> bool:
     """Is true where two terms combine the same elements; terms in `parts` count as whole parts."""
-    # Imported here: it loads isl.
     from dialect_utils.layout.proof.decide import budgets
 
     if first.shape != second.shape or not isinstance(first.shape, ArrayShape) or 0 in first.shape.dimensions:

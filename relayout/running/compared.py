@@ -11,7 +11,7 @@ from dialect_utils.verdict import Tolerance
 from dialect_utils.verdict.differences import BITS
 from dialect_utils.verdict.expectation import Allowance, Distance, allow_own_error, allowances, measure, precision_of
 from passes.dumps.executable import is_optimized_dump
-from relayout.ready import Forms
+from relayout.running.ready import Forms
 
 
 @dataclass(frozen=True, slots=True)
