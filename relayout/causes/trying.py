@@ -8,8 +8,8 @@ from dialect_utils.ir import Module
 from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.text import DiagnosticError, format_bytes
 from dialect_utils.tools.conversion import in_dialect_of
+from relayout.causes.trial import compiled_report
 from relayout.reporting.causes import Cause, Change, Why
-from relayout.reporting.trial import compiled_report
 from relayout.tuning.changes import EntryArray, as_stablehlo, change_of, changed_module, mode_of
 
 # The figures of a program: the bytes that it accesses, loops with their trips, and its peak of main memory.
