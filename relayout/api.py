@@ -114,6 +114,8 @@ def _shape_hint(value: object) -> str | None:
     """Returns a hint for a value that is not a shape: an array, a layout of JAX, numbers."""
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return "relayout.jax.from_struct(...) gives its shape"
+    if hasattr(value, "as_text"):
+        return "relayout.report(...) takes a program"
     if type(value).__module__.partition(".")[0] not in ("jax", "jaxlib"):
         return None if isinstance(value, str | Shape) else "write it as text: 'f32[3,5]'"
     return "a layout alone is not a shape: relayout.jax.from_jax_layout(...) makes one for shape.with_layout(...)"

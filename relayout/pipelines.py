@@ -51,6 +51,8 @@ class PipelineOptions:
 
     def read(self) -> Pipeline:
         """Returns the pipeline of the command line, empty without `-p`; raises UsageError."""
+        if any(not spec.strip() for spec in self.passes):
+            raise UsageError(Diagnostic("-p names no pass: its text is empty", hint="leave it out to run none"))
         try:
             known = named_pipelines(self.pipelines) if self.pipelines else None
             return Pipeline.joined(Pipeline.parse(spec, pipelines=known) for spec in self.passes)

@@ -70,6 +70,8 @@ class Table:
 
 def _correction(key: str, value: object, kind: type) -> str | None:
     """Returns a hint for a value that lacks brackets, or has quotation marks."""
+    if kind is int and isinstance(value, float) and value.is_integer():
+        return f"write {key} = {int(value)}"
     if kind is list and not isinstance(value, dict):
         return f"write {key} = [{json.dumps(value, default=str)}]"
     if kind is str and not isinstance(value, dict | list):

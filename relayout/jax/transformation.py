@@ -19,7 +19,7 @@ from dialect_utils.execution.hooks import CPU, PLATFORMS, Platform, hooked, lack
 from dialect_utils.execution.trials import Submitted, Trials
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, meant
-from passes.framework.pipeline import Pipeline
+from passes.framework.pipeline import PassError, Pipeline
 from relayout.api import PipelineLike, as_pipeline
 from relayout.inside import Handed, Rewritten, rewrite
 from relayout.jax.limited import LimitedThread
@@ -95,6 +95,8 @@ def _check_known(kind: str, value: str, known: tuple[str, ...]) -> None:
 
 def _called_for(platforms: Collection[str] | None, applied: Applied) -> list[Platform]:
     """Returns the platforms for which jax calls passes, and notes the others; raises DiagnosticError for none."""
+    if isinstance(platforms, str):
+        raise DiagnosticError(f"platforms are names, not the text {platforms!r}", hint=f'platforms=("{platforms}",)')
     for name in platforms or ():
         _check_known("platform", name, PLATFORMS)
     wanted = [each for each in PLATFORMS if platforms is None or each in platforms]
@@ -154,8 +156,12 @@ class _Calls:
     def _as_diagnostics(self, error: BaseException) -> DiagnosticError:
         if isinstance(error, DiagnosticError):
             return error
-        late = f"{self.steps} took longer than {self.seconds:g} seconds"
-        return DiagnosticError(late if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}")
+        if not isinstance(error, TimeoutError):
+            return DiagnosticError(f"{type(error).__name__}: {error}")
+        late, limit = error.__cause__, f"took longer than {self.seconds:g} seconds"
+        if isinstance(late, PassError):
+            return DiagnosticError(f"pass {late.step} {limit}", late.diagnostics[0].location)
+        return DiagnosticError(f"{self.steps} {limit}")
 
     def _work(self, platform: Platform, data: bytes, submitted: Submitted | None) -> tuple[Handed, Rewritten | None]:
         end, self.steps = time.monotonic() + self.seconds, "the passes and the proof"

@@ -52,34 +52,29 @@ class Programs:
 
     def __init__(self, module: StableHloModule, target: str, objective: Objective) -> None:
         self._target, self._objective = target, objective
-        self._modules: dict[str, StableHloModule | None] = {"": module}
+        self._modules: dict[str, StableHloModule] = {"": module}
         self._models: dict[str, Model] = {}
         self._predictions: dict[Change, Prediction] = {}
 
     def module(self, change: Change) -> StableHloModule:
         """Returns a changed program; its passes must be of `after`."""
-        found = self._modules[change.passes]
-        assert found is not None  # of `after`
-        return changed_module(found, change)
+        return changed_module(self._modules[change.passes], change)
 
     def after(self, passes: str) -> Iterator[str]:
         """Yields longer sequences of passes that change the program after a sequence."""
         module = self._modules[passes]
-        assert module is not None  # `passes` comes from an earlier result of this function
         for candidates in _CANDIDATES:
             for text in islice(candidates(module, self._target), _MOST_TEXTS):
                 longer = f"{passes},{text}" if passes else text
-                if longer not in self._modules:
-                    self._modules[longer] = _after(module, text)
-                if self._modules[longer] is not None:
+                if longer not in self._modules and (changed := _after(module, text)) is not None:
+                    self._modules[longer] = changed
+                if longer in self._modules:
                     yield longer
 
     def model(self, passes: str) -> Model:
         """Returns the model of the program after passes."""
-        module = self._modules[passes]
-        assert module is not None  # of `after`
         if passes not in self._models:
-            self._models[passes] = Model(module, self._target, self._objective)
+            self._models[passes] = Model(self._modules[passes], self._target, self._objective)
         return self._models[passes]
 
     def predict(self, change: Change) -> Prediction:

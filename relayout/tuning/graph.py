@@ -171,16 +171,17 @@ class Graph:
 
     def _add_arrays(self, found: Iterable[Edge]) -> None:
         """Adds the entry's arrays, stored results and chains of fused operations; small ones have one order."""
-        chains = _Chains()
+        earlier: dict[Node, Node] = {}
         for edge in found:
-            if self._is_chained(edge):
-                chains.join(edge.source, edge.target)
+            one, other = _first(earlier, edge.source), _first(earlier, edge.target)
+            if one != other and self._is_chained(edge):
+                earlier[other] = one
         nodes = dict.fromkeys(node for edge in found for node in (edge.source, edge.target))
         nodes |= dict.fromkeys(Node(value, 0) for each in self._positions for value in each.results)
         shapes = {node: shape for node in nodes if (shape := self._shape(node)) is not None}
         least = _LEAST_PART * sum(_size(shape, None, self._target) for shape in shapes.values())
         for node, shape in shapes.items():
-            first = chains.first(node)
+            first = _first(earlier, node)
             if first not in self._numbers:
                 self._numbers[first] = len(self.arrays)
                 self.arrays.append(self._array(node, shape, least))
@@ -269,23 +270,13 @@ class Graph:
                     source.end, changed = end, True
 
 
-class _Chains:
-    """Chains of joined nodes: each node maps to the first node of its chain."""
-
-    def __init__(self) -> None:
-        self._earlier: dict[Node, Node] = {}
-
-    def first(self, node: Node) -> Node:
-        while node in self._earlier:
-            before = self._earlier[node]
-            self._earlier[node] = self._earlier.get(before, before)
-            node = before
-        return node
-
-    def join(self, one: Node, other: Node) -> None:
-        one, other = self.first(one), self.first(other)
-        if one != other:
-            self._earlier[other] = one
+def _first(earlier: dict[Node, Node], node: Node) -> Node:
+    """Returns the first node of the chain of a node; `earlier` has a node before each other one of its chain."""
+    while node in earlier:
+        before = earlier[node]
+        earlier[node] = earlier.get(before, before)
+        node = before
+    return node
 
 
 def _is_fused(operation: Operation) -> bool:

@@ -245,7 +245,12 @@ def test_a_pass_without_an_end_is_ended() -> None:
         found = jax.jit(lambda x: x + 1)(ARGUMENTS[0])
     np.testing.assert_array_equal(found, ARGUMENTS[0] + 1)
     assert not applied.modules
-    assert "the passes and the proof took longer than 5 seconds" in str(applied.errors[0])
+    # The line depends on the moment at which the pass was ended.
+    found = re.fullmatch(
+        r".*test_jax\.py:(\d+):\d+: error: pass hang took longer than 5 seconds\n +(.*)\n[ ^~]+", str(applied.errors[0])
+    )
+    assert found is not None
+    assert found[2] in ("while True:", "pass")
 
 
 @pytest.mark.usefixtures("fresh")
@@ -288,6 +293,7 @@ def test_nothing_is_read_from_the_cache_of_compiled_programs_nor_kept_in_it(tmp_
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"platforms": "cpu"}, "platforms are names, not the text 'cpu'\n.*platforms=..cpu.,."),
         ({"platforms": ("cpv",)}, "unknown platform 'cpv'\n.*cpu"),
         ({"platforms": ()}, "no platform is named"),
         ({"stage": "before-schedule"}, "unknown stage 'before-schedule'\n.*before-scheduling"),

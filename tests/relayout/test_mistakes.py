@@ -105,6 +105,7 @@ TPU = str(ROOT / "examples/attention_tpu.hlo")
         ("opt STABLEHLO -p make-portable", 1, "relayout convert FILE --to hlo converts it"),
         ("opt FILE -p annotate-layouts{target=rowmajor}", 2, "did you mean row-major?"),
         ("opt FILE -p annotate-layouts{target=no.toml}", 2, "no.toml: no such file"),
+        ("opt FILE -p ''", 2, "-p names no pass: its text is empty"),
         ("opt FILE -p split-minor{value=x}", 2, "its options are: most"),
         ("tune STABLEHLO --target CHIP", 2, "known by its description only, so nothing is compiled for it"),
         ("opt FILE --inside CHIP -p strip-layouts", 2, "explain, tune --model-only, and reports of dumps"),
@@ -135,6 +136,8 @@ def test_a_jax_object_where_a_shape_is_expected_is_explained() -> None:
         relayout.explain(jax.ShapeDtypeStruct((3, 5), "float32"))  # type: ignore[arg-type]  # must fail
     with pytest.raises(DiagnosticError, match="a layout alone is not a shape"):
         relayout.explain(Layout((0, 1)))  # type: ignore[arg-type]
+    with pytest.raises(DiagnosticError, match=r"relayout\.report\(\.\.\.\) takes a program"):
+        relayout.explain(jax.jit(abs).lower(1.0))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

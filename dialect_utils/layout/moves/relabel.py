@@ -84,16 +84,25 @@ def _relabel(dims: tuple[int, ...], result: tuple[int, ...], run: Plan) -> tuple
     if digits is None:
         return None
     sources, targets = _glued(dims, _by_stride(digits)), _glued(result, digits)
-    pieces = cut([part for digit in digits for part in _at_ends(digit, dims, sources)], _sizes(result, targets))
-    if pieces is None:
+    sides = in_dimensions(digits, _sizes(dims, sources), _sizes(result, targets))
+    if sides is None:
         return None
-    origin = cut(_by_stride([part for piece in pieces for part in piece]), _sizes(dims, sources))
-    assert origin is not None  # the pieces end where the groups end
+    origin, pieces = sides
     orders = _chains(origin, pieces)
     if orders is None:
         return None
     choices = [_steps(_Side(dims, sources, origin), _Side(result, targets, pieces), order) for order in orders]
     return min(choices, key=lambda steps: len(Plan(run.element_type, dims, steps).simplified().steps))
+
+
+def in_dimensions(
+    digits: Sequence[Digit], start: Sequence[int], result: Sequence[int]
+) -> tuple[list[list[Digit]], list[list[Digit]]] | None:
+    """Returns digits, in their order after a run, in the dimensions before it and after it; None where one overlaps."""
+    parts = [part for digit in digits for part in _at_ends(digit, start)]
+    pieces = cut(parts, result) if prod(part.size for part in parts) == prod(start) else None
+    origin = None if pieces is None else cut(_by_stride([part for piece in pieces for part in piece]), start)
+    return None if pieces is None or origin is None else (origin, pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +162,11 @@ def _sizes(dims: tuple[int, ...], groups: list[list[int]]) -> list[int]:
     return [prod(dims[i] for i in group) for group in groups]
 
 
-def _at_ends(digit: Digit, dims: tuple[int, ...], groups: list[list[int]]) -> list[Digit]:
-    """Returns a digit, cut where groups of the start's dimensions begin."""
+def _at_ends(digit: Digit, sizes: Sequence[int]) -> list[Digit]:
+    """Returns a digit, cut where the start's dimensions of these sizes begin."""
     parts: list[Digit] = []
     stride = 1
-    for size in reversed(_sizes(dims, groups)):
+    for size in reversed(sizes):
         low, high = max(stride, digit.stride), min(stride * size, digit.stride * digit.size)
         if low < high:
             parts.insert(0, Digit(low, high // low))

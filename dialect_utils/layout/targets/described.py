@@ -131,6 +131,8 @@ def described_chip(path: str, taken: Collection[str] = ()) -> Chip:
             hint = "the first row that matches an array counts: write the special rows first"
             raise rows[number].error("", f"layout {number} is never used: layout {before} matches all its arrays", hint)
     name, memory, granule = top.values["name"], top.values["memory"], top.values.get("granule", 1)
+    if not name.strip() or not name.isprintable():
+        raise top.error("name", f"the name of a chip is one line of text, not {name!r}")
     if name in taken:
         raise top.error("name", f"{name} is the name of another chip, which every option takes", "name this chip")
     for key, value in (("memory", memory), ("granule", granule)):

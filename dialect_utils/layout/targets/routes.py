@@ -12,7 +12,7 @@ from dialect_utils.layout.element_type import ElementType
 from dialect_utils.layout.moves.bitcast import classify_bitcast
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.moves.relabel import Digit, cut, follow
+from dialect_utils.layout.moves.relabel import Digit, follow, in_dimensions
 from dialect_utils.layout.moves.steps import Transpose, inverse_permutation
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.targets.target import Target
@@ -53,16 +53,12 @@ def _ends(source: ArrayShape, plan: Plan, destination: ArrayShape) -> tuple[Stat
     back = Plan(source.element_type, sizes, (Transpose(inverse_permutation(orders[0])),))
     whole = normal_form(back.followed_by(plan).append(Transpose(orders[1])))
     moved = None if whole.adds_elements or whole.drops_elements or whole.regroups_bits else follow(sizes, whole)
-    pieces = None if moved is None else cut(moved, whole.result[1])
-    coarse = [*chain(*pieces or ())]
-    start = None if pieces is None else cut(sorted(coarse, reverse=True), sizes)
-    if start is None:
+    sides = None if moved is None else in_dimensions(moved, sizes, whole.result[1])
+    if sides is None:
         return None
-    inner = ((each, part) for each in coarse for part in chain(*start))
-    goal = cut([part for each, part in inner if each.stride <= part.stride < each.stride * each.size], whole.result[1])
-    assert goal is not None  # its digits are parts of `coarse`
-    first, last = (((),) * (2 - len(end)) + tuple(map(tuple, end)) for end in (start, goal))
-    return first, last
+    first, last = (((),) * (2 - len(side)) + tuple(map(tuple, side)) for side in sides)
+    # Of two minor dimensions of one element each, a copy could not say which one is which.
+    return None if ((), ()) in (first[-2:], last[-2:]) else (first, last)
 
 
 def _movement(source: ArrayShape, route: Route) -> Plan | None:

@@ -247,6 +247,8 @@ def _with_warnings(found: Explanation, obstacle: str | None) -> Explanation:
         warnings.append(f"XLA's ArraySize says {found.xla_byte_size} bytes, the elements span {found.byte_size}")
     if any(length in (COMBINE, MATCH) for tile in layout.tiles for length in tile.dimensions):
         warnings.append("XLA rejects `*` and `d` tiles in runtime buffers: only the compiler uses them")
+    if (found.byte_size or 0) >= 1 << 63:
+        warnings.append("its bytes are too many for 64 bits: XLA rejects it")
     if not shape.is_static:
         warnings.append("sizes are those of the bounds of the dynamic dimensions")
     if shape.element_type.bits < shape.element_type.storage_bits and not layout.element_size_in_bits:

@@ -104,6 +104,8 @@ def test_commands_take_the_file(capsys: pytest.CaptureFixture[str], tmp_path: Pa
         ("tiles = [[32, 32]]", "tiles = [[32.0, 32]]", "tiles are lists of sizes", 25),
         ("number = 1", "", "space has no number", 11),
         ("memory = 17_179_869_184", 'memory = "16 GiB"', "memory of the file must be an integer, found '16 GiB'", 3),
+        ("memory = 17_179_869_184", "memory = 1.5e9", "memory of the file must be an integer, found 1500000000.0", 3),
+        ('"acme-1"', '" "', "the name of a chip is one line of text, not ' '", 2),
         ('"acme-1"', '"tpu-v5e"', "tpu-v5e is the name of another chip", 2),
         ("number = 1", "number = 0", "the number of a memory space is positive, not 0", 12),
         ("number = 1", 'number = 2\nname = "a"\n[[space]]\nnumber = 2', "memory space 2 is described twice", 15),
