@@ -31,7 +31,7 @@ from relayout.comparison import (
     most_severe,
     proof_seconds,
 )
-from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
+from relayout.console import DONE, WRONG_COMMAND, Console
 from relayout.options import argument, count, excludes, flag, group, no_pair, option, parsed, usage_error
 from relayout.output import write_output
 from relayout.pipelines import PipelineOptions, first_breaking, needs_passes, reproducer, run_pipeline
@@ -116,10 +116,9 @@ class Check(Command):
             files = (*files, partition_program(files[0], self.compiled))
         if self.certificate is not None and (len(files) != 2 or self.pipeline.passes):
             raise usage_error("--certificate is about two FILEs", "leave out -p and --pairs")
-        if self.certificate is not None and self.devices is not None:
-            raise usage_error("--certificate is about modules as they are", "leave out --devices")
-        if self.certificate is not None and self.comparison.assume_elided_equal:
-            raise usage_error("--certificate is about modules as they are", "leave out --assume-elided-equal")
+        changed = "--devices" if self.devices is not None else "--assume-elided-equal"
+        if self.certificate is not None and (self.devices is not None or self.comparison.assume_elided_equal):
+            raise usage_error("--certificate is about modules as they are", f"leave out {changed}")
         if self.pairs is not None:
             if files or self.pipeline.passes:
                 raise usage_error("--pairs names all files itself", "leave out -p and other FILEs")
@@ -130,7 +129,12 @@ class Check(Command):
         if self.placements is not None and not self.sharded:
             raise usage_error("--placements says which device holds which part, so it needs --sharded")
         if len(files) != 2:
-            raise _not_two(files)
+            there = f", and there is only {files[0]}" if len(files) == 1 else f", not {len(files)}" if files else ""
+            hint = f"relayout check {files[0] if files else 'A'} B, or relayout check FILE... -p SPEC for a pipeline"
+            only = files[0] if len(files) == 1 and os.path.isdir(files[0]) else ""
+            raise usage_error(
+                f"expected two FILEs to compare{there}", f"relayout validate {only} judges its passes" if only else hint
+            )
         return self._paired(files, console)
 
     def _by_function(self, inputs: tuple[Input, ...], console: Console) -> Sequence[tuple[Input, ...]]:
@@ -192,15 +196,6 @@ class Check(Command):
         against = {"against": inputs[1].path} if len(inputs) > 1 else {}
         function = {"function": inputs[0].function.removeprefix("@")} if inputs[0].function else {}
         return json.dumps({"file": inputs[0].path, **against, **function, **described})
-
-
-def _not_two(files: Sequence[str]) -> UsageError:
-    """Returns the error for other than two FILEs that are compared."""
-    there = f", and there is only {files[0]}" if len(files) == 1 else f", not {len(files)}" if files else ""
-    hint = f"relayout check {files[0] if files else 'A'} B, or relayout check FILE... -p SPEC for a pipeline"
-    if len(files) == 1 and os.path.isdir(files[0]):
-        hint = f"relayout validate {files[0]} judges each pass of a compilation"
-    return usage_error(f"expected two FILEs to compare{there}", hint)
 
 
 # Two paths are shorter on every system.
