@@ -163,6 +163,7 @@ def test_a_row_after_a_more_special_one_is_used() -> None:
         assert general.covers(special)
         assert not special.covers(general)
     assert not LayoutChoice(tiles=(Tile((8, 128)),)).covers(LayoutChoice(rank=1))
+    assert not LayoutChoice(rank=2).covers(LayoutChoice())
 
 
 @pytest.fixture
