@@ -315,7 +315,7 @@ BUILTIN_PASSES = {
     "copy-once": "passes.fusions.copy_once",
     "reroute-relayout": "passes.fusions.reroute_relayout",
 }
-_DECLARE = "a function {0} under @module_pass, with - as _, is one"
+_DECLARE = "a function {0} under @module_pass is one"
 # Former names of passes, which are still read but never printed, with the present names.
 OLD_NAMES = {"sync-async": "convert-async-to-sync"}
 
@@ -342,7 +342,7 @@ def load_pass(name: str) -> Pass:
     if module is None:
         from dialect_utils.text.entry_points import load_added
 
-        return load_added("pass", Pass, _entry_points()[name], _DECLARE.format(name))
+        return load_added("pass", Pass, _entry_points()[name], _DECLARE.format(name.replace("-", "_")))
     loaded: Pass = getattr(importlib.import_module(module), name.replace("-", "_"))
     return loaded
 
