@@ -184,6 +184,8 @@ def as_pipeline(passes: PipelineLike) -> Pipeline:
     """Returns a pipeline: the value itself, parsed from text, or made of passes, each of which may be text."""
     if isinstance(passes, Pipeline):
         return passes
+    if isinstance(passes, str) and os.path.isfile(passes):
+        raise TypeError(f"expected passes, not the file {passes}; the module comes first: optimize(module, passes)")
     if isinstance(passes, str):
         return Pipeline.parse(passes)
     if isinstance(passes, Pass):

@@ -108,9 +108,8 @@ class Command:
 
     For a unit whose child is lost, the exit code is `lost_status`. `endings` are those that the command adds to the
     names of the files that it writes. A command that is not supervised reads no input, and does its work in this
-    process. With --json a command that `prints_files` prints an object for each file. `compilations` are the folders
-    in `compiled` of a command with several compilations. `shared` are modules that the children and their workers need:
-    they are imported once, before the first child is forked. `notes` end the help.
+    process. With --json a command that `prints_files` prints an object for each file. `shared` are modules that the
+    children and their workers need: they are imported once, before the first child is forked. `notes` end the help.
     """
 
     examples: ClassVar[tuple[str, str]] = ("", "")
@@ -123,7 +122,6 @@ class Command:
     lost_status: ClassVar[int] = FAILED
     is_supervised: ClassVar[bool] = True
     prints_files: ClassVar[bool] = False
-    compilations: ClassVar[tuple[str, ...]] = ()
     shared: ClassVar[tuple[str, ...]] = ()
 
     color: str = option(
@@ -141,9 +139,11 @@ class Command:
     no_cache: bool = True
     oracle: str | None = None
     pairs: str | None = None
-    # Facts of the process of the command: it has several units; the folder of the modules that it has compiled.
+    # Facts of the process of the command: it has several units; the folder of the modules that it has compiled, and the
+    # folders in it of several compilations.
     has_several: bool = False
     compiled: str | None = None
+    compilations: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dialect_utils.engine_names import suffices
 from dialect_utils.execution import hlo_proto_to_text, hlo_text_to_proto
 from dialect_utils.hlo import HloModule, parse_module
+from dialect_utils.hlo.kept import changes
 from dialect_utils.io.proto_edits import LostFieldError, merge_protos
 from dialect_utils.io.protos import has_device_assignment
 from dialect_utils.ir import Module
@@ -20,6 +21,7 @@ from passes.framework.pipeline import Pipeline, verify
 
 if TYPE_CHECKING:
     from dialect_utils.verdict import Verdict
+    from passes.framework.base import Fact
 
 _NAME = "<compilation>"
 _CPU = "cpu"
@@ -29,6 +31,8 @@ _SHARE = 0.4
 # XLA:CPU's emitters of fusions accept only ops that XLA itself fuses, and the meaning of a bitcast depends on layouts
 # that passes change: both are rewritten first.
 _UNDO = Pipeline((inline_fusions, expand_bitcasts))
+# Facts that no pass may change; some passes change the order of a schedule, or other attributes, on purpose.
+_PROMISED: tuple[Fact, ...] = ("aliases", "memory-spaces", "control-dependencies")
 # Operations that overwrite their first operand.
 _IN_PLACE = ("dynamic-update-slice", "scatter", "while")
 
@@ -70,10 +74,12 @@ def rewrite(handed: Handed, pipeline: Pipeline, require: str | None, seconds: fl
     everything that the text does not say. Raises DiagnosticError where a pass rejects the module, and for a result
     that may not be given back.
     """
-    result = pipeline.run(_UNDO.run(handed.module).module if handed.platform == _CPU else handed.module)
+    given = _UNDO.run(handed.module).module if handed.platform == _CPU else handed.module
+    result = pipeline.run(given)
     if not result.modified:
         return Rewritten(result.module, result.notes)
     _check_taken(handed, result.module)
+    _check_kept(given, result.module)
     verdict = None if require is None else _sufficient_verdict(handed.module, result.module, require, seconds)
     aliases = [_unreadable_aliases(each) for each in (handed.module, result.module)]
     try:
@@ -129,6 +135,14 @@ def _check_taken(handed: Handed, after: Module) -> None:
         raise DiagnosticError("the entry has other parameters or results than JAX calls", hint=hint)
     if handed.platform == _CPU:
         _check_taken_by_cpu(handed.module, after)
+
+
+def _check_kept(before: Module, after: Module) -> None:
+    """Raises DiagnosticError where passes change a fact of which values, and so a proof, say nothing."""
+    lost = [each for fact in _PROMISED for each in changes(fact, before, after)]
+    if lost:
+        hint = "XLA and JAX rely on it, and no proof about values covers it: keep it"
+        raise DiagnosticError([replace(lost[0], hint=hint), *lost[1:]])
 
 
 def _check_taken_by_cpu(before: Module, after: Module) -> None:

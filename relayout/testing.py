@@ -18,7 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo.kept import changes
 from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError, Source
@@ -31,7 +31,6 @@ from passes.framework.spec import parse_spec
 if TYPE_CHECKING:
     from dialect_utils.execution import Worker
     from dialect_utils.verdict import Verdict
-    from passes.framework.base import Fact
 
 
 def check_pass(step: Pass, programs: Iterable[Path] = (), worker: Worker | None = None) -> None:
@@ -88,46 +87,8 @@ def broken_guarantees(step: Pass, text: str, name: str) -> list[str]:
     }
     verify(result.module)
     found = [guarantee for guarantee, is_broken in broken.items() if is_broken]
-    return [*found, *(f"it keeps {fact}" for fact in step.keeps if not _is_kept(fact, module, result.module))]
-
-
-# The attributes of the header, those of an instruction whose opcode stays, and those of all others.
-_HEADER = ("input_output_alias", "buffer_donor", "num_partitions", "replica_count", "frontend_attributes")
-_CONFIGURED, _DESCRIBED = ("backend_config", "kind"), ("metadata", "sharding", "frontend_attributes")
-
-
-def _is_kept(fact: Fact, before: Module, after: Module) -> bool:
-    """Is true where the instructions that are in both modules, by their names, have the same facts in both."""
-    if not (isinstance(before, HloModule) and isinstance(after, HloModule)):
-        return True
-    olds, news = (
-        {(c.name, each.name): each for c in m.computations for each in c.instructions} for m in (before, after)
-    )
-    pairs = [(old, news[name]) for name, old in olds.items() if name in news]
-    match fact:
-        case "schedule":
-            orders = [[name for name in each if name in olds and name in news] for each in (olds, news)]
-            return orders[0] == orders[1] and before.is_scheduled == after.is_scheduled
-        case "aliases":
-            return all(before.attributes.get(each) == after.attributes.get(each) for each in _HEADER)
-        case "memory-spaces":
-            return all(_spaces(old) == _spaces(new) for old, new in pairs)
-        case "control-dependencies":
-            left = {each.name for each, _ in pairs}
-            return all(_predecessors(old) & left == _predecessors(new) & left for old, new in pairs)
-    return all(old.attribute(name) == new.attribute(name) for old, new in pairs for name in _described(old, new))
-
-
-def _described(old: Instruction, new: Instruction) -> tuple[str, ...]:
-    return (*_DESCRIBED, *_CONFIGURED) if old.opcode == new.opcode else _DESCRIBED
-
-
-def _spaces(instruction: Instruction) -> list[int]:
-    return [each.layout.memory_space if each.layout else 0 for each in instruction.shape.arrays()]
-
-
-def _predecessors(instruction: Instruction) -> set[str]:
-    return {each.name for each in instruction.computation.control.get(instruction, ())}
+    lost = (fact for fact in step.keeps if any(changes(fact, module, result.module)))
+    return [*found, *(f"it keeps {fact}" for fact in lost)]
 
 
 def _is_modified(step: Pass, module: Module) -> bool:

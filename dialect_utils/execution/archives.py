@@ -29,7 +29,7 @@ from dialect_utils.execution.arrays import Array, SavedArray, damaged, readable,
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.layout.element_type import ELEMENT_TYPES
-from dialect_utils.text import Diagnostic, DiagnosticError, entries_below, leaves_directory, open_input, read_input
+from dialect_utils.text import DiagnosticError, entries_below, leaves_directory, open_input, read_input
 from dialect_utils.text.input_file import located
 
 LARGEST_FILE = 1 << 40
@@ -38,6 +38,7 @@ _LARGEST_HEADER = 10_100
 _LARGEST_ELEMENT = 16
 _STEP = 1 << 20
 _MEMBER = ".npy"
+_NPY = b"\x93NUMPY"
 # The compression methods that numpy writes. Decompressing another method could demand a dictionary of 4 GB.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
@@ -126,10 +127,10 @@ def in_order(path: str, prefix: str, names: Sequence[str], arrays: Mapping[str, 
         shown = ", ".join(names[:_SHOWN_NAMES]) + (", ..." if len(names) > _SHOWN_NAMES else "")
         what = "output" if prefix == "out" else "input"
         hint = f"{prefix}0, {prefix}1, ... are the {what}s in their order"
-        raise DiagnosticError(Diagnostic(f"{path}: holds {shown}, but no {prefix}0", hint=hint))
+        raise DiagnosticError(f"{path}: holds {shown}, but no {prefix}0", hint=hint)
     missing = next((number for number in range(len(found)) if number not in found), None)
     if missing is not None:
-        raise DiagnosticError(Diagnostic(f"{path}: holds {prefix}{max(found)}, but no {prefix}{missing}"))
+        raise DiagnosticError(f"{path}: holds {prefix}{max(found)}, but no {prefix}{missing}")
     return [found[number] for number in range(len(found))]
 
 
@@ -177,9 +178,12 @@ def _reader(path: str) -> Callable[[str], dict[str, SavedArray]] | None:
         if is_zip:
             return None
         file.seek(0)
-        if file.read(1) in MAPS:
+        if (start := file.read(len(_NPY)))[:1] in MAPS:
             return read_msgpack
-    raise DiagnosticError(Diagnostic(f"{path}: no NPZ file, msgpack or checkpoint", hint=_HINT))
+    if start == _NPY:
+        hint = f"numpy.savez('inputs.npz', in0=numpy.load({path!r})) gives it one; in1, in2, ... are the next arrays"
+        raise DiagnosticError(f"{path}: no NPZ file: an NPY file holds one array without a name", hint=hint)
+    raise DiagnosticError(f"{path}: no NPZ file, msgpack or checkpoint", hint=_HINT)
 
 
 # The first byte of a map in msgpack's specification: fixmap, map 16 and map 32.
@@ -209,7 +213,7 @@ def _package(name: str, path: str) -> Any:
         return import_module(name)
     except ImportError:
         message = f"{path}: is read with the package {name}, which is not installed"
-        raise DiagnosticError(Diagnostic(message, hint="pip install 'relayout[checkpoints]'")) from None
+        raise DiagnosticError(message, hint="pip install 'relayout[checkpoints]'") from None
 
 
 def written_path(path: Path) -> str:
@@ -303,7 +307,7 @@ def read_orbax(path: str) -> dict[str, SavedArray]:
         with readable(path, _ORBAX):
             inner = ", ".join(os.path.join(path, each) for each in _checkpoints_in(located(path)))
         hint = f"its checkpoints: {inner}" if inner else f"each checkpoint of orbax has a file {_METADATA}"
-        raise DiagnosticError(Diagnostic(f"{path}: is a directory, but no checkpoint of orbax", hint=hint))
+        raise DiagnosticError(f"{path}: is a directory, but no checkpoint of orbax", hint=hint)
     with readable(path, _ORBAX):
         _check_files(path)
         tree = json.loads(read_input(os.path.join(path, _METADATA), _LARGEST_METADATA))

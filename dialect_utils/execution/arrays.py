@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from dialect_utils.text import Diagnostic, DiagnosticError, kind_of
+from dialect_utils.text import DiagnosticError, kind_of
 
 Array = NDArray[Any]
 
@@ -110,20 +110,21 @@ def as_array(value: object, shape: ArrayShape | None) -> Array:
         array = None
     if array is None or array.dtype == np.object_:
         needed = "an array" if shape is None else f"an array or numbers for {shape.without_layout}"
-        raise DiagnosticError(Diagnostic(f"expected {needed}, found {kind_of(value)}"))
+        raise DiagnosticError(f"expected {needed}, found {kind_of(value)}")
     return array
 
 
-def from_plain(array: Array | SavedArray, shape: ArrayShape, name: str) -> Array:
+def from_plain(array: Array | SavedArray, shape: ArrayShape, name: str, hint: str | None = None) -> Array:
     """Returns a new array of exactly the type and dimensions of `shape`; the inverse of `to_plain`.
 
-    Raises DiagnosticError, with `name`, for other dimensions, another type, and numbers outside a sub-byte type.
+    Raises DiagnosticError, with `name`, for other dimensions (there with `hint`), another type, and numbers outside a
+    sub-byte type.
     """
     name = f"{array.file}: {name}" if isinstance(array, SavedArray) and array.file else name
     # Before a saved array's data is read: it may be much larger than its file.
     if np.shape(array) != shape.dimensions:
         message = f"{name} has the dimensions {list(np.shape(array))}, but {shape.without_layout} is needed"
-        raise DiagnosticError(Diagnostic(message))
+        raise DiagnosticError(message, hint=hint)
     element_type = shape.element_type
     wanted = dtype_of(element_type)
     is_number = isinstance(array, SavedArray) and array.is_number
@@ -141,26 +142,23 @@ def from_plain(array: Array | SavedArray, shape: ArrayShape, name: str) -> Array
 
 
 def from_plain_all(
-    arrays: Sequence[Array | SavedArray], shapes: Sequence[ArrayShape], prefix: str = "in"
+    arrays: Sequence[Array | SavedArray], shapes: Sequence[ArrayShape], prefix: str = "in", devices: int = 1
 ) -> list[Array]:
     """Returns `from_plain` of `<prefix>0`, `<prefix>1`, ...; raises DiagnosticError where the counts differ, too.
 
-    The prefix is `in` for parameters and `out` for results.
+    The prefix is `in` for parameters and `out` for results. The hint of an error lists all arrays.
     """
-    if len(arrays) != len(shapes):
-        raise _other_count(arrays, shapes, prefix)
-    pairs = enumerate(zip(arrays, shapes, strict=True))
-    return [from_plain(array, shape, f"{prefix}{i}") for i, (array, shape) in pairs]
-
-
-def _other_count(arrays: Sequence[Array | SavedArray], shapes: Sequence[ArrayShape], prefix: str) -> DiagnosticError:
-    """Returns the error about more or fewer arrays than the entry has; its hint lists the entry's arrays."""
     given, entry = ("inputs", "parameters") if prefix == "in" else ("outputs", "results")
-    file = next((f"{each.file}: " for each in arrays if isinstance(each, SavedArray) and each.file), "")
     listed = [f"{prefix}{i} {shape.without_layout}" for i, shape in enumerate(shapes[:_LISTED])]
-    hint = f"the {given}: {', '.join(listed)}{', ...' if len(shapes) > _LISTED else ''}"
-    message = f"{file}{len(arrays)} {given} were given, but the entry has {len(shapes)} {entry}"
-    return DiagnosticError(Diagnostic(message, hint=hint if shapes else None))
+    hint = f"the {given}: {', '.join(listed)}{', ...' if len(shapes) > _LISTED else ''}" if shapes else None
+    if devices > 1:
+        hint = f"{hint}; the first dimension counts the {devices} devices, and with --sharded auto arrays may be whole"
+    if len(arrays) != len(shapes):
+        file = next((f"{each.file}: " for each in arrays if isinstance(each, SavedArray) and each.file), "")
+        message = f"{file}{len(arrays)} {given} were given, but the entry has {len(shapes)} {entry}"
+        raise DiagnosticError(message, hint=hint)
+    pairs = enumerate(zip(arrays, shapes, strict=True))
+    return [from_plain(array, shape, f"{prefix}{i}", hint) for i, (array, shape) in pairs]
 
 
 def _typed_number(number: Array, element_type: ElementType) -> Array:
@@ -176,7 +174,7 @@ def _typed_number(number: Array, element_type: ElementType) -> Array:
 
 def _checked_pred(array: Array, name: str) -> Array:
     if array.dtype not in (np.int8, np.uint8) or not np.isin(array, (0, 1)).all():
-        raise DiagnosticError(Diagnostic(f"{name} is pred, but holds other {array.dtype} than 0 and 1"))
+        raise DiagnosticError(f"{name} is pred, but holds other {array.dtype} than 0 and 1")
     return array.astype(np.bool_)
 
 
@@ -185,7 +183,7 @@ def _checked_integers(array: Array, element_type: ElementType, name: str) -> Arr
     values = array.astype(np.int64)
     if array.size and not (low <= values.min() and values.max() <= high):
         message = f"{name} is {element_type}, but holds numbers outside {low} to {high}"
-        raise DiagnosticError(Diagnostic(message))
+        raise DiagnosticError(message)
     return array.astype(dtype_of(element_type))
 
 
@@ -195,7 +193,7 @@ def _reject(array: Array, shape: ArrayShape, name: str) -> Array:
     if not is_numpy_type(element_type):
         accepted += " or " + ("int8" if element_type.is_signed else str(bits_type(element_type)))
     message = f"{name} has the type {array.dtype}, but {shape.without_layout} is needed"
-    raise DiagnosticError(Diagnostic(message, hint=f"give {accepted}"))
+    raise DiagnosticError(message, hint=f"give {accepted}")
 
 
 _OTHER_STRUCTURE = "it has another structure"
@@ -209,7 +207,7 @@ def readable(path: str, kind: str = "NPZ file of plain arrays") -> Iterator[None
     except (DiagnosticError, MemoryError):
         raise
     except OSError as error:
-        raise DiagnosticError(Diagnostic(f"{path}: {(error.strerror or str(error)).lower()}")) from None
+        raise DiagnosticError(f"{path}: {(error.strerror or str(error)).lower()}") from None
     except Exception as error:
         # Python's own words say nothing of the file.
         is_pythons = isinstance(error, TypeError | AttributeError | LookupError | SyntaxError) or "<ast." in str(error)
@@ -218,4 +216,4 @@ def readable(path: str, kind: str = "NPZ file of plain arrays") -> Iterator[None
 
 def damaged(path: str, reason: str, kind: str = "NPZ file of plain arrays") -> DiagnosticError:
     """Returns the error for a file without the expected content: `x.npz: no NPZ file: ...`."""
-    return DiagnosticError(Diagnostic(f"{path}: no {kind}: {reason.splitlines()[0][:_LONGEST_REASON]}"))
+    return DiagnosticError(f"{path}: no {kind}: {reason.splitlines()[0][:_LONGEST_REASON]}")

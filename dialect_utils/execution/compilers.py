@@ -32,7 +32,7 @@ CPU = "cpu"
 _END_SECONDS = 5.0
 _QUOTING = re.compile(r'\s+(?:File ".*", line \d+|[~^]+$)')
 _LOGGED = re.compile(r"WARNING: All log messages|[IW]\d{4} ")
-_LAST_LINES = 3
+_LAST_LINES, _SUSPECTED = 3, "Suspected Python Code Location:"
 _LATE, _MORE_TIME = "no result after", "--timeout SECONDS gives it more"
 # A compilation that takes longer is announced.
 _SILENT_SECONDS = 5.0
@@ -229,8 +229,11 @@ def _refused(target: str, figures: Figures) -> DiagnosticError:
 
 
 def told(text: str) -> list[str]:
-    """Returns the lines of a message without those of a log, and of a traceback only the lines that quote no code."""
-    lines = [line for line in text.splitlines() if line.strip() and not _LOGGED.match(line)]
+    """Returns the lines of a message without those of a log, and of a traceback only the lines that quote no code.
+
+    XLA adds the lines of the program that it suspects, which are the caller's.
+    """
+    lines = [line for line in text.partition(_SUSPECTED)[0].splitlines() if line.strip() and not _LOGGED.match(line)]
     is_traceback = any(map(_QUOTING.match, lines))
     return [line.strip() for line in lines if not (is_traceback and line[0].isspace())]
 

@@ -103,7 +103,7 @@ def read_inputs(files: Sequence[str], arguments: Sequence[Argument]) -> tuple[li
         for name, array in archive.items():
             key = path_of(argument) + path_of(name)
             if key in given and given[key].path != path:
-                raise DiagnosticError(Diagnostic(f"{path}: {name} is also in {given[key].path}"))
+                raise DiagnosticError(f"{path}: {name} is also in {given[key].path}")
             given[key] = _Given(path, name, array)
     chosen = [
         next((key for key in keys if key in given), None) for keys in map(_keys, arguments, range(len(arguments)))
@@ -124,7 +124,7 @@ def inputs_of_tree(tree: Mapping[str, object], arguments: Sequence[Argument]) ->
     missing = [each for each, value in zip(arguments, found, strict=True) if value is None]
     if missing:
         hint = f"the inputs: {_listed(arguments)}"
-        raise DiagnosticError(Diagnostic(f"the inputs hold nothing for {_listed(missing)}", hint=hint))
+        raise DiagnosticError(f"the inputs hold nothing for {_listed(missing)}", hint=hint)
     return [as_array(value, each.shape) for each, value in zip(arguments, found, strict=True)]
 
 
@@ -190,12 +190,12 @@ def _missing(
     files: Sequence[str], missing: Sequence[Argument], arguments: Sequence[Argument], given: Mapping[Path, _Given]
 ) -> DiagnosticError:
     holds = "the file holds" if len(files) == 1 else "the files hold"
-    hint = f"the inputs: {_listed(arguments)}; or in0, in1, ...; {holds}: {_listed([*given.values()])}"
+    hint = f"the inputs: {_listed(arguments)}; or in0, in1, ...; {holds}: {_listed([*given.values()]) or 'nothing'}"
     outer = next((found for each in missing if (found := _outer(each, given))), None)
     if outer:
         hint = f"if the file holds {outer}, give {outer}=FILE; {hint}"
     message = f"{', '.join(files)}: holds nothing for {_listed(missing)}"
-    return DiagnosticError(Diagnostic(message, hint=hint))
+    return DiagnosticError(message, hint=hint)
 
 
 def _outer(argument: Argument, given: Mapping[Path, _Given]) -> str | None:
@@ -255,7 +255,7 @@ def split_among_devices(
         whole = replace(shape, dimensions=found)
         message = f"{name} is {whole.without_layout}, and how its parts go to {devices} devices is not known"
         hint = f"give each device's part, in the order of the devices: {shape.without_layout}; or --sharded FILE"
-        raise DiagnosticError(Diagnostic(message, hint=hint))
+        raise DiagnosticError(message, hint=hint)
     whole_array = from_plain(array, replace(shape, dimensions=found), name)
     padding = np.zeros(shape.dimensions, whole_array.dtype) if computed is None else computed
     best = shardings[0]

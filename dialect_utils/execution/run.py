@@ -209,7 +209,7 @@ def _arrays(shapes: Sequence[Shape], kind: str, devices: int) -> list[ArrayShape
         elif isinstance(shape, ArrayShape) and shape.is_static:
             found.append(shape if devices == 1 else ArrayShape(shape.element_type, (devices, *shape.dimensions)))
         else:
-            raise DiagnosticError(Diagnostic(f"a {kind} of the entry is {shape}, which no array can hold"))
+            raise DiagnosticError(f"a {kind} of the entry is {shape}, which no array can hold")
     return found
 
 
@@ -234,10 +234,10 @@ def run_module(
     """
     if engine not in ENGINES:
         known = " or ".join(ENGINES)
-        raise DiagnosticError(Diagnostic(f"unknown engine {engine!r}", hint=f"it is {known}, on this machine's CPU"))
+        raise DiagnosticError(f"unknown engine {engine!r}", hint=f"it is {known}, on this machine's CPU")
     requirements.check_devices(module, devices)
     parameters, _ = entry_arrays(module, devices)
-    arrays = from_plain_all(inputs, parameters)
+    arrays = from_plain_all(inputs, parameters, devices=devices)
     program = prepare(module, name, memory, engine)
     shared = worker if worker is not None and worker.devices == devices else None
     with nullcontext(shared) if shared is not None else Worker(timeout, devices, memory) as used:

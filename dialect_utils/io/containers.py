@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from dialect_utils.io.dump_names import DumpName
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import DiagnosticError
 
 MODULE_LINE = re.compile(r"^(.*?\] )?HloModule ([\w.\-]+):?(?=[,\s])", re.ASCII | re.MULTILINE)
 # The most lines that a message about a log of several modules lists.
@@ -58,7 +58,7 @@ def _unchosen(message: str, text: str) -> DiagnosticError:
     found = list(islice(MODULE_LINE.finditer(text), _LISTED + 1))
     names = [f"{DumpName(each[2], number).label}.{each[2]}" for number, each in enumerate(found[:_LISTED])]
     listed = ", ".join(names) + (", ..." if len(found) > _LISTED else "")
-    return DiagnosticError(Diagnostic(message, hint=f"--module NAME chooses one of {listed}"))
+    return DiagnosticError(message, hint=f"--module NAME chooses one of {listed}")
 
 
 def _line_of(text: str, found: re.Match[str]) -> int:
@@ -116,6 +116,7 @@ class Format:
 
 
 _FORMATS = (
+    Format(rb".{257}ustar", "a tar archive", "tar xf FILE unpacks it"),
     Format(rb"PK\x03\x04", "a ZIP archive (.npz, .pt2, .keras)", "arrays go to --inputs; a module is text or a proto"),
     Format(rb"\x93NUMPY", "an array of numpy's", "arrays go to --inputs, as an .npz of in0, in1, ..."),
     Format(rb"\x80[\x02-\x05]", "a pickle of Python's", _LOWER),
@@ -127,13 +128,14 @@ _FORMATS = (
     Format(rb"\{\s*lambda\b", "a jaxpr", _LOWER),
     Format(rb"ExportedProgram:|class GraphModule\b|graph\(\):", "a program of PyTorch's", _TORCH),
     Format(
-        rb"(?:#[^\n]*\n\s*)*(?:import \w|from [\w.]+ import\b|(?:async )?def \w+\(|class \w+[(:]|\"\"\")",
+        rb"(?:#[^\n]*\n\s*)*(?:import \w|from [\w.]+ import\b|(?:async )?def \w+\(|@[\w.]+[(\n]|class \w+[(:]|\"\"\")",
         "Python",
         _LOWER,
     ),
     Format(rb"; ModuleID|source_filename = |define [^\n]*@|target (?:datalayout|triple)", "LLVM's IR", _DUMP),
     Format(rb"(?://[^\n]*\n\s*)*\.version \d", "PTX", _DUMP),
     Format(rb"(?:strict )?digraph\b", "a drawing for Graphviz", _DUMP_TEXT),
+    Format(rb"gpu_device_info\s*[{:]", "the description of a GPU", "--target FILE.txtpb compiles a program for it"),
     Format(rb'(?:name|entry_computation_name): "', "a protocol buffer as text", _DUMP_TEXT),
     Format(rb"BufferAssignment:", "XLA's buffer assignment", "the module is the file without it in its name"),
     Format(rb"<(?:!DOCTYPE|html|\?xml|svg)", "a web page or XML", "download the file itself"),

@@ -7,6 +7,7 @@ import re
 import stat
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
@@ -17,7 +18,7 @@ from dialect_utils.io.protos import is_proto_of_module
 from dialect_utils.io.remote import read_url
 from dialect_utils.processes import waiting
 from dialect_utils.sandbox import is_sandboxed
-from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, read_input, read_start
+from dialect_utils.text import LARGEST_TEXT, DiagnosticError, Location, read_input, read_start
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Module
@@ -102,9 +103,9 @@ def _standard_input() -> bytes:
         with waiting(None):
             data = sys.stdin.buffer.read(LARGEST_TEXT + 1)
     except OSError as error:
-        raise DiagnosticError(Diagnostic(f"<stdin>: {(error.strerror or str(error)).lower()}")) from None
+        raise DiagnosticError(f"<stdin>: {(error.strerror or str(error)).lower()}") from None
     if len(data) > LARGEST_TEXT:
-        raise DiagnosticError(Diagnostic(f"<stdin>: has more than the {LARGEST_TEXT} bytes that are read"))
+        raise DiagnosticError(f"<stdin>: has more than the {LARGEST_TEXT} bytes that are read")
     return data
 
 
@@ -136,18 +137,38 @@ def parse_bytes(data: bytes, name: str, wanted: Sequence[str] = ()) -> Module:
         return _parse_hlo(found.text, name, found.first_line)
     module = _parse(data, name)
     if not any(map(DumpName(module.name).is_module, wanted)):
-        raise DiagnosticError(Diagnostic(f"{name}: holds {module.name}, and no module called {', '.join(wanted)}"))
+        raise DiagnosticError(f"{name}: holds {module.name}, and no module called {', '.join(wanted)}")
     return module
 
 
 def _with_entry(module: Module, function: str) -> Module:
     if module.dialect == "hlo":
         hint = f"relayout extract FILE {function} makes a module of a computation"
-        raise DiagnosticError(Diagnostic(f"{module.name} is HLO, which has computations and no functions", hint=hint))
+        raise DiagnosticError(f"{module.name} is HLO, which has computations and no functions", hint=hint)
     return cast("StableHloModule", module).with_entry(function)
 
 
 def _parse(data: bytes, name: str) -> Module:
+    try:
+        return _parse_whole(data, name)
+    except DiagnosticError as error:
+        # The description of a GPU begins like a computation.
+        _reject_other_format(data, name)
+        first = error.diagnostics[0]
+        if first.location is None or not _ends_in(first.location):
+            raise
+        raise DiagnosticError(replace(first, hint="the text ends here: the file seems to be cut off")) from error
+
+
+def _ends_in(location: Location) -> bool:
+    """Is true for a location in the last of several lines, where the text ends without the } of a module."""
+    text = location.source.text
+    end = text.rstrip()
+    is_last = "\n" in end and "\n" not in end[location.span.start :]
+    return is_last and not end.endswith("}") and (end == text or location.span.start >= len(end))
+
+
+def _parse_whole(data: bytes, name: str) -> Module:
     kind = find_kind(data, name)
     if kind == "hlo text":
         text = _text(data)
@@ -192,11 +213,12 @@ def find_kind(data: bytes, name: str) -> Kind:
         _reject_other_format(data, name)
         message = f"{name}: neither text, MLIR bytecode, nor a serialized HloModuleProto"
         hint = f"byte {binary.start()} is {binary[0][0]:#04x}, which no text holds"
-        raise DiagnosticError(Diagnostic(message, hint=hint))
+        raise DiagnosticError(message, hint=hint)
     text = decode(data)
     start = _first(text)
     if start == len(text):
-        raise DiagnosticError(Diagnostic(f"{name}: holds no module"))
+        what = "is empty" if not data.strip() else "holds comments only"
+        raise DiagnosticError(f"{name}: holds no module: it {what}")
     if _HLO_START.match(text, start):
         return "hlo text"
     if _MLIR_START.match(text, start):
@@ -221,7 +243,7 @@ def _reject_other_format(data: bytes, name: str) -> None:
     """Raises DiagnosticError for files of other programs, such as pickles or jaxprs."""
     found = other_format(data)
     if found is not None:
-        raise DiagnosticError(Diagnostic(f"{name}: holds no module; it seems to be {found.name}", hint=found.hint))
+        raise DiagnosticError(f"{name}: holds no module; it seems to be {found.name}", hint=found.hint)
 
 
 def kind_of_module(path: str, within: str = "") -> Kind | None:
@@ -324,7 +346,7 @@ def serialize(module: Module, emit: Emit = "text") -> bytes:
         return execution.hlo_text_to_proto(module.text())
     if emit not in get_args(Emit):
         hint = f"one of {', '.join(get_args(Emit))}"
-        raise DiagnosticError(Diagnostic(f"cannot write a module as {emit!r}", hint=hint))
+        raise DiagnosticError(f"cannot write a module as {emit!r}", hint=hint)
     wanted, other = {"bytecode": ("StableHLO", "pb"), "pb": ("HLO", "bytecode")}[emit]
     message = f"only {wanted} is written as {emit}, but {module.name} is {module.dialect}"
-    raise DiagnosticError(Diagnostic(message, hint=f"write it as {other} or text"))
+    raise DiagnosticError(message, hint=f"write it as {other} or text")

@@ -259,8 +259,10 @@ def _in_directory(path: str, prefix: str, selection: Selection) -> tuple[list[In
     others = Counter(each for each in everything if isinstance(each, str))
     members = sorted(found, key=lambda member: (member.dump.order, member.relative))
     if not members:
-        hint = f"{others[_LEAVING]} are {_LEAVING}" if others[_LEAVING] else None
-        raise DiagnosticError(Diagnostic(f"{path}: no file in this directory holds a module", hint=hint))
+        hint = "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text' makes XLA write those that it compiles"
+        if others[_LEAVING]:
+            hint = f"{others[_LEAVING]} are {_LEAVING}"
+        raise DiagnosticError(f"{path}: no file in this directory holds a module", hint=hint)
     once = _each_stage_once(members)
     chosen = _selected(once, path, selection) if selection else _without_sources(once)
     passed_over = {
@@ -277,7 +279,7 @@ def _found_in(path: str, prefix: str) -> Iterator[Input | str]:
     """Yields an input for each file of a directory, or the kind of files to which a file without a module belongs."""
     for number, file in enumerate(_files(path)):
         if number >= MOST_FILES:
-            raise DiagnosticError(Diagnostic(f"{path}: has more than {MOST_FILES} files", hint="name one dump in it"))
+            raise DiagnosticError(f"{path}: has more than {MOST_FILES} files", hint="name one dump in it")
         if os.path.islink(file) and leaves_directory(file, path):
             yield _LEAVING
             continue

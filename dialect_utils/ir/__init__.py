@@ -106,7 +106,9 @@ class Operation(Protocol):
 
     def set_operands(self, values: Sequence[Value]) -> None:
         """Replaces all operands; raises ValueError for another number of them."""
-        for (index, _), value in zip(enumerate(self.operands), values, strict=True):
+        if len(values) != len(self.operands):
+            raise ValueError(f"{self.opcode} has {len(self.operands)} operands, not {len(values)}")
+        for index, value in enumerate(values):
             self.set_operand(index, value)
 
     @property

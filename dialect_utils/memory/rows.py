@@ -147,7 +147,10 @@ class CollectiveRow:
 
 @dataclass(frozen=True, slots=True)
 class Waste:
-    """Equal moves or paddings of one line, with the bytes of all; `array` has the name and the layouts of the first."""
+    """Equal moves or paddings of one line, with the bytes of all; `array` has the name and the layouts of the first.
+
+    `introduced` is the pass of the compiler that introduced it, empty where the modules of all passes are not there.
+    """
 
     kind: str
     name: str
@@ -157,6 +160,7 @@ class Waste:
     line: str
     why: str
     change: str
+    introduced: str = ""
 
     @property
     def title(self) -> str:
@@ -168,7 +172,8 @@ class Waste:
     @property
     def facts(self) -> Sequence[tuple[str, str]]:
         """Returns the answers, each with its name."""
-        return ("line", self.line or "the dump names none"), ("why", self.why), ("change", self.change)
+        line, by = self.line or "the dump names none", [("pass", self.introduced)] if self.introduced else []
+        return [("line", line), *by, ("why", self.why), ("change", self.change)]
 
 
 # The least share of the peak that is worth a row.

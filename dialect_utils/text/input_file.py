@@ -66,10 +66,10 @@ def read_input(path: str, largest: int = LARGEST_TEXT, within: str = "") -> byte
             size = os.fstat(file.fileno()).st_size
             data = file.read(size + 1)
     except OSError as error:
-        raise DiagnosticError(Diagnostic(f"{path}: {(error.strerror or str(error)).lower()}")) from None
+        raise DiagnosticError(f"{path}: {(error.strerror or str(error)).lower()}") from None
     if len(data) > size:
         # Files of /proc report size 0, and a file that grows is still being written.
-        raise DiagnosticError(Diagnostic(f"{path}: holds more bytes than its size, so it is not a regular file"))
+        raise DiagnosticError(f"{path}: holds more bytes than its size, so it is not a regular file")
     return data
 
 
@@ -79,7 +79,7 @@ def read_start(path: str, size: int, within: str = "") -> bytes:
         with open_input(path, LARGEST_TEXT, within) as file:
             return file.read(size)
     except OSError as error:
-        raise DiagnosticError(Diagnostic(f"{path}: {(error.strerror or str(error)).lower()}")) from None
+        raise DiagnosticError(f"{path}: {(error.strerror or str(error)).lower()}") from None
 
 
 def open_input(path: str, largest: int, within: str = "") -> BinaryIO:
@@ -97,7 +97,7 @@ def open_input(path: str, largest: int, within: str = "") -> BinaryIO:
         raise _missing(path) from None
     except (OSError, ValueError) as error:
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-        raise DiagnosticError(Diagnostic(f"{path}: {reason.lower()}")) from None
+        raise DiagnosticError(f"{path}: {reason.lower()}") from None
     try:
         # The message of fdopen for a directory names the descriptor, not the path.
         _check(path, os.fstat(descriptor), largest)
@@ -165,10 +165,10 @@ def _open_within(path: str, within: str, flags: int) -> int:
 def _check(path: str, status: os.stat_result, largest: int) -> None:
     for is_kind, kind in _KINDS:
         if is_kind(status.st_mode):
-            hint = None if kind == "is a directory" else "- reads standard input"
-            raise DiagnosticError(Diagnostic(f"{path}: {kind}, not a file", hint=hint))
+            hint = "name a file in it" if kind == "is a directory" else "- reads standard input"
+            raise DiagnosticError(f"{path}: {kind}, not a file", hint=hint)
     if status.st_size > largest:
-        raise DiagnosticError(Diagnostic(f"{path}: has {status.st_size} bytes, more than the {largest} that are read"))
+        raise DiagnosticError(f"{path}: has {status.st_size} bytes, more than the {largest} that are read")
 
 
 def collector_paused(function: Callable[P, R]) -> Callable[P, R]:

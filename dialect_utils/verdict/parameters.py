@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import Shape
+from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.entry import entry_interface
 
@@ -31,8 +32,7 @@ def with_common_parameters(stages: Sequence[Module]) -> tuple[Sequence[Module], 
     except DiagnosticError as error:
         pairs = None if _shapes(sides[0]) == _shapes(sides[1]) else _matched(*sides)
         if pairs is None:
-            listed = [", ".join(f"{each.name}: {each.shape.without_layout}" for each in side) for side in sides]
-            first = replace(error.diagnostics[0], hint=f"({listed[0]}) in one, ({listed[1]}) in the other; {_HINT}")
+            first = replace(error.diagnostics[0], hint=_hint(stages[0], stages[-1]))
             raise DiagnosticError(first if sides[0] != sides[1] else error.diagnostics) from None
     added = [number for number in range(len(sides[1])) if number not in pairs.values()]
     common = [
@@ -42,6 +42,20 @@ def with_common_parameters(stages: Sequence[Module]) -> tuple[Sequence[Module], 
     forms = [_with_parameters(stage, order) for stage, order in zip((stages[0], stages[-1]), common, strict=True)]
     entry_interface(forms)
     return forms, tuple(_told(sides[0], sides[1], pairs))
+
+
+def _hint(first: Module, last: Module) -> str:
+    """Returns both signatures, and how they could fit: by other parameters, or as a program and its parts."""
+    listed = f"{_signature(first)} in one, {_signature(last)} in the other"
+    if devices_of(first).count != (count := devices_of(last).count) > 1:
+        return f"{listed}; --sharded compares a program with its parts on {count} devices"
+    is_about_results = _shapes(first.entry.parameters) == _shapes(last.entry.parameters)
+    return listed if is_about_results else f"{listed}; {_HINT}"
+
+
+def _signature(module: Module) -> str:
+    taken = ", ".join(f"{each.name}: {each.shape.without_layout}" for each in module.entry.parameters)
+    return f"({taken}) -> {', '.join(_shapes(module.entry.results))}"
 
 
 def _shapes(parameters: Sequence[Value]) -> list[str]:

@@ -63,7 +63,8 @@ def as_program(module: Module) -> Module:
         if not is_optimized_dump(module):
             raise
     message = f"{module.name} is compiled already, and a target is what a program is compiled for"
-    raise DiagnosticError(message, hint="relayout report FILE reads what a compiler wrote")
+    hint = "relayout report FILE reads what a compiler wrote; jax.jit(f).lower(...).as_text() is the program before it"
+    raise DiagnosticError(message, hint=hint)
 
 
 def _is_kernel(operation: Operation) -> bool:

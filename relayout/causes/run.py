@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from dialect_utils.history.flat import FlatGraph, opcode_of
 from dialect_utils.history.moved import Moved, describe, find_moved
-from dialect_utils.history.tracing import History
+from dialect_utils.history.tracing import History, Introduced
 from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.io.temporary import temporary_directory
 from dialect_utils.ir import Module, Value
 from dialect_utils.memory import MemoryUsage, measure_memory
 from dialect_utils.memory.allocation import guess_compiler
-from dialect_utils.memory.rows import moved_totals
+from dialect_utils.memory.rows import Waste, moved_totals
 from dialect_utils.text import DiagnosticError, all_nearest
 from relayout.causes.collectives import explain_collectives
 from relayout.reporting.causes import SHOWN, Programs, Why as Why, causes_section
 from relayout.reporting.explainer import Explainer
+from relayout.reporting.pass_names import pass_between
 from relayout.validation.compilation import dump_module
 from relayout.validation.steps import find_programs
 
@@ -36,20 +38,50 @@ def explain_modules(program: str, modules: Sequence[Input], value: str | None = 
     `value` is a name in the final program or a part of one; None: the `top` most expensive arrays. Raises
     DiagnosticError for an unknown value, and where no module can be read.
     """
-    history = History([partial(_read, each) for each in modules], [each.data for each in modules])
-    if history.final is None:
-        raise DiagnosticError(f"{program}: none of {len(modules)} modules can be read")
-    last, final = history.final
+    history, last, final = _history(program, modules)
     usage = measure_memory(final.module)
     found = find_moved(final, usage)
     collectives = explain_collectives(history, modules, value, top)
     chosen = found[:top] if value is None else [] if collectives else _chosen(final, found, value, usage)
-    layouts = {each.node: each.result.layout if each.kind == "padded array" else None for each in chosen}
-    explainer = Explainer(modules, final, usage.allocation, history.trace(layouts), guess_compiler(final.module))
+    explainer = Explainer(modules, final, usage.allocation, _begun(history, chosen), guess_compiler(final.module))
     unread = tuple(modules[number].name for number in history.unread)
     moved = moved_totals((each.kind, each.cost) for each in found if each.is_alone and each.bytes_moved)
     causes = tuple(map(explainer.cause, chosen))
     return Why(program, modules[last].name, len(found), causes, unread, collectives, moved)
+
+
+def with_passes(waste: Sequence[Waste], modules: Sequence[Input]) -> list[Waste]:
+    """Returns waste of the final program with the passes that introduced it, as far as the modules can be read."""
+    try:
+        history, _, final = _history("", modules)
+    except DiagnosticError:
+        return [*waste]
+    found = {
+        (kind, each.fusion or each.node.name): each
+        for each in reversed(find_moved(final, measure_memory(final.module)))
+        for kind in ("padding" if each.kind == "padded array" else each.kind, "")
+    }
+    arrays = [found.get((each.kind, each.name), found.get(("", each.name))) for each in waste]
+    begun = _begun(history, [*filter(None, arrays)])
+
+    def introduced(array: Moved | None) -> str:
+        first = None if array is None else begun[array.node]
+        # An array of the compiler's input has no pass.
+        return str(pass_between(modules, first.before[0], first.number)) if first and first.before else ""
+
+    return [replace(each, introduced=introduced(array)) for each, array in zip(waste, arrays, strict=True)]
+
+
+def _history(program: str, modules: Sequence[Input]) -> tuple[History, int, FlatGraph]:
+    """Returns the history of a program, and the number and the graph of its final module; raises DiagnosticError."""
+    history = History([partial(_read, each) for each in modules], [each.data for each in modules])
+    if history.final is None:
+        raise DiagnosticError(f"{program}: none of {len(modules)} modules can be read")
+    return history, *history.final
+
+
+def _begun(history: History, arrays: Sequence[Moved]) -> dict[Value, Introduced]:
+    return history.trace({each.node: each.result.layout if each.kind == "padded array" else None for each in arrays})
 
 
 def explain_directory(folder: str, value: str | None = None, top: int = SHOWN) -> tuple[Why, ...]:

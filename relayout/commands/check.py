@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from dialect_utils.io.files import decode, display_name, function_of, is_url, read_bytes
 from dialect_utils.io.inputs import Input, named_input, pair_inputs
 from dialect_utils.ir import Module
-from dialect_utils.ops.device_counts import devices_of, with_devices
+from dialect_utils.ops.device_counts import devices_of, with_devices, wrong_count
 from dialect_utils.text import Diagnostic
 from passes.dumps.executable import is_optimized_dump
 from passes.framework.pipeline import Pipeline, verify
@@ -30,8 +31,8 @@ from relayout.comparison import (
     most_severe,
     proof_seconds,
 )
-from relayout.console import DONE, WRONG_COMMAND, Console
-from relayout.options import argument, count, excludes, flag, group, option, parsed, usage_error
+from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
+from relayout.options import argument, count, excludes, flag, group, no_pair, option, parsed, usage_error
 from relayout.output import write_output
 from relayout.pipelines import PipelineOptions, first_breaking, needs_passes, reproducer, run_pipeline
 
@@ -129,9 +130,7 @@ class Check(Command):
         if self.placements is not None and not self.sharded:
             raise usage_error("--placements says which device holds which part, so it needs --sharded")
         if len(files) != 2:
-            there = f", and there is only {files[0]}" if len(files) == 1 else f", not {len(files)}" if files else ""
-            hint = f"relayout check {files[0] if files else 'A'} B, or relayout check FILE... -p SPEC for a pipeline"
-            raise usage_error(f"expected two FILEs to compare{there}", hint)
+            raise _not_two(files)
         return self._paired(files, console)
 
     def _by_function(self, inputs: tuple[Input, ...], console: Console) -> Sequence[tuple[Input, ...]]:
@@ -163,7 +162,7 @@ class Check(Command):
         first, second = (self.selection.find([file], console) for file in files)
         found = pair_inputs(first, second)
         if not found.pairs:
-            raise usage_error(f"no module of {files[0]} has the name and the stage of one of {files[1]}")
+            raise no_pair(files[0], files[1], [each.path for each in max(first, second, key=len)])
         if found.alone:
             names = ", ".join(each.path for each in found.alone[:3]) + (", ..." if len(found.alone) > 3 else "")
             message = f"{len(found.alone)} modules have no partner and are not compared: {names}"
@@ -193,6 +192,15 @@ class Check(Command):
         against = {"against": inputs[1].path} if len(inputs) > 1 else {}
         function = {"function": inputs[0].function.removeprefix("@")} if inputs[0].function else {}
         return json.dumps({"file": inputs[0].path, **against, **function, **described})
+
+
+def _not_two(files: Sequence[str]) -> UsageError:
+    """Returns the error for other than two FILEs that are compared."""
+    there = f", and there is only {files[0]}" if len(files) == 1 else f", not {len(files)}" if files else ""
+    hint = f"relayout check {files[0] if files else 'A'} B, or relayout check FILE... -p SPEC for a pipeline"
+    if len(files) == 1 and os.path.isdir(files[0]):
+        hint = f"relayout validate {files[0]} judges each pass of a compilation"
+    return usage_error(f"expected two FILEs to compare{there}", hint)
 
 
 # Two paths are shorter on every system.
@@ -233,6 +241,9 @@ class _Check:
 
         def compare_and_print() -> int:
             modules.extend(map(self._read, unit.inputs))
+            counts = {number for each in map(devices_of, modules) for number in (each.count, each.needed)}
+            if self.command.devices and self.command.devices not in counts:
+                raise wrong_count(modules[-1], devices_of(modules[-1]), self.command.devices)
             inputs = inputs_for(self.command.comparison.inputs, modules[0], self.console)
             options = replace(
                 self.options, proof_seconds=proof_seconds(self.command.limits, unit.seconds), inputs=inputs

@@ -30,7 +30,6 @@ class Inside(EachModule):
         "relayout opt examples/negate.hlo --inside cpu -p expand-bitcasts",
         "relayout opt examples/negate.hlo --inside cpu -p expand-bitcasts --json",
     )
-    compilations = ("without", "with")
     rules = (
         needs(("inside",), "passes", reason="without -p SPEC"),
         excludes("inside", ("verify_each",), "with --inside: a module that goes back is always verified"),
@@ -42,6 +41,7 @@ class Inside(EachModule):
     require: str = option("ANSWER", "the weakest answer for a changed module", choice(*REQUIRED), default=UP_TO)
     output: str | None = option("OUT", "a file, or a directory for several modules: DIR/", str, "-o", "--output")
     dump: str | None = option("DIR", "keep the modules of all passes: DIR/without, DIR/with")
+    compilations: tuple[str, ...] = ("without", "with")
 
     @contextmanager
     def prepared(self) -> Iterator[Self]:

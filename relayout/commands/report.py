@@ -1,4 +1,7 @@
-"""`relayout report`: the memory of a dump."""
+"""`relayout report`: the memory of a dump.
+
+Longer than most: one command prints, writes, compares and gathers reports, of one module and of compilations.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -18,7 +22,7 @@ from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
 from relayout.batch.unit import Unit
-from relayout.command import BatchOptions, Command, Gatherer, InputOptions, LimitOptions, Result, read_finding
+from relayout.command import BatchOptions, Command, Gatherer, InputOptions, LimitOptions, Result, read_finding, show
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.options import (
     argument,
@@ -27,6 +31,7 @@ from relayout.options import (
     flag,
     given,
     group,
+    no_pair,
     option,
     parsed,
     reject,
@@ -44,12 +49,15 @@ from relayout.validation.steps import find_programs, program_key
 if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
     from relayout.reporting.contracts import Contract
+    from relayout.reporting.first_screen import Passes
 
 # The labels of units that are gathered: for standard output, for a directory of pages, and for JSON; and the start of
 # the label of one page about a compilation.
 _PRINTED, _WRITTEN, _LISTED, _PAGE_OF = "gathered", "page", "row", "memory of"
 # Modules before and after a compilation; one with more has modules of passes.
 _STAGES = 2
+# The most bytes of modules of all passes of which a printed report names the passes; --why reads more.
+_MOST_BYTES = 1 << 24
 _PAGE = ".html"
 _COMPARED = (_PAGE, ".json")
 
@@ -95,7 +103,7 @@ class Report(Command):
         units = []
         for (new, old), target in zip(pairs, targets, strict=True):
             own = label if new.within or target is not None else ""
-            if (modules := compilations.get(program_key(new))) is not None:
+            if (modules := compilations.get((new.within, *program_key(new)))) is not None:
                 units.append(
                     Unit((new, *modules), target, self._seconds(modules), label=f"{own or _PAGE_OF} {new.name}")
                 )
@@ -105,19 +113,20 @@ class Report(Command):
         return units
 
     def _compilations(self) -> dict[tuple[object, ...], list[Input]]:
-        """Returns the modules of all passes that a page is also about, by the key of the compilation."""
+        """Returns the modules of all passes that a report is also about, by the key of the compilation."""
         output = self.written
-        if output is None or self.against is not None:
+        if self.against is not None or self.trial or self.batch.results is not None:
             return {}
-        if not is_directory(output) and PurePath(output).suffix != _PAGE:
+        if output is not None and not is_directory(output) and PurePath(output).suffix != _PAGE:
             return {}
-        found = {}
+        found: dict[tuple[object, ...], list[Input]] = {}
         for folder in filter(os.path.isdir, self.files):
             with suppress(DiagnosticError):
                 for modules in find_programs(find_inputs([folder]).modules, folder).values():
                     if len(modules) > _STAGES:
-                        found[program_key(modules[0])] = modules
-        return found
+                        found[folder, *program_key(modules[0])] = modules
+        size = sum(each.size for modules in found.values() for each in modules)
+        return found if output is not None or size <= _MOST_BYTES else {}
 
     def _label(self, inputs: Sequence[Input]) -> str:
         """Returns the label of units that are gathered: modules of a directory, and pages that are written to one."""
@@ -160,7 +169,7 @@ class Report(Command):
         old = self.selection.find([self.against], console, final=True)
         pairs = [(old[0], each) for each in new] if len(old) == 1 else pair_inputs(old, new).pairs
         if not pairs:
-            raise usage_error(f"no module of {self.against} has the name and the stage of one of the FILEs")
+            raise no_pair(self.against, "the FILEs", [each.path for each in old])
         return [(after, before) for before, after in pairs]
 
     def _targets(self, inputs: Sequence[Input]) -> list[str | None]:
@@ -242,14 +251,15 @@ class Report(Command):
         elif self.json:
             from relayout.reporting.contracts import texts_of_arrays
 
-            arrays = texts_of_arrays(report.module, new.stem, report.named_target) if unit.label else ()
-            entry = {"entry": [*map(json.loads, arrays)]} if unit.label else {}
-            print_json({"file": new.path, **report_json(report), **entry, **failed})
+            is_listed = unit.label.startswith(_LISTED)
+            arrays = texts_of_arrays(report.module, new.stem, report.named_target) if is_listed else ()
+            entry = {"entry": [*map(json.loads, arrays)]} if is_listed else {}
+            print_json({"file": new.path, **report_json(report, _passes(unit)), **entry, **failed})
         else:
             from relayout.reporting.terminal import terminal_page
 
-            page = terminal_page(report, self.width)
-            if unit.label == _PRINTED:
+            page = terminal_page(report, self.width, _passes(unit))
+            if unit.label.startswith(_PRINTED):
                 _send(new, report, report.headline, page)
             else:
                 write_output(None, encode(heading + page))
@@ -313,9 +323,18 @@ def _ended(failures: Sequence[str], new: Input, console: Console) -> int:
 
 
 def _verified(read: Input) -> Module:
-    module = read.module()
-    verify(module)
+    verify(module := read.module())
     return module
+
+
+def _passes(unit: Unit) -> Passes | None:
+    """Returns the function that names the passes of waste, None without the modules of passes."""
+    if len(unit.inputs) == 1:
+        return None
+    # Imported here, as below: most reports are about one module.
+    from relayout.causes.run import with_passes
+
+    return partial(with_passes, modules=unit.inputs[1:])
 
 
 def _page(report: MemoryReport, unit: Unit) -> bytes:
@@ -350,6 +369,7 @@ class Reports(Gatherer[Gathered]):
 
     command: Report = field(default_factory=lambda: Report(files=()))
     _are_written: bool = field(default=False, init=False)
+    _notes: dict[str, bytes] = field(default_factory=dict, init=False)
 
     def add(self, unit: Unit, result: Result) -> Result:
         if not unit.label.startswith((_PRINTED, _WRITTEN, _LISTED)):
@@ -357,7 +377,13 @@ class Reports(Gatherer[Gathered]):
         self._are_written = unit.label.startswith(_WRITTEN)
         self.is_json = unit.label.startswith(_LISTED)
         added = Gatherer.add(self, unit, result)
-        return result if self.is_json else replace(added, output=b"")
+        if self.is_json:
+            return result
+        # A note is about a page, and only one is printed.
+        if not (self._are_written or self.command.all) and added.status == DONE and self.found:
+            self._notes[self.found[-1].name] = added.diagnostics
+            added = replace(added, diagnostics=b"")
+        return replace(added, output=b"")
 
     def read(self, unit: Unit, result: Result) -> Gathered | None:
         try:
@@ -390,5 +416,6 @@ class Reports(Gatherer[Gathered]):
             pages = "\n".join(f"{each.name}:\n{each.page}" for each in found)
             write_output(None, encode(pages + contracts_text(contracts)))
         else:
+            show(Result(DONE, diagnostics=self._notes.get(found[0].name, b"")))
             rest = other_modules(found[1:], self.command.width) + contracts_text(contracts)
             write_output(None, encode(f"{found[0].name}:\n{found[0].page}{rest}"))

@@ -234,7 +234,8 @@ class _Runner:
         if not self.command.explain:
             return None
         if not isinstance(forms.module, HloModule):
-            raise usage_error("--explain is for an optimized dump, which is HLO, and this module is StableHLO")
+            message = "--explain is for an optimized dump, which is HLO, and this module is StableHLO"
+            raise usage_error(message, f"relayout run DUMP --explain {forms.name}: the program comes second")
         from dialect_utils.execution import entry_arrays
         from relayout.running.first_difference import read_source
 
@@ -437,6 +438,13 @@ class _Runner:
                 row["first_difference"] = None if is_equal else explained().as_json()
             print_json(row)
             return DONE if is_equal else FAILED
+        if (
+            not is_equal
+            and self.tolerance is None
+            and all(each.allowance.tolerance.of_largest is None for each in found)
+        ):
+            hint = "--compare ulp:N, rel:X or of-largest:X accepts the rounding of another program"
+            self.console.diagnose([Diagnostic("the outputs are compared bit for bit", severity="note", hint=hint)])
         for number, distance in enumerate(found):
             print(f"{file}: out{number}: {distance}")
         if explained is not None and not is_equal:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Self
 
-from dialect_utils.io.files import decode, encode, function_of, read_module
+from dialect_utils.io.files import decode, encode, function_of, is_url, read_module
 from dialect_utils.text import Diagnostic
 from relayout.batch.unit import Unit
 from relayout.command import BatchOptions, Command, LimitOptions
 from relayout.console import DONE, Console, print_json
-from relayout.options import argument, count, excludes, flag, group, needs, option
+from relayout.options import argument, count, excludes, flag, given, group, needs, option, reject, usage_error
 from relayout.output import write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 from relayout.reporting.causes import SHOWN
@@ -29,14 +30,17 @@ class Why(Command):
         "relayout report --why examples/attention.hlo --target cpu --json",
     )
     rules = (
-        excludes("value", ("top",), "with a VALUE"),
         needs(("trial",), "target", reason="without --target"),
         NEEDS_TARGET,
         excludes("target", ("resume", "cluster"), "with --target, which compiles on this machine"),
     )
 
-    file: str = argument("DIR", "a dump directory with the modules of all passes; a FILE with --target")
-    value: str | None = argument("VALUE", "the name of an instruction of the final program, or a part", "?")
+    files: tuple[str, ...] = argument(
+        "DIR",
+        "dump directories with the modules of all passes, FILEs with --target; last, if no file has this name, an "
+        "instruction of the final programs, or a part of its name",
+        "+",
+    )
     compilation: CompilationOptions = group(
         CompilationOptions,
         target="compile a FILE, StableHLO or HLO, for cpu, tpu-v5e, gpu-h100 or another chip, and explain that",
@@ -45,21 +49,37 @@ class Why(Command):
     top: int = option("N", f"the N most expensive (default {SHOWN})", count, default=SHOWN)
     trial: bool = flag("compile the program again with each advised change, and say the costs", "--try")
     batch: BatchOptions = group(BatchOptions, results="write a row a program: .jsonl or .parquet, also a URL")
+    # The last of the FILEs, if no file has this name.
+    value: str | None = None
     limits: LimitOptions = group(LimitOptions, timeout="for each program (default 9, more for large ones)")
 
     @contextmanager
     def prepared(self) -> Iterator[Self]:
+        *files, last = self.files
+        found = self
+        if files and not os.path.lexists(last) and not is_url(last):
+            reject(given(self), ("top",), "with a VALUE")
+            found = replace(self, files=tuple(files), value=last)
+        parts = tuple(map(str, range(len(found.files)))) if len(found.files) > 1 else ()
+        if self.trial and parts:
+            raise usage_error("--try compiles one FILE again")
         with self.compilation.folder(is_made=self.compilation.target is not None) as folder:
-            yield replace(self, compiled=folder)
+            for each in parts if folder is not None else ():
+                os.mkdir(os.path.join(folder or "", each))
+            yield replace(found, compiled=folder, compilations=parts)
 
     def plan(self, console: Console) -> Sequence[Unit]:
-        self.compilation.compile([self.file], self.compiled, console)
-        folder = self.compiled or self.file
-        programs = find_programs(self.compilation.find(folder, None if self.compiled else console, "passes"), folder)
-        return [
-            Unit(tuple(modules), seconds=self.limits.seconds(modules, CHECKING_SECONDS_PER_MEGABYTE), label=name)
-            for name, modules in programs.items()
-        ]
+        units = []
+        for file, part in zip(self.files, self.compilations or ("",), strict=True):
+            made = os.path.join(self.compiled, part) if self.compiled and part else self.compiled
+            self.compilation.compile([file], made, console)
+            folder = made or file
+            found = self.compilation.find(folder, console if made is None else None, "passes")
+            for name, modules in find_programs(found, folder).items():
+                seconds = self.limits.seconds(modules, CHECKING_SECONDS_PER_MEGABYTE)
+                label = name if len(self.files) == 1 else f"{file}: {name}"
+                units.append(Unit(tuple(modules), seconds=seconds, label=label))
+        return units
 
     @property
     def may_compile(self) -> bool:
@@ -74,7 +94,8 @@ class Why(Command):
             from relayout.causes.collectives import try_changes
             from relayout.causes.trying import try_advice
 
-            program, target = read_module(self.file, function_of(self.compilation.function)), self.compilation.target
+            target = self.compilation.target
+            program = read_module(self.files[0], function_of(self.compilation.function))
             found = try_advice(try_changes(found, program, target), program, target)
         elif self.compilation.target is not None and any(each.change is not None for each in found.causes):
             console.diagnose([Diagnostic("--try says what the program costs with each advised change", None, "note")])

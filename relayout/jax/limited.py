@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-_JOIN_SECONDS = 5.0
+_JOIN_SECONDS, _END_SECONDS = 5.0, 1.0
 
 
 class EndedError(SystemExit):
@@ -52,7 +52,10 @@ class LimitedThread:
         return getattr(self._own, "is_current", False)
 
     def call(self, work: Callable[[], T], seconds: float) -> T:
-        """Returns the result of a function; raises its exception, and TimeoutError after so many seconds."""
+        """Returns the result of a function; raises its exception, and TimeoutError after so many seconds.
+
+        The cause of that error is the exception with which the function then ended, if it did.
+        """
         if not self._lock.acquire(timeout=seconds):
             raise TimeoutError
         job = _Job(work)
@@ -63,7 +66,9 @@ class LimitedThread:
                 self._thread.start()
             self._jobs.put(job.run)
             if not job.done.wait(seconds):
-                raise TimeoutError
+                self._end_thread()
+                job.done.wait(_END_SECONDS)
+                raise TimeoutError from job.error
         finally:
             if not job.done.is_set():
                 self._end_thread()
@@ -81,7 +86,9 @@ class LimitedThread:
 
     def _end_thread(self) -> None:
         """Raises EndedError in the thread as soon as it runs Python again, except in XLA, which would abort."""
-        ident = None if self._thread is None else self._thread.ident
+        if self._thread is None:
+            return
+        ident = self._thread.ident
         if ident is not None and not _is_in_jax(sys._current_frames().get(ident)):  # noqa: SLF001 (the documented name)
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(EndedError))
         self._jobs.put(None)

@@ -45,7 +45,7 @@ def from_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Module:
 
 def as_jitted(function: Callable[..., Any]) -> Any:
     """Returns a jitted function, unchanged if it is jitted already; raises TypeError for other values."""
-    if not callable(function):
+    if not callable(function) or isinstance(function, jax.stages.Compiled):
         raise TypeError(f"expected a function, not {kind_of(function)}; relayout.check and run take modules")
     return function if hasattr(function, "lower") else jax.jit(function)
 

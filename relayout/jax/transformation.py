@@ -19,7 +19,7 @@ from dialect_utils.execution.hooks import CPU, PLATFORMS, Platform, hooked, lack
 from dialect_utils.execution.trials import Submitted, Trials
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, meant
-from passes.framework.pipeline import Pipeline
+from passes.framework.pipeline import PassError, Pipeline
 from relayout.api import PipelineLike, as_pipeline
 from relayout.inside import Handed, Rewritten, rewrite
 from relayout.jax.limited import LimitedThread
@@ -156,8 +156,12 @@ class _Calls:
     def _as_diagnostics(self, error: BaseException) -> DiagnosticError:
         if isinstance(error, DiagnosticError):
             return error
-        late = f"{self.steps} took longer than {self.seconds:g} seconds"
-        return DiagnosticError(late if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}")
+        if not isinstance(error, TimeoutError):
+            return DiagnosticError(f"{type(error).__name__}: {error}")
+        late, limit = error.__cause__, f"took longer than {self.seconds:g} seconds"
+        if isinstance(late, PassError):
+            return DiagnosticError(f"pass {late.step} {limit}", late.diagnostics[0].location)
+        return DiagnosticError(f"{self.steps} {limit}")
 
     def _work(self, platform: Platform, data: bytes, submitted: Submitted | None) -> tuple[Handed, Rewritten | None]:
         end, self.steps = time.monotonic() + self.seconds, "the passes and the proof"

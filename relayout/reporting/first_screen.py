@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -20,13 +20,15 @@ from dialect_utils.text.html import html_text
 _WASTE, _ADVICE = 3, 3
 _UNKNOWN = "the module names no chip: --target NAME says whether its memory holds the peak"
 _NOTHING = "no array is copied to another layout, and padding takes less than 1% of the peak"
+Passes = Callable[[Sequence[Waste]], Sequence[Waste]]
 
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """The answers of one report."""
+    """The answers of one report; `passes` adds those that introduced waste."""
 
     report: MemoryReport
+    passes: Passes | None = None
 
     @cached_property
     def waste(self) -> Sequence[Waste]:
@@ -37,7 +39,8 @@ class FirstScreen:
             from relayout.reporting.explainer import moved_waste
 
             found += moved_waste(report, _WASTE)
-        return sorted((each for each in found if each.bytes >= least), key=lambda each: -each.bytes)[:_WASTE]
+        largest = sorted((each for each in found if each.bytes >= least), key=lambda each: -each.bytes)[:_WASTE]
+        return self.passes(largest) if self.passes is not None and largest else largest
 
     def _padding(self) -> Iterator[Waste]:
         """Yields the most padding at the peak."""
@@ -88,9 +91,9 @@ class FirstScreen:
         return f'<h2>{head}</h2><ul class="advice">{"".join(parts)}</ul>'
 
 
-def report_json(report: MemoryReport) -> dict[str, Any]:
+def report_json(report: MemoryReport, passes: Passes | None = None) -> dict[str, Any]:
     """Returns a report as plain values, with the sentences and the largest waste of the first screen."""
-    waste = [asdict(each) for each in FirstScreen(report).waste]
+    waste = [asdict(each) for each in FirstScreen(report, passes).waste]
     return {**report.as_json(), "fit": report.fit, "headline": report.headline, "waste": waste}
 
 

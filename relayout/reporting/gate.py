@@ -131,6 +131,6 @@ def parse_condition(text: str) -> Condition:
         return Condition(text, figure, comparison, float(factor["factor"] or 1))
     size = _SIZE.fullmatch(limit)
     if size is None or (size["unit"] and figure in _COUNTS):
-        wanted = "a number" if figure in _COUNTS else "a size such as 2 GiB"
+        wanted = "a number" if figure in _COUNTS else "a size such as 2 GiB, in B, KiB, MiB, GiB or TiB"
         raise DiagnosticError(f"{limit!r} is no limit of {figure}", hint=f"old, 1.02 * old, or {wanted}")
     return Condition(text, figure, comparison, None, float(size["number"]) * _UNITS[size["unit"] or "B"])

@@ -19,6 +19,7 @@ from dialect_utils.memory.rows import (
     Group,
     Named,
     RelayoutRow,
+    Waste,
     grouped,
     of_shape,
     place,
@@ -108,7 +109,9 @@ def clip(lines: Iterable[str], width: int | None) -> str:
     return "\n".join(line if len(line) <= columns else line[: columns - 1] + "…" for line in lines) + "\n"
 
 
-def terminal_page(report: MemoryReport, width: int | None = None) -> str:
+def terminal_page(
+    report: MemoryReport, width: int | None = None, passes: Callable[[Sequence[Waste]], Sequence[Waste]] | None = None
+) -> str:
     """Returns the page: the first screen, totals, then the tables, the one with the most bytes first.
 
     Of a program that is not compiled it has the arguments and results only.
@@ -117,7 +120,7 @@ def terminal_page(report: MemoryReport, width: int | None = None) -> str:
         return clip(_entry(report), width)
     from relayout.reporting.first_screen import FirstScreen
 
-    first = (part for line in FirstScreen(report).lines() for part in _wrapped(line, _columns(width)))
+    first = (part for line in FirstScreen(report, passes).lines() for part in _wrapped(line, _columns(width)))
     tables = (line for table in report_tables(report) for line in table.lines())
     return clip((*first, "", *_totals(report), *tables), width)
 

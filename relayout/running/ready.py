@@ -143,7 +143,7 @@ class Execution:
 
     def _run(self, inputs: Sequence[Array | SavedArray]) -> list[Array]:
         if self.is_loaded:
-            return self.worker.run_loaded(from_plain_all(inputs, self.ready.parameters))
+            return self.worker.run_loaded(from_plain_all(inputs, self.ready.parameters, devices=self.ready.devices))
         return run_module(
             self.forms.module,
             inputs,

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 
 from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
+from dialect_utils.layout.targets.known import parse_target
 from dialect_utils.memory import MemoryReport
+from dialect_utils.memory.allocation import guess_compiler
 from dialect_utils.memory.relayouts import notes_of_lines
 from dialect_utils.ops.device_counts import devices_of, notes_of_report
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -19,14 +21,21 @@ def measured(module: Module, target: str | None, told: Callable[[Sequence[Diagno
     program with the target `cpu`, which has no figures of its own.
     """
     if target is not None and _is_compiled(module):
-        if target == "cpu":
-            message = f"{module.name} is compiled already, and cpu has no memory or layouts to measure it by"
-            raise DiagnosticError(message, hint="leave --target out, or name a chip")
+        _check_chip(module, target)
     elif target is not None or module.dialect == "stablehlo":
         module = _compiled(module, target, told)
     told(notes_of_report(module))
     # This machine's processor has no layouts of its own.
     return MemoryReport(module, None if target == "cpu" else target)
+
+
+def _check_chip(module: Module, target: str) -> None:
+    """Raises DiagnosticError for a target that a compiled program cannot be for: cpu, or a chip of another kind."""
+    platform = None if target == "cpu" else parse_target(target).platform
+    made_for = {"tpu": "TPU", "gpu": "GPU"}.get(guess_compiler(module) or "")
+    if platform is None or (made_for and {"tpu": "TPU", "cuda": "GPU"}.get(platform, made_for) != made_for):
+        hint = f"leave --target out, or name a chip{f' that is a {made_for}' if made_for else ''}"
+        raise DiagnosticError(f"{module.name} is compiled already, and not for {target}", hint=hint)
 
 
 def _is_compiled(module: Module) -> bool:
@@ -54,6 +63,6 @@ def _compiled(module: Module, target: str | None, told: Callable[[Sequence[Diagn
     known = (
         "are known, and nothing between them" if module.dialect == "stablehlo" else "and all between them are its own"
     )
-    message = f"the module is not compiled{why}: its arguments and results {known}"
+    message = f"{module.name or 'the module'} is not compiled{why}: its arguments and results {known}"
     told([Diagnostic(message, severity="note", hint=hint or None)])
     return module

@@ -187,10 +187,10 @@ MUTANTS = (
         ("tests/verdict/replay/test_scalars.py",),
     ),
     Mutant(
-        "_keep_nearest",
-        '(join.opcode == "and") == key[2]',
-        'join.opcode == "and"',
-        ("tests/verdict/replay/test_scalars.py",),
+        "_by_equations",
+        "found is None",
+        "True",
+        ("tests/verdict/proof/test_rewrites.py",),
     ),
     Mutant(
         "Match._orders",

@@ -248,7 +248,7 @@ def test_a_full_disk_is_said_without_a_traceback(arguments: list[str]) -> None:
 def test_streams_that_are_closed_are_empty() -> None:
     shell = f"{sys.executable} -m relayout opt - <&- >&-"
     result = subprocess.run(["bash", "-c", shell], cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    assert (result.returncode, result.stderr) == (1, "error: <stdin>: holds no module\n")
+    assert (result.returncode, result.stderr) == (1, "error: <stdin>: holds no module: it is empty\n")
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

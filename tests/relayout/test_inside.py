@@ -8,15 +8,23 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+import relayout
 from dialect_utils.engine_names import STAGES
+from dialect_utils.execution import hlo_text_to_proto
+from dialect_utils.hlo import HloModule
+from dialect_utils.ir import Operation
+from dialect_utils.layout import ArrayShape
 from dialect_utils.processes import COMPILER
+from dialect_utils.text import DiagnosticError
+from passes.framework.pipeline import Pipeline
+from relayout.inside import Handed, rewrite
 from relayout.supervisor.host import MalformedFrameError
 from relayout.supervisor.programs import Programs
 from tests.paths import ROOT
@@ -116,6 +124,64 @@ def test_right_passes_are_applied_and_wrong_ones_refused(tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr[-3000:]
     expected = [f"{stage} 1 0 0 1 False" for stage in STAGES for _ in range(2)]
     assert done.stdout.splitlines() == [*expected, "nested 0"]
+
+
+# Facts that no proof about values covers
+
+_SCHEDULED = """HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }
+
+ENTRY %e (p: f32[8,128]) -> f32[8,128] {
+  %p = f32[8,128]{1,0:T(8,128)} parameter(0)
+  %a = f32[8,128]{1,0:T(8,128)S(1)} negate(%p)
+  %b = f32[8,128]{1,0:T(8,128)} tanh(%p), control-predecessors={%a}
+  ROOT %c = f32[8,128]{1,0:T(8,128)} multiply(%a, %b)
+}
+"""
+
+
+def _edited(edit: Callable[[HloModule], None]) -> str:
+    """Returns why a module that a pass has edited is not given back; its answer would suffice."""
+
+    @relayout.module_pass
+    def planted(module: HloModule) -> None:
+        edit(module)
+
+    handed = Handed.read("tpu", hlo_text_to_proto(_SCHEDULED))
+    try:
+        found = rewrite(handed, Pipeline((planted,)), None, 60.0)
+    except DiagnosticError as error:
+        return str(error)
+    assert found.data is not None
+    return ""
+
+
+def _find(module: HloModule, name: str) -> Operation:
+    return next(each for each in module.operations() if each.results[0].name.lstrip("%") == name)
+
+
+def _move(module: HloModule) -> None:
+    value = _find(module, "a").results[0]
+    assert isinstance(value.shape, ArrayShape)
+    value.set_shape(value.shape.with_layout(value.shape.effective_layout.replace(memory_space=0)))
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (lambda module: _find(module, "c").set_operands(_find(module, "c").operands[::-1]), ""),
+        (lambda module: module.set_attribute("is_scheduled", None), "is_scheduled of the module is nothing"),
+        (lambda module: module.set_attribute("input_output_alias", None), "input_output_alias of the module is"),
+        (lambda module: _find(module, "b").set_attribute("control-predecessors", None), "the control predecessor of "),
+        (_move, "the memory space of "),
+    ],
+    ids=["operands", "schedule", "alias", "control dependency", "memory space"],
+)
+def test_passes_keep_what_compilers_rely_on(edit: Callable[[HloModule], None], said: str) -> None:
+    found = _edited(edit)
+    assert bool(found) == bool(said)
+    assert said in found
+    assert not said or "before the passes" in found
+    assert not said or "no proof about values covers it" in found
 
 
 # Modules for which a compiler makes no code

@@ -245,7 +245,12 @@ def test_a_pass_without_an_end_is_ended() -> None:
         found = jax.jit(lambda x: x + 1)(ARGUMENTS[0])
     np.testing.assert_array_equal(found, ARGUMENTS[0] + 1)
     assert not applied.modules
-    assert "the passes and the proof took longer than 5 seconds" in str(applied.errors[0])
+    # The line depends on the moment at which the pass was ended.
+    found = re.fullmatch(
+        r".*test_jax\.py:(\d+):\d+: error: pass hang took longer than 5 seconds\n +(.*)\n[ ^~]+", str(applied.errors[0])
+    )
+    assert found is not None
+    assert found[2] in ("while True:", "pass")
 
 
 @pytest.mark.usefixtures("fresh")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -295,6 +297,21 @@ ELIDED = TEXT.replace("negate(p)", "add(p, c)").replace("  ROOT", "  c = f32[3,5
         (["report", "--why", "compiled.hlo"], 2, "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_pass_re=.*'"),
         (["report", "m.hlo", "--against", "unlike.hlo"], 1, "no two forms of one program"),
         (["opt", "compild.hlo"], 2, "did you mean compiled.hlo?"),
+        (["report", "dump.tar.xz"], 1, "it seems to be a tar archive\nhint: tar xf FILE unpacks it"),
+        (["report", "gpu.txtpb"], 1, "it seems to be the description of a GPU\nhint: --target FILE.txtpb"),
+        (["check", "m.hlo", "d"], 2, "hint: FILEs are compared whatever they are called: name one of d/a.hlo, d/b.hlo"),
+        (["report", "m.hlo", "--against", "d"], 2, "are called: name one of d/a.hlo, d/b.hlo"),
+        (["report", "f.py"], 1, "it seems to be Python"),
+        (["report", "cut.hlo"], 1, "cut.hlo:4:5: error: "),
+        (["report", "cut.hlo"], 1, "hint: the text ends here: the file seems to be cut off"),
+        (["report", "cut.mlir"], 1, "hint: the text ends here: the file seems to be cut off"),
+        (["report", "comment.hlo"], 1, "comment.hlo: holds no module: it holds comments only"),
+        (["run", "m.hlo", "--inputs", "x.npy"], 1, "numpy.savez('inputs.npz', in0=numpy.load('x.npy'))"),
+        (
+            ["check", "m.hlo", "tuple.hlo"],
+            3,
+            "(p: f32[3,5]) -> f32[3,5] in one, (p: f32[3,5]) -> (f32[3,5], f32[3,5]) in the other",
+        ),
     ],
 )
 def test_a_mistake_has_its_reason(arguments: list[str], code: int, message: str, capsys: Captured) -> None:
@@ -305,8 +322,31 @@ def test_a_mistake_has_its_reason(arguments: list[str], code: int, message: str,
     Path("compiled.hlo").write_text(TEXT.replace("\n", ", is_scheduled=true\n", 1))
     Path("compiled.npz").write_bytes(b"")
     Path("unlike.hlo").write_text(TEXT.replace("HloModule m", "HloModule u").replace("3,5", "7,9"))
+    with tarfile.open("dump.tar.xz", "w:xz") as file:
+        file.add("m.hlo")
+    Path("gpu.txtpb").write_text("gpu_device_info {\n  threads_per_warp: 32\n}\n")
+    Path("f.py").write_text("@jax.jit\ndef f(x):\n    return x\n")
+    Path("cut.hlo").write_text(TEXT[: TEXT.index("p = ") + 2])
+    Path("cut.mlir").write_text("func.func @main(%a: tensor<3xf32>) -> tensor<3xf32> {\n  %0 = stablehlo.neg")
+    Path("comment.hlo").write_text("// nothing yet\n")
+    np.save("x.npy", np.zeros(3))
+    Path("d").mkdir()
+    Path("d/a.hlo").write_text(TEXT)
+    Path("d/b.hlo").write_text(TEXT)
+    Path("tuple.hlo").write_text(TEXT.replace("ROOT ", "")[:-2] + "  ROOT t = (f32[3,5], f32[3,5]) tuple(n, n)\n}\n")
     assert main(arguments) == code
     assert message in capsys.readouterr().err
+
+
+def test_a_directory_that_cannot_be_written_is_found_before_the_work(
+    monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    # Root may write everywhere but on a read-only file system.
+    monkeypatch.setattr("os.access", lambda path, mode: path != "kept" or mode != os.W_OK)
+    Path("kept").mkdir()
+    assert main(["report", "m.hlo", "-o", "kept/r.html"]) == 2
+    assert "kept/r.html: nothing can be written in kept\nhint: name another one\n" in capsys.readouterr().err
+    assert main(["report", "m.hlo", "-o", "r.html"]) == 0
 
 
 def test_a_module_without_bitcasts_says_so(capsys: Captured) -> None:

@@ -383,6 +383,44 @@ def test_the_command_prints_json_and_text(capsys: pytest.CaptureFixture[str]) ->
     assert str(relayout.why(str(GATHERED), top=1)[0]) == out.rstrip("\n")
 
 
+def test_several_directories_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "--why", str(GATHERED), str(WRITTEN), "copy", "--json"]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [each["program"].partition(": ")[0] for each in found] == [str(GATHERED), str(WRITTEN)]
+    for each, folder in zip(found, (GATHERED, WRITTEN), strict=True):
+        [alone] = relayout.why(str(folder), "copy")
+        assert each["causes"] == json.loads(json.dumps(alone.as_json()))["causes"]
+
+
+def test_several_files_are_compiled(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    files = [tmp_path / "a.hlo", tmp_path / "b.hlo"]
+    for each in files:
+        each.write_text((ROOT / "examples/attention.hlo").read_text())
+    assert main(["report", "--why", *map(str, files), "--target", "cpu", "--json"]) == 0
+    first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert first["program"] == f"{files[0]}: module_0000.jit_attention"
+    assert [each["name"] for each in first["causes"]] == [each["name"] for each in second["causes"]] != []
+
+
+@pytest.mark.parametrize("folder", [GATHERED, WRITTEN, FILTERED])
+def test_the_report_of_a_directory_names_the_pass_of_each_waste(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    causes = {each.fusion or each.name: str(each.introduced_by) for each in relayout.why(str(folder))[0].causes}
+    [final] = folder.glob("*after_optimizations.txt")
+    assert main(["report", str(folder), "--json"]) == 0
+    waste = json.loads(capsys.readouterr().out.splitlines()[-1])["waste"]
+    assert waste
+    for each in waste:
+        assert each["introduced"] == causes.get(each["name"], "")
+    assert any(each["introduced"] for each in waste)
+    assert main(["report", str(folder), "--width", "200"]) == 0
+    assert f"    pass    {waste[0]['introduced']}\n" in capsys.readouterr().out
+    # One module alone does not say it.
+    assert main(["report", str(final), "--json"]) == 0
+    assert not any(each["introduced"] for each in json.loads(capsys.readouterr().out)["waste"])
+
+
 def test_the_page_of_a_report_says_why(tmp_path: Path) -> None:
     """The directory has the modules of all passes; beside a final module alone nothing is said."""
     page, alone = tmp_path / "page.html", tmp_path / "alone.html"

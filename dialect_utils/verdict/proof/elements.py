@@ -23,12 +23,12 @@ from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.proof.algebra.numbers import are_nan, is_rounded_function
 from dialect_utils.verdict.proof.algebra.sums import reduced, sum_of_products
-from dialect_utils.verdict.proof.bits import joined_bits, part_of_bits
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.dynamic_indices import DynamicIndices, Elements, array_of, mapped
 from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, GaveUpError, Term, Terms
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.formats import number_bits, value_of
+from dialect_utils.verdict.terms.bits import PARTS_OF_BITS, joined_bits, part_of_bits
 from dialect_utils.verdict.terms.interpretation import Interpretation
 from dialect_utils.verdict.terms.primitives import reachable
 
@@ -324,7 +324,8 @@ class ElementProof(Interpretation[Term, Elements]):
         items = self._joins.get(item, ())
         if items and items[0].array.element_type == element_type:
             return items[position]
-        found = part_of_bits(self.terms, self.terms.each_as_is(("part", position), element_type, [item]))
+        self.terms.note(PARTS_OF_BITS)
+        found = part_of_bits(self.terms, item, item.array.element_type, element_type, position)
         self._sources_of_parts.setdefault(found, (item, position))
         return found
 
@@ -333,7 +334,8 @@ class ElementProof(Interpretation[Term, Elements]):
         is_whole = all(self._sources_of_parts.get(item) == (source, i) for i, item in enumerate(items))
         if source is not None and is_whole and source.array.element_type == element_type:
             return source
-        found = joined_bits(self.terms, self.terms.each_as_is("joined", element_type, items))
+        self.terms.note(PARTS_OF_BITS)
+        found = joined_bits(self.terms, items, items[0].array.element_type, element_type)
         self._joins[found] = tuple(items)
         return found
 

@@ -22,8 +22,6 @@ REVERSE = Rule(
 
 # A step that moves a broadcast before a plan.
 PADDED = "broadcast-moved"
-# An iota of one element is 0.
-IOTA = "iota"
 
 
 class Movement(Maker[Array]):
@@ -176,11 +174,7 @@ class Movement(Maker[Array]):
         return concatenated(self.terms, [*map(self.terms.term, arrays)], dimension)
 
     def iota(self, element_type: ElementType, size: int) -> Term:
-        if size <= 1 and element_type.is_integral:
-            literal = self.terms.literal(element_type, 0, (size,))
-            self.terms.certify(IOTA, self.written.iota(element_type, size), literal)
-            return literal
-        return self._made(("iota",), ArrayShape(element_type, (size,)), [])
+        return self.written.iota(element_type, size)
 
 
 def after(terms: Terms, term: Term, steps: Sequence[Step]) -> Array:

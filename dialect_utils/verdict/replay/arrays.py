@@ -13,7 +13,7 @@ from dialect_utils.layout import ElementType, Pad, Slice
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.relabel import Digit, cut, merged
 from dialect_utils.layout.proof.reads import reads_only_padding
-from dialect_utils.ops import named
+from dialect_utils.ops import by_opcode, named
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.moving import (
@@ -52,22 +52,29 @@ def _reads(step: Step) -> Level:
     return Level.BITS
 
 
-# Operations whose result holds elements of the first operand, at positions given by the other operands.
-_SELECTING = named("broadcast reverse dynamic-slice gather")
+# Operations whose result holds elements of the first operands, as many as the number says (None: of all), at positions
+# that the other operands give.
+_MOVING: Mapping[str, int | None] = {
+    **dict.fromkeys(named("broadcast reverse dynamic-slice gather"), 1),
+    **by_opcode({"dynamic-update-slice": 2, "concatenate": None}),
+    "moved": None,
+}
 
 
 def _through(step: Step) -> Level:
-    """Checks move(f(x, y)) = f(move(x), move(y)) for an elementwise operation f."""
+    """Checks move(f(x, y)) = f(move(x), move(y)) for an elementwise operation f, and for movement of several arrays."""
     before, after = step.before, step.after
-    inner = before.operands[0]
-    demand(inner.kind == after.kind and inner.label == after.label, "another operation")
-    demand(inner.kind in ("each", "choice"), "the movement is of no operation")
-    demand(before.kind != "moved" or len(before.operands) == 1, "the movement pads")
-    demand(before.kind == "moved" or any(is_op(before, name) for name in _SELECTING), "no movement")
-    pairs = [*zip(inner.operands, after.operands, strict=True)][inner.kind == "choice" :]
-    demand(inner.kind != "choice" or inner.operands[0] is after.operands[0], "another selector")
-    for operand, moved in pairs:
-        demand(moved.kind == before.kind and moved.operands == (operand, *before.operands[1:]), "other positions")
+    name = str(label_of(before)[0]) if before.kind == "op" else before.kind
+    demand(name in _MOVING, "no movement")
+    count = _MOVING[name] or len(before.operands)
+    inner, rest = before.operands[:count], before.operands[count:]
+    demand(after.kind in ("each", "choice"), "the movement is of no operation")
+    demand(all((each.kind, each.label) == (after.kind, after.label) for each in inner), "another operation")
+    is_choice = int(after.kind == "choice")
+    demand(all(each.operands[:is_choice] == after.operands[:is_choice] for each in inner), "another selector")
+    parts = zip(*(each.operands for each in inner), strict=True)
+    for operands, moved in [*zip(parts, after.operands, strict=True)][is_choice:]:
+        demand(moved.kind == before.kind and moved.operands == (*operands, *rest), "other positions")
         demand(_is_same_move(before.label, moved.label), "an operand moves otherwise")
     return Level.BITS
 
@@ -193,48 +200,43 @@ def _moved_parts(step: Step) -> Level:
     if _reads_part(whole, plan, step.after, numbers):
         return Level.BITS
     demand(is_op(step.after, "concatenate"), "other elements of a concatenation are read")
-    dimension, low, sizes = label_of(step.after)[1], 0, array_of(step.after).dimensions
-    for part in step.after.operands:
-        high = low + array_of(part).dimensions[dimension]
-        starts = tuple(low if i == dimension else 0 for i in range(len(sizes)))
-        limits = tuple(high if i == dimension else size for i, size in enumerate(sizes))
-        own = plan.then(Plan(*plan.result, (Slice(starts, limits),)))
-        demand(_reads_part(whole, own, part, numbers), "other elements of a part are read")
-        low = high
+    for part, own in _sections(step.after):
+        demand(_reads_part(whole, plan.then(own), part, numbers), "other elements of a part are read")
     return Level.BITS
+
+
+def _sections(joined: Term) -> Iterator[tuple[Term, Plan]]:
+    """Yields the parts of a concatenation, each with the slice of the whole that it is."""
+    dimension, low, whole = label_of(joined)[1], 0, array_of(joined)
+    for part in joined.operands:
+        start, limit = [0] * whole.rank, [*whole.dimensions]
+        start[dimension], limit[dimension] = low, low + array_of(part).dimensions[dimension]
+        yield part, Plan(*whole.type_and_dimensions, (Slice(tuple(start), tuple(limit)),))
+        low = limit[dimension]
 
 
 def _reads_part(whole: Term, plan: Plan, term: Term, numbers: dict[Term, int]) -> bool:
     """Is true for movement of one part of a concatenation that reads the same elements as a plan of the whole."""
     part, moved = whole_plan(term, numbers)
-    dimension, low = label_of(whole)[1], 0
-    for operand in whole.operands:
-        base, inner = whole_plan(operand, numbers)
-        sizes, joined = array_of(operand).dimensions, array_of(whole).dimensions
-        lows = tuple(low if i == dimension else 0 for i in range(len(sizes)))
-        highs = tuple(joined[i] - sizes[i] - lows[i] for i in range(len(sizes)))
+    for operand, section in _sections(whole):
+        (base, inner), (own,) = whole_plan(operand, numbers), section.steps
+        assert isinstance(own, Slice)  # sections are slices
+        highs = tuple(size - end for size, end in zip(section.dimensions, own.limit, strict=True))
         # All other parts are padding with -1, a number that no plan uses.
-        padded = Plan(*inner.result, (Pad(lows, highs),), (-1,))
+        padded = Plan(*inner.result, (Pad(own.start, highs),), (-1,))
         if base is part and same_reads(inner.then(padded).then(plan), moved):
             return True
-        low += sizes[dimension]
     return False
 
 
 def _joined_slices(step: Step) -> Level:
     """Checks that a concatenation of adjacent slices of one array is the whole array."""
-    before, after, numbers = step.before, step.after, dict[Term, int]()
-    demand(is_op(before, "concatenate"), "no concatenation")
-    (base, whole), dimension, low = whole_plan(after, numbers), label_of(before)[1], 0
-    sizes = array_of(after).dimensions
-    for part in before.operands:
-        limit = [*sizes]
-        limit[dimension] = high = low + array_of(part).dimensions[dimension]
-        start = tuple(low if i == dimension else 0 for i in range(len(sizes)))
+    demand(is_op(step.before, "concatenate"), "no concatenation")
+    numbers: dict[Term, int] = {}
+    base, whole = whole_plan(step.after, numbers)
+    for part, own in _sections(step.before):
         other, found = whole_plan(part, numbers)
-        own = whole.then(Plan(*whole.result, (Slice(start, tuple(limit)),)))
-        demand(base is other and same_reads(own, found), "other slices")
-        low = high
+        demand(base is other and same_reads(whole.then(own), found), "other slices")
     return Level.BITS
 
 
@@ -265,13 +267,6 @@ def _cut_of(plan: Plan) -> Cut:
     demand(len(changed) == 1 and changed[0] > 0, "several dimensions are cut")
     (middle,) = changed
     return Cut(middle - 1, split[middle - 1], split[middle], step.start[middle], step.limit[middle])
-
-
-def _iota(step: Step) -> Level:
-    demand(is_op(step.before, "iota") and prod(array_of(step.before).dimensions) <= 1, "more than one number")
-    demand(constant_bits(step.after) == 0 and array_of(step.after) == array_of(step.before), "another constant")
-    demand(array_of(step.after).element_type.is_integral, "no integers")
-    return Level.BITS
 
 
 # Combinations
@@ -363,9 +358,9 @@ CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "broadcast": _broadcast,
     "broadcast-moved": _broadcast_moved,
     "concatenate": _concatenate,
+    "converted": _through,
     "constant-arrays": _constant_arrays,
     "constant-function": _constant_function,
-    "iota": _iota,
     "joined-slices": _joined_slices,
     "masked": _masked,
     "moved": _reads,

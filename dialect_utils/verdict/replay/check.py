@@ -19,7 +19,7 @@ from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.equality import Equality, Level
 from dialect_utils.verdict.replay.given import Given
 from dialect_utils.verdict.replay.scalars import check_scalar
-from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function, labels_of, promoted
+from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, converted_function, labels_of, promoted
 from dialect_utils.verdict.rules import try_rule
 from dialect_utils.verdict.rules.arrays import ORDER as ORDERED, PROMOTED
 from dialect_utils.verdict.terms.devices import run_both
@@ -57,7 +57,7 @@ _UNREADABLE = (
 # Rules that require a function to be one operation.
 _REDUCERS = frozenset({"reduce", "window"})
 # One check for each rule about whole arrays.
-CHECKS = {**arrays.CHECKS, **slices.CHECKS, **contractions.CHECKS, **WIDENINGS}
+CHECKS = {**arrays.CHECKS, **slices.CHECKS, **contractions.CHECKS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.contractions import summed_in
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.verdict.replay.moving import is_op, label_of
+from dialect_utils.verdict.terms.bits import joined_bits, part_of_bits
 from dialect_utils.verdict.terms.graph import UNSPECIFIED, Nodes
 from dialect_utils.verdict.terms.interpretation import Interpretation
 from dialect_utils.verdict.terms.primitives import Term
@@ -209,15 +210,13 @@ class Elements(Interpretation[Term, Any]):
             raise UndefinedError("undefined padding is not compared element by element")
         return np.asarray(self.values[written])
 
-    def _part(self, position: int, element_type: ElementType, node: int) -> int:
-        return self.nodes.each(("part", position), element_type, [node])
-
     def reread(self, array: _Array, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> _Array:
         if old.bits == new.bits:
             return self._mapped(lambda item: self.nodes.reread(item, new), [array])
         if old.bits > new.bits:
             parts = range(old.bits // new.bits)
-            return np.stack([self._mapped(partial(self._part, i, new), [array]) for i in parts], -1)
+            part = partial(part_of_bits, self.nodes, old=old, new=new)
+            return np.stack([self._mapped(partial(part, position=i), [array]) for i in parts], -1)
         rows = array.reshape(-1, new.bits // old.bits)
-        found = [self.nodes.each("joined", new, [*map(int, row)]) for row in rows]
+        found = [joined_bits(self.nodes, [*map(int, row)], old, new) for row in rows]
         return np.array(found, np.int64).reshape(sizes)

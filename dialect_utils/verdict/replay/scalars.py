@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from dialect_utils.layout import ArrayShape, ElementType
@@ -237,66 +237,6 @@ def _constants(before: Term, after: Term) -> Level | None:
     return "bits" if found == bits else None
 
 
-def _parts_of_bits(before: Term, after: Term) -> Level | None:
-    """Compares a part of an element's bits, or elements joined, with shifts of unsigned integers."""
-    name, kinds = _root(before), [_type(before), *(_type(each) for each in before.operands)]
-    is_known = all(has(each, "integer") or has(each, "float") for each in kinds)
-    is_part = name == "part" and is_known and _is_part(before, after)
-    return "bits" if is_part or (name == "joined" and is_known and _is_join(before, after)) else None
-
-
-def _is_part(part: Term, term: Term) -> bool:
-    """Is true for the low bits of a whole element that is shifted to the right."""
-    (whole,), position = part.operands, part.label[1] if isinstance(part.label, tuple) else None
-    low = _unsigned(term, _type(part).bits)
-    if low is None or low.kind != "each" or low.label != "convert" or type(position) is not int:
-        return False
-    shifted, count = low.operands[0], position * _type(part).bits
-    return _is_shifted(shifted, "shift-right-logical", count, _type(whole).bits, lambda each: _is_reread(each, whole))
-
-
-def _is_join(join: Term, term: Term) -> bool:
-    """Is true for the bitwise or of elements, each of which is widened and shifted to the left."""
-    total, width, size = _unsigned(term, _type(join).bits), _type(join).bits, _type(join.operands[0]).bits
-    if total is None or total.kind != "each" or total.label != "or" or len(total.operands) != len(join.operands):
-        return False
-
-    def is_widened(each: Term, element: Term) -> bool:
-        return each.kind == "each" and each.label == "convert" and _is_reread(each.operands[0], element)
-
-    pairs = enumerate(zip(total.operands, join.operands, strict=True))
-    return len(join.operands) * size == width and all(
-        _is_shifted(each, "shift-left", i * size, width, partial(is_widened, element=element))
-        for i, (each, element) in pairs
-    )
-
-
-def _is_shifted(term: Term, opcode: str, count: int, width: int, is_right: Callable[[Term], bool]) -> bool:
-    """Is true for an unsigned integer shifted by `count`; a shift by 0 is left out."""
-    if not _type(term).is_unsigned or _type(term).bits != width:
-        return False
-    if count and (term.kind != "each" or term.label != opcode or constant_bits(term.operands[1]) != count):
-        return False
-    value = term.operands[0] if count else term
-    return value.shape == term.shape and is_right(value)
-
-
-def _is_reread(term: Term, whole: Term) -> bool:
-    """Is true for the bits of an element as an unsigned integer of the same width."""
-    is_unsigned = _type(term).is_unsigned and _type(term).bits == _type(whole).bits
-    return is_unsigned and (term is whole or _unread(term) is whole)
-
-
-def _unread(term: Term) -> Term:
-    return term.operands[0] if term.kind == "each" and _root(term) == "bitcast-convert" else term
-
-
-def _unsigned(term: Term, width: int) -> Term | None:
-    """Returns the unsigned integer below a bitcast, or the term if it is one of this width; else None."""
-    found = term if _type(term).is_unsigned else _unread(term)
-    return found if _type(found).is_unsigned and _type(found).bits == width else None
-
-
 _PROCEDURES: dict[str, Callable[[Any, Any], Level | None]] = {
     "splat": _splat,
     "constants": _constants,
@@ -305,5 +245,4 @@ _PROCEDURES: dict[str, Callable[[Any, Any], Level | None]] = {
     "bitwise": _logical,
     "convert-narrower": _narrowed,
     "one-sum": _one_sum,
-    "parts-of-bits": _parts_of_bits,
 }

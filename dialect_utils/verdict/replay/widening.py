@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dialect_utils.layout import ArrayShape, ElementType
@@ -12,7 +12,6 @@ from dialect_utils.verdict.replay.moving import (
     is_converted,
     label_of,
     level_of_function,
-    plan_of,
     type_of,
     without_conversion,
 )
@@ -22,8 +21,6 @@ from dialect_utils.verdict.terms.combinations import is_exact
 from dialect_utils.verdict.terms.primitives import Term
 from dialect_utils.verdict.terms.wellformed import RefusedError, demand
 
-# Operations that move elements, with the number of leading operands that hold elements (None: all).
-_MOVES: Mapping[str, int | None] = {"concatenate": None, "dynamic-update-slice": 2}
 _FACTORS = 2
 _REDUCTIONS = ("reduce", "reduce-window")
 
@@ -41,26 +38,6 @@ def _pair(step: Step) -> tuple[Term, Term]:
         wide, narrow = wide.operands[0], narrow.operands[0]
     demand(wide.kind == narrow.kind, "another operation")
     return wide, narrow
-
-
-def converted_movement(step: Step) -> Level:
-    """Checks move(convert(x)) = convert(move(x))."""
-    wide, narrow = _pair(step)
-    demand(is_converted(step.after, narrow), "the result is not converted")
-    if wide.kind == "moved":
-        first, second = plan_of(wide), plan_of(narrow)
-        is_same = (first.dimensions, first.steps, first.paddings) == (second.dimensions, second.steps, second.paddings)
-        demand(is_same, "another movement")
-        count = len(wide.operands)
-    else:
-        demand(wide.label == narrow.label, "another movement")
-        count = _MOVES[_name(wide)] or len(wide.operands)
-    for number, (first_, second_) in enumerate(zip(wide.operands, narrow.operands, strict=True)):
-        demand(is_converted(first_, second_) if number < count else first_ is second_, "another operand")
-        kinds = type_of(first_), type_of(second_)
-        # This rejects movement that regroups bits, too.
-        demand(number >= count or kinds == (type_of(step.before), type_of(narrow)), "other types")
-    return Level.BITS
 
 
 # Functions
@@ -157,5 +134,4 @@ def _level_of_function(function: Term, results: Sequence[ElementType]) -> Level:
     return Level.NAN if is_of_both and is_exact(str(body.label), results[0]) else Level.ENGINE
 
 
-WIDENINGS: Mapping[str, Callable[[Step], Level]] = {"converted": converted_movement}
 OF_FUNCTIONS = ("converted-function",)

@@ -60,9 +60,6 @@ CONVERTED_FUNCTION = Rule(
     "converted-function",
     "A reduction by a function that commutes with a conversion computes, step by step, the conversions of the values.",
 )
-PARTS_OF_BITS = Rule(
-    "parts-of-bits", "Bits that are read as smaller elements are those of shifts; larger elements join shifted bits."
-)
 _FLOATS = tuple(Has("float", name) for name in "TAB")
 _INTEGERS = tuple(Has("integer", name) for name in "AB")
 _FLOAT_U, _INTEGER_U = Has("float", "U"), Has("integer", "U")

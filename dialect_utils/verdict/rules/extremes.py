@@ -26,12 +26,12 @@ EXTREMES = Rule(
         nan("minimum(minimum(x, y), z) = minimum(x, minimum(y, z))", REAL),
         nan("maximum(x, x) = x", REAL),
         nan("minimum(x, x) = x", REAL),
-        nan("maximum(x, lowest) = x", REAL),
-        nan("minimum(x, highest) = x", REAL),
+        nan("maximum(x, lowest) -> x", REAL),
+        nan("minimum(x, highest) -> x", REAL),
         nan("maximum(x, minimum(y, z)) = minimum(maximum(x, y), maximum(x, z))", REAL),
         nan("minimum(x, maximum(y, z)) = maximum(minimum(x, y), minimum(x, z))", REAL),
-        bits("maximum(x, minimum(x, y)) = x", REAL, NEVER_NAN),
-        bits("minimum(x, maximum(x, y)) = x", REAL, NEVER_NAN),
+        bits("maximum(x, minimum(x, y)) -> x", REAL, NEVER_NAN),
+        bits("minimum(x, maximum(x, y)) -> x", REAL, NEVER_NAN),
     ),
     wrong=("maximum(x, minimum(y, x)) = minimum(x, y)", "maximum(x, 0) = maximum(x, 1)"),
     examples=(
@@ -44,7 +44,7 @@ EXTREMES = Rule(
 ABSORBING = Rule(
     "max-min-absorbing",
     "An integer is never above the largest one (a float may be NaN).",
-    (bits("maximum(x, highest) = highest", LOGICAL), bits("minimum(x, lowest) = lowest", LOGICAL)),
+    (bits("maximum(x, highest) -> highest", LOGICAL), bits("minimum(x, lowest) -> lowest", LOGICAL)),
     wrong=("maximum(x, 0) = 0",),
     domain=(SIGNED,),
 )
@@ -53,7 +53,7 @@ CLAMP = Rule(
     "clamp is minimum(maximum(x, low), high); constant bounds in order may be taken in either order (NaN stays NaN).",
     (
         nan("clamp(y, x, z) -> minimum(maximum(x, y), z)", REAL),
-        nan("maximum(minimum(x, d), c) = minimum(maximum(x, c), d)", REAL, Ordered("c", "d")),
+        nan("maximum(minimum(x, d), c) -> minimum(maximum(x, c), d)", REAL, Ordered("c", "d")),
     ),
     wrong=("maximum(y, minimum(x, z)) = clamp(y, x, z)", "maximum(5, minimum(x, 1)) = clamp(5, x, 1)"),
     examples=(
@@ -78,12 +78,12 @@ BITWISE = Rule(
         bits("xor(x, x) = zeros", LOGICAL),
         bits("xor(x, zeros) = x", LOGICAL),
         bits("xor(x, ones) = not(x)", LOGICAL),
-        bits("or(x, zeros) = x", LOGICAL),
-        bits("and(x, ones) = x", LOGICAL),
-        bits("and(x, zeros) = zeros", LOGICAL),
-        bits("or(x, ones) = ones", LOGICAL),
-        bits("and(x, or(x, y)) = x", LOGICAL),
-        bits("or(x, and(x, y)) = x", LOGICAL),
+        bits("or(x, zeros) -> x", LOGICAL),
+        bits("and(x, ones) -> x", LOGICAL),
+        bits("and(x, zeros) -> zeros", LOGICAL),
+        bits("or(x, ones) -> ones", LOGICAL),
+        bits("and(x, or(x, y)) -> x", LOGICAL),
+        bits("or(x, and(x, y)) -> x", LOGICAL),
     ),
     wrong=("or(x, ones) = x", "xor(x, x) = x"),
     examples=("xor(xor(x, y), y) = x",),
@@ -96,8 +96,8 @@ BOOLEAN = Rule(
         bits("not(not(p)) -> p"),
         bits("not(and(p, q)) -> or(not(p), not(q))"),
         bits("not(or(p, q)) -> and(not(p), not(q))"),
-        bits("and(p, not(p)) = false"),
-        bits("or(p, not(p)) = true"),
+        bits("and(p, not(p)) -> false"),
+        bits("or(p, not(p)) -> true"),
         bits("multiply(p, q) -> and(p, q)"),
         bits("minimum(p, q) -> and(p, q)"),
         bits("add(p, q) -> or(p, q)"),
@@ -119,8 +119,8 @@ def _nearest() -> tuple[Equation, ...]:
             # x < c and not c < x bound x from above: of two such bounds the lower one implies the other one.
             is_below = (text.index("x") < text.index("{")) != (form != text)
             both, any_of = (first, second) if is_below else (second, first)
-            found.append(bits(f"and({first}, {second}) = {both}", REAL, AtMost("c", "d")))
-            found.append(bits(f"or({first}, {second}) = {any_of}", REAL, AtMost("c", "d")))
+            found.append(bits(f"and({first}, {second}) -> {both}", REAL, AtMost("c", "d")))
+            found.append(bits(f"or({first}, {second}) -> {any_of}", REAL, AtMost("c", "d")))
     return tuple(found)
 
 
@@ -140,10 +140,10 @@ SIZE = Rule(
     "abs-as-extreme",
     "Of a number and its opposite the maximum is the absolute value: 0.0 of both zeros, NaN of NaN; of integers, too.",
     (
-        nan("maximum(x, negate(x)) = abs(x)", OPPOSITES),
-        bits("maximum(x, negate(x)) = abs(x)", SIGNED),
-        nan("minimum(x, negate(x)) = negate(abs(x))", OPPOSITES),
-        bits("minimum(x, negate(x)) = negate(abs(x))", SIGNED),
+        nan("maximum(x, negate(x)) -> abs(x)", OPPOSITES),
+        bits("maximum(x, negate(x)) -> abs(x)", SIGNED),
+        nan("minimum(x, negate(x)) -> negate(abs(x))", OPPOSITES),
+        bits("minimum(x, negate(x)) -> negate(abs(x))", SIGNED),
     ),
     wrong=("maximum(x, negate(y)) = abs(x)", "minimum(x, negate(x)) = abs(x)"),
     examples=("minimum(negate(x), x) = negate(abs(x))",),

@@ -22,7 +22,7 @@ from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Sh
 from dialect_utils.layout.moves.plan import Plan, try_with_leading
 from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.ops import Trait, has
-from dialect_utils.ops.domain import Scatter, UndefinedError, reshaped, section, static_array, transposed
+from dialect_utils.ops.domain import Scatter, UndefinedError, grouped, reshaped, section, static_array, transposed
 from dialect_utils.ops.manual import COMPUTATION, boundaries, boundary_of, is_boundary
 from dialect_utils.ops.sharding import Sharding, device_lists, try_digits, try_mesh
 from dialect_utils.ops.window import WindowDimension, Windows
@@ -176,11 +176,10 @@ class Devices(Maker[Local[V]]):
         """Returns an array with its axes as the major part of one of its other dimensions."""
         if not axes:
             return array
-        count, sizes = len(axes), self.inner.dimensions(array)
-        rest = sizes[count:]
-        order = [*range(count, count + dimension), *range(count), *range(count + dimension, len(sizes))]
-        large = (*rest[:dimension], self._lead(axes) * rest[dimension], *rest[dimension + 1 :])
-        return reshaped(self.inner, transposed(self.inner, array, order), large)
+        count, rank = len(axes), len(self.inner.dimensions(array))
+        groups = [[i] for i in range(count, rank)]
+        groups[dimension][:0] = range(count)
+        return grouped(self.inner, array, *groups)
 
     def _unfolded(self, array: V, axes: Axes, dimension: int) -> Local[V]:
         """Returns the value of an array whose axes are the major part of one dimension."""
@@ -349,13 +348,8 @@ class Devices(Maker[Local[V]]):
         rows, columns = (tuple(axis for axis in each.axes if axis not in shared) for each in (left, right))
         operands = []
         for each, own in ((left, rows), (right, columns)):
-            order = [*map(each.axes.index, (*shared, *own))]
-            sizes = self.inner.dimensions(each.array)
-            turned = transposed(self.inner, each.array, (*order, *range(len(order), len(sizes))))
-            batch, lines, summed = sizes[len(order) :]
-            apart = reshaped(self.inner, turned, (self._lead(shared), self._lead(own), batch, lines, summed))
-            joined = transposed(self.inner, apart, (0, 2, 1, 3, 4))
-            operands.append(reshaped(self.inner, joined, (self._lead(shared) * batch, self._lead(own) * lines, summed)))
+            (major, minor), count = ([*map(each.axes.index, part)] for part in (shared, own)), len(each.axes)
+            operands.append(grouped(self.inner, each.array, [*major, count], [*minor, count + 1], [count + 2]))
         found = self.inner.contract(operation, *operands)
         batch, first, second = self.dimensions(left)[0], self.dimensions(left)[1], self.dimensions(right)[1]
         parts = (*self.sizes(shared), batch, *self.sizes(rows), first, *self.sizes(columns), second)
@@ -680,9 +674,9 @@ class Devices(Maker[Local[V]]):
         # The result of each operation, given the values of a group.
         match part.opcode:
             case "all-gather":
-                order = [*range(1, dimension + 1), 0, *range(dimension + 1, len(sizes) + 1)]
-                whole = (*sizes[:dimension], count * sizes[dimension], *sizes[dimension + 1 :])
-                return [reshaped(self, transposed(self, found, order), whole)]
+                groups = [[i + 1] for i in range(len(sizes))]
+                groups[dimension].insert(0, 0)
+                return [grouped(self, found, *groups)]
             case "all-reduce":
                 return [self._combined(operation, found, sizes)]
             case "reduce-scatter":
@@ -704,11 +698,9 @@ class Devices(Maker[Local[V]]):
         axes = tuple(sorted({*local.axes, *order}))
         array = self.aligned(local, axes)
         rest = tuple(axis for axis in axes if axis not in order)
-        sizes = self.inner.dimensions(array)
-        places_ = [*map(axes.index, (*rest, *order)), *range(len(axes), len(sizes))]
-        turned = transposed(self.inner, array, places_)
-        large = (*self.sizes(rest), self._lead(order), *sizes[len(axes) :])
-        return Local(reshaped(self.inner, turned, large), rest)
+        others = [[i] for i in range(len(axes), len(self.inner.dimensions(array)))]
+        kept, joined = ([*map(axes.index, part)] for part in (rest, order))
+        return Local(grouped(self.inner, array, *([i] for i in kept), joined, *others), rest)
 
     def _is_product(self, groups: Sequence[Sequence[int]], order: Axes) -> bool:
         """Is true where the devices of each group differ in the indices along `order` only, and are sorted by these."""
@@ -732,8 +724,7 @@ class Devices(Maker[Local[V]]):
         if opcode is None or unit is None:
             raise UndefinedError(f"{operation.opcode} combines by a function that is no commutative operation")
         rank = len(sizes)
-        last = transposed(self, found, (*range(1, rank + 1), 0))
-        rows = reshaped(self, last, (prod(sizes), self.dimensions(found)[0]))
+        rows = grouped(self, found, range(1, rank + 1), [0])
         return reshaped(self, self.combine(opcode, rows, self.literal(kind, unit, ())), sizes)
 
     def _all_to_all(self, arrays: Sequence[Local[V]], groups: Sequence[Sequence[int]]) -> list[Local[V]]:
@@ -818,12 +809,10 @@ class Devices(Maker[Local[V]]):
         used = tuple(axis for order in orders for axis in order)
         axes = tuple(sorted({*local.axes, *used}))
         array, rest = self.aligned(local, axes), tuple(axis for axis in axes if axis not in used)
-        order = [*map(axes.index, rest)]
-        for dimension, own in enumerate(orders):
-            order += [*map(axes.index, own), len(axes) + dimension]
-        padded = tuple(size * count for size, count in zip(sharding.local(sizes), sharding.tiles, strict=True))
-        lead = self.sizes(rest)
-        whole = reshaped(self.inner, transposed(self.inner, array, order), (*lead, *padded))
+        groups = [*([axes.index(axis)] for axis in rest)]
+        groups += [[*map(axes.index, own), len(axes) + dimension] for dimension, own in enumerate(orders)]
+        whole = grouped(self.inner, array, *groups)
+        padded, lead = self.inner.dimensions(whole)[len(rest) :], self.sizes(rest)
         if padded != sizes:
             whole = self.inner.move(whole, Slice((0,) * len((*lead, *sizes)), (*lead, *sizes)))
         return whole, rest

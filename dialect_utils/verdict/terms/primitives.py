@@ -131,6 +131,8 @@ class Primitives(Domain[V]):
         return self.made(("concatenate", dimension), ArrayShape(self.element_type(arrays[0]), tuple(sizes)), arrays)
 
     def iota(self, element_type: ElementType, size: int) -> V:
+        if size <= 1 and element_type.is_integral:
+            return self.literal(element_type, 0, (size,))
         return self.made(("iota",), ArrayShape(element_type, (size,)), [])
 
     def slice_at(self, array: V, starts: Sequence[V], sizes: tuple[int, ...]) -> V:

@@ -39,7 +39,7 @@ FUNCTION = term("op", ("function", 0, (S32, S32), 1), TupleShape(()), BODY)
 TWO = term("op", ("function", 0, (S32,) * 4, 2), TupleShape(()), BODY, BODY)
 PAIR = TupleShape((array("s32", 2),) * 2)
 PADDED = Plan(S32.element_type, (2,), (Pad((1,), (0,)),), (True,))
-WORD, BYTES = parameter(6, "u32", 2), parameter(7, "u8", 1, 4)
+WORD, BYTES, PAIRS = parameter(6, "u32", 2), parameter(7, "u8", 1, 4), parameter(8, "c64", 2)
 
 
 def reduced(*operands: ReadTerm, by: ReadTerm, number: int) -> ReadTerm:
@@ -89,6 +89,11 @@ def narrow(kind: str, result: str, label: str) -> tuple[ReadTerm, list[ReadTerm]
         pair = [each("convert", array(result), one) for one in pair]
     made = term("op", ("dot", ()), array(result, 1, 1, 1), left, right)
     return made, [each(("sum-of-products", ()), array(result), each(label, array(result), *pair))]
+
+
+def shifted(opcode: str, whole: ReadTerm, byte: int) -> ReadTerm:
+    """Returns a number shifted by bytes."""
+    return each(opcode, U32, whole, constant(8 * byte, "u32")) if byte else whole
 
 
 ELEMENTS: dict[str, tuple[ReadTerm, list[ReadTerm]]] = {
@@ -174,9 +179,22 @@ ELEMENTS: dict[str, tuple[ReadTerm, list[ReadTerm]]] = {
     "a dot of truth values as numbers": narrow("pred", "s32", "product"),
     "the bytes of a number": (
         moved(WORD, BitcastConvert(U8.element_type)),
-        [each(("part", i), U8, one) for one in items(WORD, "u32") for i in range(4)],
+        [each("convert", U8, shifted("shift-right-logical", one, i)) for one in items(WORD, "u32") for i in range(4)],
     ),
-    "the number of bytes": (moved(BYTES, BitcastConvert(U32.element_type)), [each("joined", U32, *items(BYTES, "u8"))]),
+    "the number of bytes": (
+        moved(BYTES, BitcastConvert(U32.element_type)),
+        [
+            each(
+                "or",
+                U32,
+                *(shifted("shift-left", each("convert", U32, x), i) for i, x in enumerate(items(BYTES, "u8"))),
+            )
+        ],
+    ),
+    "the parts of a complex number": (
+        moved(PAIRS, BitcastConvert(F32.element_type)),
+        [each(("part", i), F32, one) for one in items(PAIRS, "c64") for i in range(2)],
+    ),
     "the bits of a number": (
         moved(X, BitcastConvert(F32.element_type)),
         [each(("bitcast-convert", F32.element_type), F32, one) for one in (X0, X1)],

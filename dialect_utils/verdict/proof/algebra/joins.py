@@ -57,17 +57,3 @@ class Join:
     def without(self, *parts: Term) -> list[Term]:
         """Returns all parts but the given ones."""
         return [part for part in self.parts if part not in parts]
-
-    def replace(self, rule: Rule, first: Term, second: Term, found: Term) -> None:
-        """Replaces two parts by `found`, which the rule makes equal to the operation on `first` and `second`."""
-        others, pair = self.without(first, second), self.pair(first, second)
-        self.grouped([pair, *others])
-        self.terms.step(rule, pair, found)
-        self.parts = [found, *others]
-        self.unique()
-
-    def unique(self) -> None:
-        """Drops repeated parts; the operation is idempotent."""
-        kept = list(dict.fromkeys(self.parts))
-        self.grouped(kept)
-        self.parts = kept

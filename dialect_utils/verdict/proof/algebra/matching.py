@@ -122,13 +122,15 @@ class Match(Use["Term"]):
 
     def _groups(self, pattern: Pattern, term: Term) -> Iterator[_View]:
         """Yields two groups of an operation's operands: a bound operand and the rest, or both halves."""
-        rule = REGROUPED.get(str(term.label))
-        if rule is None or any(part.kind != "variable" for part in pattern.operands):
+        rule, kinds = REGROUPED.get(str(term.label)), [part.kind for part in pattern.operands]
+        if rule is None or kinds not in (["variable"] * _PAIR, ["variable", "constant"]):
             return
         known = [self.values.get(part.name) for part in pattern.operands]
         first = [each for each in term.operands if each is known[0] or (known[1] is not None and each is not known[1])]
         if known == [None, None]:
             first = [*term.operands[: len(term.operands) // 2]]
+        if kinds[1] == "constant":
+            first = [each for each in term.operands if self.terms.constant_bits(each) is None]
         rest = [each for each in term.operands if each not in first]
         if first and rest:
             yield [self._joined(term, part) for part in (first, rest)], rule
