@@ -311,7 +311,7 @@ def run(
     module: ModuleLike,
     *inputs: Any,
     engine: Engine = DEFAULT_ENGINE,
-    seed: int = 0,
+    seed: int | None = None,
     named: Mapping[str, Any] | None = None,
     sharded: bool = False,
     callbacks: Mapping[str, str] | None = None,
@@ -320,9 +320,9 @@ def run(
     """Executes a module on this machine and returns its results as numpy arrays, tuples flattened.
 
     `inputs` are arrays in the order of the parameters, one by one or in a list or tuple, or `named` holds them by the
-    names of the arguments, as a tree of dicts, lists and tuples; without both they are random ones of `seed`. For
-    several devices the first dimension of inputs and results counts them; with `sharded` inputs may be whole arrays,
-    which the devices share.
+    names of the arguments, as a tree of dicts, lists and tuples; without both they are random ones of `seed`, and the
+    log `relayout` says so where no seed is given. For several devices the first dimension of inputs and results counts
+    them; with `sharded` inputs may be whole arrays, which the devices share.
 
     make-portable rewrites an optimized dump before execution. `callbacks` gives `module:function` or `undefined` for
     functions on the host, by the name or kind of the call; `custom_calls` gives the file of a module for a custom call.
@@ -332,13 +332,15 @@ def run(
     >>> relayout.run("examples/negate.hlo", [[1.0] * 5] * 3)[0][0]
     array([-1., -1., -1., -1., -1.], dtype=float32)
     """
+    from logging import getLogger
+
     from dialect_utils.execution import entry_arrays, run_module
     from dialect_utils.execution.named import split_all_among_devices
     from dialect_utils.ops.device_counts import devices_of
     from dialect_utils.verdict.partition import placements
     from passes.dumps.executable import Known, runnable, with_given_data
 
-    if not isinstance(seed, int) or seed < 0:
+    if not isinstance(seed, int | None) or (seed or 0) < 0:
         raise TypeError(f"a seed is an integer of 0 or more, not {seed!r}")
     if inputs and named is not None:
         raise TypeError("inputs are given in their order or by names, not both: run(m, x) or run(m, named={'x': x})")
@@ -350,7 +352,9 @@ def run(
     found = runnable(with_given_data(first, _ignored), known, _ignored)
     devices = devices_of(found.module).needed
     parameters, _ = entry_arrays(found.module, devices)
-    arrays = _chosen_inputs(found, inputs, named, parameters, seed)
+    if parameters and not inputs and named is None and seed is None:
+        getLogger("relayout").warning("the inputs are random numbers; seed=0 says that these are wanted")
+    arrays = _chosen_inputs(found, inputs, named, parameters, seed or 0)
     if sharded and devices == 1:
         raise DiagnosticError("sharded is for several devices, but this program runs on one")
     if sharded:

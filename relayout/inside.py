@@ -21,7 +21,6 @@ from passes.framework.pipeline import Pipeline, verify
 
 if TYPE_CHECKING:
     from dialect_utils.verdict import Verdict
-    from passes.framework.base import Fact
 
 _NAME = "<compilation>"
 _CPU = "cpu"
@@ -32,7 +31,7 @@ _SHARE = 0.4
 # that passes change: both are rewritten first.
 _UNDO = Pipeline((inline_fusions, expand_bitcasts))
 # Facts that no pass may change; some passes change the order of a schedule, or other attributes, on purpose.
-_PROMISED: tuple[Fact, ...] = ("aliases", "memory-spaces", "control-dependencies")
+_PROMISED = ("scheduled", "aliases", "memory-spaces", "control-dependencies")
 # Operations that overwrite their first operand.
 _IN_PLACE = ("dynamic-update-slice", "scatter", "while")
 

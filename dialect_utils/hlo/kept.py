@@ -13,14 +13,12 @@ _Pairs = list[tuple[Instruction, Instruction]]
 _Compared = Iterator[tuple[Instruction, str, object, object]]
 
 # The attributes of the header, those of an instruction whose opcode stays, and those of all others.
-_HEADER = (
-    "is_scheduled",
-    "input_output_alias",
-    "buffer_donor",
-    "num_partitions",
-    "replica_count",
-    "frontend_attributes",
-)
+_SCHEDULED = ("is_scheduled",)
+_HEADER = {
+    "schedule": _SCHEDULED,
+    "scheduled": _SCHEDULED,  # in any order
+    "aliases": ("input_output_alias", "buffer_donor", "num_partitions", "replica_count", "frontend_attributes"),
+}
 _CONFIGURED, _DESCRIBED = ("backend_config", "kind"), ("metadata", "sharding", "frontend_attributes")
 
 
@@ -33,7 +31,7 @@ def changes(fact: str, before: Module, after: Module) -> Iterator[Diagnostic]:
     )
     if fact == "schedule" and [name for name in olds if name in news] != [name for name in news if name in olds]:
         yield Diagnostic("the operations of the schedule are in another order")
-    for name in _HEADER if fact in ("schedule", "aliases") else ():
+    for name in _HEADER.get(fact, ()):
         values = before.attributes.get(name), after.attributes.get(name)
         if values[0] != values[1]:
             yield Diagnostic(f"{name} of the module {_shown(*values)}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
+from functools import partial, reduce
+from itertools import takewhile
 from pathlib import Path
 
 from dialect_utils.hlo import HloModule, Instruction
@@ -15,11 +16,15 @@ from dialect_utils.layout.moves.bitcast import classify_bitcast
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.targets.known import TpuName, parse_target
 from dialect_utils.layout.targets.routes import Route, cheapest_route
-from dialect_utils.ops import named
+from dialect_utils.ops import START, named
 from passes.framework.base import COMPILER_FACTS, Report, keeping, module_pass
 from passes.framework.options import OptionError
 from passes.fusions.joining import instruction_at, is_stored, texts
 
+# The most operations with other users before a chain, whose source the chain may read.
+_MOST_SHARED = 4
+# Operations whose results have the buffers of their operands, also where others read them.
+_SHARING = named("while call conditional tuple")
 # Movement without padding: a layout pads, and a slice or a pad changes which elements there are.
 _MOVES = named("bitcast copy reshape transpose")
 
@@ -34,6 +39,7 @@ def reroute_relayout(module: HloModule, report: Report, *, value: str = "", targ
        a value all chains do so that get fewer bytes.
     2. Where they change the type of the elements once, the first or last copy does, and the arrays between are narrow.
     3. Operations with control dependencies or shardings stay, and arrays in other memory spaces.
+    4. The chain may begin before operations that stay or that others read, too, if no operation overwrites its source.
 
     A reshape that divides the last dimension of `f32[4,256,256]` stores 128 elements for the 8 of `[4,256,32,8]`. After
     a copy in which another dimension is the last one, a bitcast divides it.
@@ -73,8 +79,8 @@ def _reroute(item: Instruction, target: str) -> bool:
     found = _routed(item, target)
     if found is None:
         return False
-    operations, route = found
-    ops, made = Ops(item), operations[-1].operands[0]
+    operations, made, route = found
+    ops = Ops(item)
     for opcode, shape in route:
         made = ops.emit(opcode, shape, (made,))
     ops.finish(made)
@@ -83,32 +89,65 @@ def _reroute(item: Instruction, target: str) -> bool:
     return True
 
 
-def _routed(item: Instruction, target: str) -> tuple[Sequence[Instruction], Route] | None:
-    """Returns the operations that lead to a value, the last one first, and those in place of them.
+def _routed(item: Instruction, target: str) -> tuple[Sequence[Instruction], Instruction, Route] | None:
+    """Returns the operations that lead to a value, the last one first, and the source and the route in place of them.
 
-    They are the longest chain that changes the type at most once.
+    The source is the first one from which a route writes fewer bytes.
     """
-    operations, moves, written, conversions = list[Instruction](), list[Plan](), 0, 0
-    value, chip = item, parse_target(target)
-    while (moved := _movement(value)) is not None:
-        conversions += array_shape(value).element_type != array_shape(value.operands[0]).element_type
-        if conversions > 1 or (value is not item and (len(value.users) > 1 or value.is_root)):
-            break
-        operations.append(value)
-        moves.insert(0, moved)
-        written += chip.allocation_bytes(array_shape(value)) if value.opcode != "bitcast" else 0
-        value = value.operands[0]
-    source = array_shape(value) if written and item.opcode != "bitcast" else None
-    if source is None:
+    chip, moves = parse_target(target), [*_moves(item)]
+    own = [*takewhile(partial(_is_own, item), (each for each, _ in moves))]
+    written = sum(chip.allocation_bytes(array_shape(each)) for each in own if each.opcode != "bitcast")
+    if not written or item.opcode == "bitcast":
         return None
-    plan = reduce(Plan.followed_by, moves, Plan(*source.type_and_dimensions))
-    route = cheapest_route(source, plan, array_shape(item), chip, written)
-    return None if route is None else (operations, route)
+    for count in range(min(len(moves), len(own) + _MOST_SHARED), len(own) - 1, -1):
+        source = moves[count - 1][0].operands[0]
+        if count > len(own) and _is_overwritten(source):
+            continue
+        shape = array_shape(source)
+        plan = reduce(
+            Plan.followed_by, (moved for _, moved in reversed(moves[:count])), Plan(*shape.type_and_dimensions)
+        )
+        route = cheapest_route(shape, plan, array_shape(item), chip, written)
+        if route is not None:
+            return own, source, route
+    return None
+
+
+def _moves(item: Instruction) -> Iterator[tuple[Instruction, Plan]]:
+    """Yields the operations that lead to a value, the last one first, and change the type at most once."""
+    conversions = 0
+    while (moved := _movement(item)) is not None:
+        conversions += array_shape(item).element_type != array_shape(item.operands[0]).element_type
+        if conversions > 1:
+            return
+        yield item, moved
+        item = item.operands[0]
+
+
+def _is_own(last: Instruction, item: Instruction) -> bool:
+    """Is true for an operation that a chain may lose."""
+    if is_pinned(item) or item.computation.controlled_by(item):
+        return False
+    return item is last or not (len(item.users) > 1 or item.is_root)
+
+
+def _is_overwritten(value: Instruction) -> bool:
+    """Is true if an operation may write into the buffer of a value, which a longer live range would not keep."""
+    if value.opcode == "get-tuple-element":
+        return True
+    if value.opcode == "parameter" and not (value.computation.is_entry and not value.computation.module.aliases):
+        return True
+    return any(_overwrites(user) or (user.opcode == "bitcast" and _is_overwritten(user)) for user in value.users)
+
+
+def _overwrites(user: Instruction) -> bool:
+    is_sharing = user.opcode in _SHARING and not (user.is_root and user.computation.is_entry)
+    return is_sharing or user.opcode.endswith(START) or user.attribute("output_to_operand_aliasing") is not None
 
 
 def _movement(item: Instruction) -> Plan | None:
-    """Returns the movement by an operation, whatever type it converts to; None for one that does more, or stays."""
-    if item.opcode not in _MOVES or is_pinned(item) or item.computation.controlled_by(item):
+    """Returns the movement by an operation, whatever type it converts to; None for one that does more."""
+    if item.opcode not in _MOVES:
         return None
     if not all(_is_movable(each.shape) for each in (item, *item.operands)):
         return None

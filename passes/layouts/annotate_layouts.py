@@ -70,6 +70,8 @@ def annotate_layouts(
     """
     _check_inner(inner, target, scope)
     rules = read_layout_rules(layouts) if layouts is not None else ()
+    if layouts is not None and not rules:
+        report.note(f"{layouts} holds no rule")
     if target is None and not rules and like is None:
         report.warn("annotate-layouts was given no layouts", hint="give target, layouts or like")
         return

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dialect_utils.execution.compilers import compile_for
-from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
-from dialect_utils.memory import MemoryReport
 from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.text import DiagnosticError, format_bytes
 from dialect_utils.tools.conversion import in_dialect_of
+from relayout.causes.trial import compiled_report
 from relayout.reporting.causes import Cause, Change, Why
 from relayout.tuning.changes import EntryArray, as_stablehlo, change_of, changed_module, mode_of
 
@@ -64,5 +62,5 @@ def _changed(program: StableHloModule, change: Change) -> StableHloModule:
 
 
 def _costs(program: Module, target: str) -> _Costs:
-    report = MemoryReport(parse_bytes(encode(compile_for(program.text(), target).dump), "compiled.hlo"))
+    report = compiled_report(program, target)
     return report.cost.bytes_accessed, report.usage.main_memory_peak_bytes

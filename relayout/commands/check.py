@@ -51,6 +51,7 @@ _NOTHING_KNOWN: dict[str, Any] = {
     "seconds": 0.0,
 }
 # Options that --sharded excludes.
+_NOT_CERTIFIED = ("devices", "assume_elided_equal")
 _NOT_SHARDED = ("functions", "passes", "pairs", "assume_elided_equal")
 
 
@@ -69,6 +70,7 @@ class Check(Command):
     rules = (
         needs_passes("bisect"),
         excludes("pairs", ("stage", "module", "function"), "with --pairs, which names files"),
+        excludes("certificate", _NOT_CERTIFIED, "with --certificate, which is about modules as they are"),
         excludes("function", ("functions",), "with --function, which chooses one"),
         excludes("sharded", _NOT_SHARDED, "with --sharded, which compares two programs"),
         WITHOUT_EXECUTION,
@@ -116,14 +118,12 @@ class Check(Command):
             files = (*files, partition_program(files[0], self.compiled))
         if self.certificate is not None and (len(files) != 2 or self.pipeline.passes):
             raise usage_error("--certificate is about two FILEs", "leave out -p and --pairs")
-        if self.certificate is not None and self.devices is not None:
-            raise usage_error("--certificate is about modules as they are", "leave out --devices")
-        if self.certificate is not None and self.comparison.assume_elided_equal:
-            raise usage_error("--certificate is about modules as they are", "leave out --assume-elided-equal")
         if self.pairs is not None:
             if files or self.pipeline.passes:
                 raise usage_error("--pairs names all files itself", "leave out -p and other FILEs")
             listed = parse_pairs(decode(read_bytes(self.pairs)), display_name(self.pairs))
+            if not listed:
+                console.diagnose([Diagnostic(f"{display_name(self.pairs)} lists no pairs", None, "note")])
             return [(named_input(a), named_input(b)) for a, b in listed]
         if self.pipeline.passes:
             return [(each,) for each in self.selection.find(files_or_input(files), console)]

@@ -286,7 +286,7 @@ class Report(Command):
         return DONE
 
     def _try(self, new: Input, heading: str, console: Console) -> int:
-        from relayout.reporting.trial import trial_page, try_advice
+        from relayout.causes.trial import trial_page, try_advice
 
         module = new.module()
         console.diagnose(devices_of(module).notes_of_compilation)

@@ -30,7 +30,6 @@ from relayout.reporting.contracts import Contract, arrays_of_entry, find_contrac
 from relayout.tuning.changes import DEFAULT
 from relayout.tuning.page import tuning_page
 from relayout.tuning.search import DEFAULT_BUDGET, Tuning
-from relayout.tuning.solver import check_installed
 from relayout.tuning.trials import Objective
 
 
@@ -171,7 +170,7 @@ class Tuned:
 def tune(
     function: Callable[..., Any],
     *args: Any,
-    target: str = "tpu-v5e",
+    target: str,
     objective: Objective = "peak",
     budget: int = DEFAULT_BUDGET,
     jobs: int = 1,
@@ -183,7 +182,6 @@ def tune(
     once. `sharding` is that of the formats, JAX's first device for None. Raises DiagnosticError without the compiler of
     the target and without HiGHS, and for an unknown target.
     """
-    check_installed()
     traced = jax.jit(function, keep_unused=True).trace(*args)
     lowered = traced.lower(lowering_platforms=(parse_target(target).platform,))
     tuning = api.tune(module_of(lowered), target=target, objective=objective, budget=budget, jobs=jobs)

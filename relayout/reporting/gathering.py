@@ -77,8 +77,8 @@ def index_page(found: Sequence[Gathered], contracts: Sequence[Contract]) -> str:
     )
     title = f"memory of {len(found)} modules" if len(found) > 1 else "memory of 1 module"
     table = page_table(("peak", "module", "at the peak"), rows, numbers=("peak",))
-    shared = "".join(f"<pre>{html_text(line)}</pre>" for line in contract_lines(contracts))
-    return plain_page(title, table + shared)
+    shared = "\n".join(map(html_text, contract_lines(contracts)))
+    return plain_page(title, f"{table}<pre>{shared}</pre>" if shared else table)
 
 
 def contracts_text(contracts: Sequence[Contract]) -> str:

@@ -75,7 +75,7 @@ class Change:
 def as_stablehlo(module: Module) -> StableHloModule:
     """Returns a module whose layouts can be changed; raises DiagnosticError for HLO, which no compiler here takes."""
     if not isinstance(module, StableHloModule):
-        message = f"{module.name or 'the module'} is HLO; the TPU compiler is given the StableHLO of a program"
+        message = f"{module.name or 'the module'} is HLO; the compiler is given the StableHLO of a program"
         raise DiagnosticError(message, hint="relayout convert FILE --to stablehlo")
     return module
 

@@ -9,7 +9,7 @@ import pytest
 from dialect_utils.execution.compilers import Compiled, Figures, compile_for
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.text import DiagnosticError, format_bytes
-from relayout.reporting.trial import trial_page, try_advice
+from relayout.causes.trial import trial_page, try_advice
 
 PROGRAM = b"""
 module @m {
@@ -64,7 +64,7 @@ def test_arguments_and_results_are_tried_in_the_order_within_the_program(
         given.append(text)
         return compiled("0,1" if accepted and len(given) == 2 else "1,0")
 
-    monkeypatch.setattr("relayout.reporting.trial.compile_for", compile_)
+    monkeypatch.setattr("relayout.causes.trial.compile_for", compile_)
     trial = try_advice(parse_bytes(STABLEHLO, "m.mlir"), "tpu-v5e")
     assert [name for name, _ in trial.layouts] == ["argument 0", "result 0"]
     # The second result is not copied: it stays free.
@@ -103,7 +103,7 @@ def test_arrays_that_a_gpu_transposes_are_tried_in_the_order_that_it_transposes_
         given.append(text)
         return Compiled(dump if len(given) == 1 else dump.replace(outer, "f32[8,16,4]{0,2,1}"), Figures())
 
-    monkeypatch.setattr("relayout.reporting.trial.compile_for", compile_)
+    monkeypatch.setattr("relayout.causes.trial.compile_for", compile_)
     array = "tensor<8x16x4xf32>"
     text = f"module @m {{ func.func public @main(%x: {array}) -> {array} {{ return %x : {array} }} }}".encode()
     trial = try_advice(parse_bytes(text, "m.mlir"), "gpu-h100")

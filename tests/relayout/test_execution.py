@@ -127,6 +127,9 @@ def test_many_pairs_are_answered_in_their_order(files: Path, capsys: pytest.Capt
     status, found = check(capsys, "--pairs", str(files / "pairs"))
     assert (status, [each["verdict"] for each in found]) == (1, ["equal", "different", "equal"])
     assert [each["against"] for each in found] == [b, wrong, a]
+    (files / "pairs").write_text("# none yet\n")
+    assert main(["check", "--pairs", str(files / "pairs")]) == 0
+    assert capsys.readouterr().err == f"note: {files / 'pairs'} lists no pairs\n"
 
 
 @pytest.mark.parametrize(

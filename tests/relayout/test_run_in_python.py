@@ -144,3 +144,14 @@ def test_data_of_other_programs_are_inputs_and_results() -> None:
     text = "ENTRY e {\n" + "\n".join(lines) + "\n}"
     assert [each.tolist() for each in relayout.run(text, named={"i": [1, 2]})] == [[-1, -2], [1, 2]]
     assert [each.tolist() for each in relayout.run(text, [1, 2])] == [[-1, -2], [1, 2]]
+
+
+def test_random_inputs_are_said_unless_a_seed_asks_for_them(caplog: pytest.LogCaptureFixture) -> None:
+    (first,) = relayout.run("examples/negate.hlo")
+    assert [(each.name, each.levelname) for each in caplog.records] == [("relayout", "WARNING")]
+    assert "the inputs are random numbers" in caplog.text
+    caplog.clear()
+    (second,) = relayout.run("examples/negate.hlo", seed=0)
+    relayout.run("examples/negate.hlo", np.ones((3, 5), np.float32))
+    assert caplog.records == []
+    assert first.tobytes() == second.tobytes()

@@ -53,6 +53,8 @@ def test_several_pipelines_run_in_their_order(capsys: Captured) -> None:
         (["check", "m.hlo", "m.hlo", "--pipelines", "p.toml"], "--pipelines"),
         (["check", "m.hlo", "m.hlo", "--engines", "proof", "--seeds", "2"], "--seeds"),
         (["check", "--pairs", "p.txt", "--stage", "x"], "--stage"),
+        (["check", "m.hlo", "m.hlo", "--certificate", "c", "--devices", "2"], "--devices"),
+        (["check", "m.hlo", "m.hlo", "--certificate", "c", "--assume-elided-equal"], "--assume-elided-equal"),
         (["reduce", "m.hlo", "m.hlo", "--no-verify-each"], "--no-verify-each"),
         (["report", "m.hlo", "--json", "--width", "80"], "--width"),
         (["report", "m.hlo", "-o", "r.html", "--width", "80"], "--width"),

@@ -62,3 +62,58 @@ def test_a_type_that_changes_twice_rounds() -> None:
 def test_operations_that_compilers_hold_in_place_stay(text: str) -> None:
     held = MODULE.replace("copy(%split)", f"copy(%split), {text}")
     assert "%moved = f32[2,24,32,8]{1,2,3,0:T(8,128)} copy(" in changed("reroute-relayout", held).text()
+
+
+SHARED = """HloModule m, is_scheduled=true{header}
+
+ENTRY %main {{
+  %x = f32[2048,1024]{{1,0:T(8,128)}} parameter(0)
+  %n = f32[2048,1024]{{1,0:T(8,128)}} negate(%x)
+  %turned = f32[2048,1024]{{0,1:T(8,128)}} copy({source}), sharding={{replicated}}
+  %rows = f32[128,8,16,128]{{3,1,2,0:T(8,128)}} bitcast(%turned)
+  %also = f32[1024,2048]{{1,0:T(8,128)}} bitcast(%turned)
+  %first = f32[128,8,16,128]{{3,2,1,0:T(8,128)}} copy(%rows)
+  %joined = f32[1024,16,128]{{2,1,0:T(8,128)}} bitcast(%first)
+  %last = f32[1024,16,128]{{0,1,2:T(8,128)}} copy(%joined)
+  %cos = f32[1024,16,128]{{0,1,2:T(8,128)}} cosine(%last)
+  {user}
+  ROOT %all = (f32[1024,16,128]{{0,1,2:T(8,128)}}, f32[1024,2048]{{1,0:T(8,128)}}, {type}) tuple(%cos, %also, %u)
+}}
+"""
+TYPE = "f32[2048,1024]{1,0:T(8,128)}"
+READ = f"%u = {TYPE} tanh(%n)"
+CALL = f'%u = {TYPE} custom-call(%n), custom_call_target="f", output_to_operand_aliasing={{{{}}: (0, {{}})}}'
+TUPLE = f"%t = ({TYPE}) tuple(%n)\n  %u = {TYPE} get-tuple-element(%t), index=0"
+
+
+def copies_of(text: str) -> list[str]:
+    """Returns the names of the copies that the pass leaves."""
+    return [
+        each.results[0].name for each in changed("reroute-relayout", text).entry.operations if each.opcode == "copy"
+    ]
+
+
+@pytest.mark.parametrize("source", ["%x", "%n"])
+def test_the_source_may_come_before_values_that_others_read(source: str, worker: Worker) -> None:
+    text = SHARED.format(header="", source=source, user=READ, type=TYPE)
+    [step] = Pipeline.parse("reroute-relayout").passes
+    verdict = compare_values(step, parse_module(text, "m.hlo"), worker)
+    assert verdict is not None
+    assert verdict.verdict == "equal"
+    kept, new = copies_of(text)
+    assert kept == "turned"
+    assert new not in ("first", "last")
+
+
+@pytest.mark.parametrize(
+    ("header", "source", "user"),
+    [
+        (", input_output_alias={ {2}: (0, {}, may-alias) }", "%x", READ),
+        ("", "%n", CALL),
+        ("", "%n", TUPLE),
+    ],
+    ids=["an argument", "a call", "a tuple"],
+)
+def test_a_source_that_an_operation_may_overwrite_is_not_read_later(header: str, source: str, user: str) -> None:
+    text = SHARED.format(header=header, source=source, user=user, type=TYPE)
+    assert copies_of(text) == ["turned", "first", "last"]

@@ -314,3 +314,11 @@ def test_the_state_of_a_loop_has_the_order_that_its_body_reads() -> None:
     text = annotate_layouts.with_options(target="tpu-v5e", inner="predicted").run(parse(LOOP, "m.hlo")).module.text()
     assert "y = f32[20,6]{1,0:T(8,128)} broadcast(zero)" in text
     assert " copy(" not in text
+
+
+def test_a_file_without_a_rule_is_noted(tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_text("# none yet\n")
+    report = Report()
+    module = parse(HLO, "m")
+    annotate_layouts(module, report, target="tpu-v5e", layouts=tmp_path / "rules.toml")
+    assert [each.message for each in report.diagnostics] == [f"{tmp_path / 'rules.toml'} holds no rule"]

@@ -12,8 +12,9 @@ from dialect_utils.layout import ArrayShape, Layout, Shape
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.relayouts import orders_without
 from dialect_utils.memory.sharing import elements
-from dialect_utils.text import DiagnosticError, format_bytes
+from dialect_utils.text import format_bytes
 from relayout.reporting.terminal import clip, format_table
+from relayout.tuning.changes import EntryArray, as_stablehlo, change_of, changed_module, entry_shapes, mode_of
 
 # The words of `relayout report`, and the names of its totals.
 _SHOWN = {
@@ -41,45 +42,41 @@ def try_advice(module: Module, target: str) -> Trial:
 
     Raises DiagnosticError for HLO, which the compilers do not accept, and the errors of `compile_for`.
     """
-    if module.dialect != "stablehlo":
-        raise DiagnosticError(f"{module.name or 'the module'} is HLO; the compiler is given the StableHLO of a program")
-    before = _compiled(module, target)
-    entry = before.module.entry
-    wanted = [dict(_wanted(before, side, values)) for side, values in enumerate((entry.parameters, entry.results))]
-    if not any(wanted):
+    program = as_stablehlo(module)
+    before, shapes = compiled_report(program, target), entry_shapes(program)
+    wanted = {
+        each: order
+        for side, values in ((False, before.module.entry.parameters), (True, before.module.entry.results))
+        for number, order in _wanted(before, side, values)
+        if (each := EntryArray(side, number)) in shapes
+    }
+    if not wanted:
         return Trial(target, (), before, None)
-    changed = module.clone()
-    sides = [
-        [
-            shape.with_layout(Layout(orders[number])) if number in orders and isinstance(shape, ArrayShape) else shape
-            for number, shape in enumerate(shapes)
-        ]
-        for shapes, orders in zip(changed.entry_layout, wanted, strict=True)
-    ]
-    changed.set_entry_layout(*sides)
-    after = _compiled(changed, target)
-    names = ("argument", "result")
-    compiled = after.module.entry_layout
-    said = tuple(
-        (f"{name} {number}", _said(shapes[number], [part for shape in found for part in shape.parts][number]))
-        for name, shapes, orders, found in zip(names, sides, wanted, compiled, strict=True)
-        for number in sorted(orders)
+    change = change_of(program)
+    for each, order in wanted.items():
+        change = change.with_mode(each, mode_of(order))
+    after = compiled_report(changed_module(program, change), target)
+    found = [[part for shape in side for part in shape.parts] for side in after.module.entry_layout]
+    said = (
+        (str(each), _said(shapes[each].with_layout(Layout(wanted[each])), found[each.is_result][each.number]))
+        for each in sorted(wanted)
     )
-    return Trial(target, said, before, after)
+    return Trial(target, tuple(said), before, after)
 
 
-def _compiled(module: Module, target: str) -> MemoryReport:
+def compiled_report(module: Module, target: str) -> MemoryReport:
+    """Compiles StableHLO for a target and returns the report of the dump; raises the errors of `compile_for`."""
     return MemoryReport(parse_bytes(encode(compile_for(module.text(), target).dump), "compiled.hlo"), target)
 
 
-def _said(wanted: Shape, found: Shape) -> str:
+def _said(wanted: ArrayShape, found: Shape) -> str:
     """Returns the layout that was asked for, and the compiler's where that has another order of dimensions."""
-    layouts = [shape.layout if isinstance(shape, ArrayShape) else None for shape in (wanted, found)]
-    orders = [layout.minor_to_major if layout is not None else () for layout in layouts]
-    return str(wanted) if orders[0] == orders[1] else f"{wanted}, for which the compiler took {found}"
+    order = wanted.effective_layout.minor_to_major
+    is_same = isinstance(found, ArrayShape) and found.effective_layout.minor_to_major == order
+    return str(wanted) if is_same else f"{wanted}, for which the compiler took {found}"
 
 
-def _wanted(report: MemoryReport, side: int, values: Sequence[Value]) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _wanted(report: MemoryReport, side: bool, values: Sequence[Value]) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yields (number, minor_to_major) for arguments that are moved to another order, or results moved from one."""
     numbers = {value: number for number, value in enumerate(elements(values) if side else values)}
     for move in report.moves:
