@@ -139,8 +139,7 @@ class Command:
     no_cache: bool = True
     oracle: str | None = None
     pairs: str | None = None
-    # Facts of the process of the command: it has several units; the folder of the modules that it has compiled, and the
-    # folders in it of several compilations.
+    # Facts of the process of the command: several units; the folder of what it has compiled, and folders in that.
     has_several: bool = False
     compiled: str | None = None
     compilations: tuple[str, ...] = ()

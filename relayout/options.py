@@ -47,8 +47,9 @@ def usage_error(message: str, hint: str | None = None) -> UsageError:
 
 def no_pair(files: str, others: str, paths: Sequence[str]) -> UsageError:
     """Returns the error that none of some modules belongs to any of the others, with the paths of the first."""
-    names = ", ".join(paths[:2]) + ", ..." * (len(paths) > 2)
-    hint = f"FILEs are compared whatever they are called: name one of {names}"
+    hint = (
+        f"FILEs are compared whatever they are called: name one of {', '.join(paths[:2])}{', ...' * (len(paths) > 2)}"
+    )
     return usage_error(f"no module of {files} has the name and the stage of one of {others}", hint)
 
 

@@ -18,7 +18,7 @@ from dialect_utils.io.protos import is_proto_of_module
 from dialect_utils.io.remote import read_url
 from dialect_utils.processes import waiting
 from dialect_utils.sandbox import is_sandboxed
-from dialect_utils.text import LARGEST_TEXT, DiagnosticError, Location, read_input, read_start
+from dialect_utils.text import LARGEST_TEXT, DiagnosticError, read_input, read_start
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Module
@@ -155,17 +155,13 @@ def _parse(data: bytes, name: str) -> Module:
         # The description of a GPU begins like a computation.
         _reject_other_format(data, name)
         first = error.diagnostics[0]
-        if first.location is None or not _ends_in(first.location):
+        text, start = (first.location.source.text, first.location.span.start) if first.location else ("", 0)
+        end = text.rstrip()
+        # The error is in the last of several lines, where the text ends without the } of a module.
+        is_last = "\n" in end and "\n" not in end[start:] and (end == text or start >= len(end))
+        if not is_last or end.endswith("}"):
             raise
         raise DiagnosticError(replace(first, hint="the text ends here: the file seems to be cut off")) from error
-
-
-def _ends_in(location: Location) -> bool:
-    """Is true for a location in the last of several lines, where the text ends without the } of a module."""
-    text = location.source.text
-    end = text.rstrip()
-    is_last = "\n" in end and "\n" not in end[location.span.start :]
-    return is_last and not end.endswith("}") and (end == text or location.span.start >= len(end))
 
 
 def _parse_whole(data: bytes, name: str) -> Module:

@@ -260,8 +260,7 @@ def _in_directory(path: str, prefix: str, selection: Selection) -> tuple[list[In
     members = sorted(found, key=lambda member: (member.dump.order, member.relative))
     if not members:
         hint = "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text' makes XLA write those that it compiles"
-        if others[_LEAVING]:
-            hint = f"{others[_LEAVING]} are {_LEAVING}"
+        hint = f"{others[_LEAVING]} are {_LEAVING}" if others[_LEAVING] else hint
         raise DiagnosticError(f"{path}: no file in this directory holds a module", hint=hint)
     once = _each_stage_once(members)
     chosen = _selected(once, path, selection) if selection else _without_sources(once)

@@ -147,10 +147,7 @@ class CollectiveRow:
 
 @dataclass(frozen=True, slots=True)
 class Waste:
-    """Equal moves or paddings of one line, with the bytes of all; `array` has the name and the layouts of the first.
-
-    `introduced` is the pass of the compiler that introduced it, empty where the modules of all passes are not there.
-    """
+    """Equal moves or paddings of a line, with all bytes; `array` is the first, `introduced` the pass if it is known."""
 
     kind: str
     name: str

@@ -9,17 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dialect_utils.text.diagnostics import Diagnostic, DiagnosticError, Source, Span, error_at, nearest
+from dialect_utils.text.diagnostics import Diagnostic, DiagnosticError, Source, Span, error_at, meant
 from dialect_utils.text.input_file import read_input
 
-_KINDS = {
-    int: "an integer",
-    float: "a number",
-    str: "a string",
-    bool: "true or false",
-    list: "an array",
-    dict: "a table",
-}
+_ARTICLED = "an integer", "a number", "a string", "true or false", "an array", "a table"
+_KINDS = dict(zip((int, float, str, bool, list, dict), _ARTICLED, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +30,7 @@ class Table:
         for key, value in self.values.items():
             kind = keys.get(key)
             if kind is None:
-                close = nearest(key, keys)
-                hint = f"did you mean {close}?" if close else f"it may have {', '.join(keys)}"
+                hint = meant(key, keys, f"it may have {', '.join(keys)}")
                 raise self.error(key, f"{self.title} has the unknown key {key!r}", hint)
             fits = isinstance(value, int | float) if kind is float else isinstance(value, kind)
             if not fits or (isinstance(value, bool) and kind is not bool):
@@ -53,9 +46,8 @@ class Table:
         listed = found if isinstance(found, list) else [found]
         if not all(isinstance(each, dict) for each in listed):
             raise self.error(key, f"{key} is a table, not {found!r}", f"write [{key}]")
-        heads = [
-            each.start() for each in re.finditer(rf"^[ \t]*\[+\s*{re.escape(key)}\s*\]", self.source.text, re.MULTILINE)
-        ]
+        head = re.compile(rf"^[ \t]*\[+\s*{re.escape(key)}\s*\]", re.MULTILINE)
+        heads = [each.start() for each in head.finditer(self.source.text)]
         starts = heads if len(heads) == len(listed) else [self.start] * len(listed)
         numbers = range(len(listed))
         return [Table(self.source, listed[i], f"{key} {i}" if len(listed) > 1 else key, starts[i]) for i in numbers]

@@ -46,16 +46,15 @@ def with_common_parameters(stages: Sequence[Module]) -> tuple[Sequence[Module], 
 
 def _hint(first: Module, last: Module) -> str:
     """Returns both signatures, and how they could fit: by other parameters, or as a program and its parts."""
-    listed = f"{_signature(first)} in one, {_signature(last)} in the other"
+    taken = [
+        ", ".join(f"{each.name}: {each.shape.without_layout}" for each in m.entry.parameters) for m in (first, last)
+    ]
+    made = [", ".join(_shapes(module.entry.results)) for module in (first, last)]
+    listed = f"({taken[0]}) -> {made[0]} in one, ({taken[1]}) -> {made[1]} in the other"
     if devices_of(first).count != (count := devices_of(last).count) > 1:
         return f"{listed}; --sharded compares a program with its parts on {count} devices"
     is_about_results = _shapes(first.entry.parameters) == _shapes(last.entry.parameters)
     return listed if is_about_results else f"{listed}; {_HINT}"
-
-
-def _signature(module: Module) -> str:
-    taken = ", ".join(f"{each.name}: {each.shape.without_layout}" for each in module.entry.parameters)
-    return f"({taken}) -> {', '.join(_shapes(module.entry.results))}"
 
 
 def _shapes(parameters: Sequence[Value]) -> list[str]:

@@ -315,7 +315,7 @@ BUILTIN_PASSES = {
     "copy-once": "passes.fusions.copy_once",
     "reroute-relayout": "passes.fusions.reroute_relayout",
 }
-_DECLARE = "a function {0} under @module_pass, with - as _, is one"
+_DECLARE = "a function {0} under @module_pass is one"
 # Former names of passes, which are still read but never printed, with the present names.
 OLD_NAMES = {"sync-async": "convert-async-to-sync"}
 
@@ -340,17 +340,10 @@ def load_pass(name: str) -> Pass:
     name = OLD_NAMES.get(name, name)
     module = BUILTIN_PASSES.get(name)
     if module is None:
-        return _load_entry_point(_entry_points()[name])
+        from dialect_utils.text.entry_points import load_added
+
+        return load_added("pass", Pass, _entry_points()[name], _DECLARE.format(name.replace("-", "_")))
     loaded: Pass = getattr(importlib.import_module(module), name.replace("-", "_"))
-    return loaded
-
-
-def _load_entry_point(found: list[EntryPoint]) -> Pass:
-    from dialect_utils.text.entry_points import load_added
-
-    first, loaded = found[0], load_added("pass", found)
-    if not (isinstance(loaded, Pass) and loaded.name == first.name):
-        raise DiagnosticError(f"{first.value} is not a pass called {first.name}", hint=_DECLARE.format(first.name))
     return loaded
 
 

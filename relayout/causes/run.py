@@ -66,7 +66,6 @@ def with_passes(waste: Sequence[Waste], modules: Sequence[Input]) -> list[Waste]
 
     def introduced(array: Moved | None) -> str:
         first = None if array is None else begun[array.node]
-        # An array of the compiler's input has no pass.
         return str(pass_between(modules, first.before[0], first.number)) if first and first.before else ""
 
     return [replace(each, introduced=introduced(array)) for each, array in zip(waste, arrays, strict=True)]

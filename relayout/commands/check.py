@@ -31,7 +31,7 @@ from relayout.comparison import (
     most_severe,
     proof_seconds,
 )
-from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
+from relayout.console import DONE, WRONG_COMMAND, Console
 from relayout.options import argument, count, excludes, flag, group, no_pair, option, parsed, usage_error
 from relayout.output import write_output
 from relayout.pipelines import PipelineOptions, first_breaking, needs_passes, reproducer, run_pipeline
@@ -130,7 +130,12 @@ class Check(Command):
         if self.placements is not None and not self.sharded:
             raise usage_error("--placements says which device holds which part, so it needs --sharded")
         if len(files) != 2:
-            raise _not_two(files)
+            there = f", and there is only {files[0]}" if len(files) == 1 else f", not {len(files)}" if files else ""
+            hint = f"relayout check {files[0] if files else 'A'} B, or relayout check FILE... -p SPEC for a pipeline"
+            only = files[0] if len(files) == 1 and os.path.isdir(files[0]) else ""
+            raise usage_error(
+                f"expected two FILEs to compare{there}", f"relayout validate {only} judges its passes" if only else hint
+            )
         return self._paired(files, console)
 
     def _by_function(self, inputs: tuple[Input, ...], console: Console) -> Sequence[tuple[Input, ...]]:
@@ -192,15 +197,6 @@ class Check(Command):
         against = {"against": inputs[1].path} if len(inputs) > 1 else {}
         function = {"function": inputs[0].function.removeprefix("@")} if inputs[0].function else {}
         return json.dumps({"file": inputs[0].path, **against, **function, **described})
-
-
-def _not_two(files: Sequence[str]) -> UsageError:
-    """Returns the error for other than two FILEs that are compared."""
-    there = f", and there is only {files[0]}" if len(files) == 1 else f", not {len(files)}" if files else ""
-    hint = f"relayout check {files[0] if files else 'A'} B, or relayout check FILE... -p SPEC for a pipeline"
-    if len(files) == 1 and os.path.isdir(files[0]):
-        hint = f"relayout validate {files[0]} judges each pass of a compilation"
-    return usage_error(f"expected two FILEs to compare{there}", hint)
 
 
 # Two paths are shorter on every system.

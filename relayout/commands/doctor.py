@@ -23,6 +23,7 @@ from relayout import __version__
 from relayout.batch.unit import Unit
 from relayout.command import Command
 from relayout.console import DONE, FAILED, Console, print_json
+from relayout.extensions import extensions
 from relayout.shadowing import OWN_PACKAGES, ROOT, hidden_by_own
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ class Doctor(Command):
 
 
 def examine() -> Iterator[Finding]:
-    """Yields the findings on the program, its packages, the sandbox, and a small module."""
+    """Yields the findings on the program, its packages, what others add to it, the sandbox, and a small module."""
     yield Finding("program", "relayout", "ok", f"{__version__}, {os.path.join(ROOT, 'relayout')}")
     yield Finding("program", "python", "ok", f"{platform.python_version()}, {sys.executable}, {platform.platform()}")
     yield _bytecode()
@@ -172,6 +173,7 @@ def examine() -> Iterator[Finding]:
         if finding.is_wrong:
             broken.append(requirement.name)
         yield finding
+    yield from (Finding("added", name, "warning" if why else "ok", why) for name, why in extensions())
     yield _sandbox()
     yield from _self_test(broken)
 

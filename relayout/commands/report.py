@@ -239,6 +239,14 @@ class Report(Command):
         report = measured(_verified(new), self.target, console.diagnose)
         if old is not None:
             before = measured(_verified(old), self.target, console.diagnose)
+            sides = [
+                [each.without_layout for side in of.module.entry_layout for each in side] for of in (before, report)
+            ]
+            if sides[0] != sides[1]:
+                message = (
+                    f"the old program, {before.module.name}, takes or returns other arrays than {report.module.name}"
+                )
+                console.diagnose([Diagnostic(message, None, "note")])
             return _ended(self._compare(new, report, old, before, unit, heading), new, console)
         failures, failed = self._gate(report, None)
         if self.batch.results is not None:

@@ -36,10 +36,7 @@ class Why(Command):
     )
 
     files: tuple[str, ...] = argument(
-        "DIR",
-        "dump directories with the modules of all passes, FILEs with --target; last, if no file has this name, an "
-        "instruction of the final programs, or a part of its name",
-        "+",
+        "DIR", "dump directories, FILEs with --target; then an instruction, or a part", "+"
     )
     compilation: CompilationOptions = group(
         CompilationOptions,
@@ -49,7 +46,6 @@ class Why(Command):
     top: int = option("N", f"the N most expensive (default {SHOWN})", count, default=SHOWN)
     trial: bool = flag("compile the program again with each advised change, and say the costs", "--try")
     batch: BatchOptions = group(BatchOptions, results="write a row a program: .jsonl or .parquet, also a URL")
-    # The last of the FILEs, if no file has this name.
     value: str | None = None
     limits: LimitOptions = group(LimitOptions, timeout="for each program (default 9, more for large ones)")
 

@@ -5,6 +5,7 @@ from tests.mutants.model import Mutant
 _TESTS = "tests/layout"
 
 MUTANTS = (
+    Mutant("LayoutChoice.covers", "self.rank in (None, other.rank)", "True", (f"{_TESTS}/targets/test_described.py",)),
     Mutant(
         "cheapest_route",
         "_movement(source, route) == normal_form(plan)",

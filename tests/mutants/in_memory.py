@@ -9,6 +9,12 @@ MUTANTS = (
         "0",
         ("tests/memory/test_usage.py",),
     ),
+    Mutant(
+        "allocation:_is_of_tpu",
+        "tile.dimensions[-1] % _LANES == 0",
+        "True",
+        ("tests/layout/targets/test_described.py",),
+    ),
     Mutant("_share_in_place", "reuse", "False", ("tests/memory/test_usage.py",), occurrence=3),
     Mutant(
         "_share_forwarded",

@@ -205,3 +205,30 @@ def test_a_tree_without_bytecode_is_a_warning_with_a_command(monkeypatch: pytest
     subprocess.run(shlex.split(before.detail.partition(": ")[2]), check=True)
     after = next(each for each in doctor.examine() if each.name == "bytecode")
     assert (after.status, after.detail) == ("ok", "all 3 modules are compiled")
+
+
+def test_what_packages_add_is_listed(tmp_path: Path) -> None:
+    (tmp_path / "acme.py").write_text(
+        "from dataclasses import replace\n"
+        "from dialect_utils.layout.targets.known import TARGETS\n"
+        "ACME = replace(TARGETS['tpu-v5e'], name='acme-1')\n"
+    )
+    metadata = tmp_path / "acme-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(
+        "[relayout.passes]\nexpand-tiling = acme:ACME\nabsent = acme:absent\n"
+        "[relayout.targets]\nacme-1 = acme:ACME\ntpu-v5e = acme:ACME\nacme-2 = acme:ACME\n"
+    )
+    code, findings = run(tmp_path, tmp_path)
+    assert code == 0
+    assert statuses(findings, "added") == {
+        "pass expand-tiling": "warning",
+        "pass absent": "warning",
+        "target acme-1": "ok",
+        "target tpu-v5e": "warning",
+        "target acme-2": "warning",
+    }
+    assert findings["target tpu-v5e"]["detail"] == "acme:ACME is ignored: the name is that of a built-in target"
+    assert "cannot be loaded: AttributeError" in findings["pass absent"]["detail"]
+    assert findings["target acme-2"]["detail"] == "acme:ACME is not a target called acme-2"

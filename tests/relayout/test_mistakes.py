@@ -114,7 +114,7 @@ TPU = str(ROOT / "examples/attention_tpu.hlo")
         ("report TPU --target gpu-h100", 1, "leave --target out, or name a chip that is a TPU"),
         ("run FILE --target tpu-v5e", 2, "--target is an option of report, tune, "),
         ("check FILE FILE --devices 4", 3, "run it on its own number: --devices 1"),
-        ("check EXAMPLES", 2, "examples judges each pass of a compilation"),
+        ("check EXAMPLES", 2, "examples judges its passes"),
         ("report FILE --fail-if 'peak > 2 GB'", 2, "in B, KiB, MiB, GiB or TiB"),
         ("report --why EXAMPLES no_such_value --top 3", 2, "--top has no effect with a VALUE"),
         ("report --why FILE FILE --target cpu --try", 2, "--try compiles one FILE again"),

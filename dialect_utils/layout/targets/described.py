@@ -131,10 +131,9 @@ def described_chip(path: str, taken: Collection[str] = ()) -> Chip:
             hint = "the first row that matches an array counts: write the special rows first"
             raise rows[number].error("", f"layout {number} is never used: layout {before} matches all its arrays", hint)
     name, memory, granule = top.values["name"], top.values["memory"], top.values.get("granule", 1)
-    if not name.strip() or not name.isprintable():
-        raise top.error("name", f"the name of a chip is one line of text, not {name!r}")
-    if name in taken:
-        raise top.error("name", f"{name} is the name of another chip, which every option takes", "name this chip")
+    if name in taken or not name.strip() or not name.isprintable():
+        wrong = "is the name of another chip" if name in taken else "is not one line of text"
+        raise top.error("name", f"{name!r} {wrong}", "give this chip a name of its own")
     for key, value in (("memory", memory), ("granule", granule)):
         if value < 1:
             raise top.error(key, f"{key} is a positive number of bytes, not {value}")
@@ -148,18 +147,16 @@ def described_chip(path: str, taken: Collection[str] = ()) -> Chip:
 
 def _check_spaces(spaces: Sequence[Table]) -> None:
     """Raises DiagnosticError for a memory space that is main memory, is there twice, or has no bytes."""
-    numbers = set[int]()
-    for table in spaces:
+    for index, table in enumerate(spaces):
         table.check(_SPACE_KEYS, ("number", "name"))
         number, size = table.values["number"], table.values.get("bytes", 1)
         if number < 1:
             hint = "memory_name is the name of main memory, S(0)"
             raise table.error("number", f"the number of a memory space is positive, not {number}", hint)
-        if number in numbers:
+        if number in [each.values["number"] for each in spaces[:index]]:
             raise table.error("number", f"memory space {number} is described twice")
         if size < 1:
             raise table.error("bytes", f"bytes is a positive number, not {size}")
-        numbers.add(number)
 
 
 def _space_name(space: Mapping[str, Any]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from dialect_utils.layout.element_type import ElementType
 from dialect_utils.layout.index.index_map import require_bounded
@@ -16,9 +16,6 @@ from dialect_utils.layout.targets.target import Target
 from dialect_utils.layout.targets.tpu import TPUS, Tpu
 from dialect_utils.text import DiagnosticError, kind_of, nearest, read_input
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
 CHIP_SUFFIX = ".toml"
 # The keys of TARGETS, as the types of options.
 TpuName = Literal["tpu-v2", "tpu-v3", "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu7x"]
@@ -27,6 +24,7 @@ TARGETS: dict[str, Target] = {each.name: each for each in (*TPUS, *GPUS)}
 
 # The group of the entry points of packages that add targets: each names a `Target`.
 ENTRY_POINT_GROUP = "relayout.targets"
+_DECLARE = "an entry point names a dialect_utils.layout.targets.target.Target with its own name"
 
 
 def parse_target(name: str | Path | Target) -> Target:
@@ -43,22 +41,22 @@ def parse_target(name: str | Path | Target) -> Target:
         raise TypeError(f"expected a target such as 'tpu-v5e', not {kind_of(name)}")
     if name.endswith((GPU_SUFFIX, CHIP_SUFFIX)):
         return _described(name)
-    found = TARGETS.get(name) or _added_target(name)
-    if found is None:
-        known = (*TARGETS, *_added())
-        close = nearest(name.lower(), known)
-        suggestion = f"did you mean {close}? " if close else ""
-        files = f"files that describe a GPU (*{GPU_SUFFIX}) or another chip (*{CHIP_SUFFIX})"
-        hint = f"{suggestion}known targets: {', '.join(known)}, and {files}"
-        raise DiagnosticError(f"unknown target {name!r}", hint=hint)
-    return found
+    if name in TARGETS:
+        return TARGETS[name]
+    from dialect_utils.text.entry_points import added, load_added
+
+    if (found := added(ENTRY_POINT_GROUP).get(name)) is not None:
+        return load_added("target", Target, found, _DECLARE)  # type: ignore[type-abstract]  # for isinstance
+    known = (*TARGETS, *added(ENTRY_POINT_GROUP))
+    close = nearest(name.lower(), known)
+    suggestion = f"did you mean {close}? " if close else ""
+    files = f"files that describe a GPU (*{GPU_SUFFIX}) or another chip (*{CHIP_SUFFIX})"
+    hint = f"{suggestion}known targets: {', '.join(known)}, and {files}"
+    raise DiagnosticError(f"unknown target {name!r}", hint=hint)
 
 
 class OtherTarget(str):
-    """The text of a target beside TARGETS: a file that describes a chip, or the name that a package adds.
-
-    Raises DiagnosticError for others.
-    """
+    """The text of a target beside TARGETS, a file or a name that a package adds; raises DiagnosticError for others."""
 
     __slots__ = ()
 
@@ -74,25 +72,6 @@ def _described(path: str) -> Target:
     from dialect_utils.layout.targets.described import described_chip
 
     return described_chip(path, TARGETS)
-
-
-def _added() -> Mapping[str, list[EntryPoint]]:
-    from dialect_utils.text.entry_points import added
-
-    return added(ENTRY_POINT_GROUP)
-
-
-def _added_target(name: str) -> Target | None:
-    """Returns the target that an installed package adds by a name; raises DiagnosticError where it is none."""
-    if (found := _added().get(name)) is None:
-        return None
-    from dialect_utils.text.entry_points import load_added
-
-    loaded = load_added("target", found)
-    if not (isinstance(loaded, Target) and loaded.name == name):
-        hint = "an entry point names a dialect_utils.layout.targets.target.Target with its own name"
-        raise DiagnosticError(f"{found[0].value} is not a target called {name}", hint=hint)
-    return loaded
 
 
 @lru_cache(maxsize=4096)

@@ -13,10 +13,12 @@ import pytest
 
 import relayout
 from dialect_utils.layout import parse_element_type
+from dialect_utils.layout.layout import Tile
 from dialect_utils.layout.targets import known
 from dialect_utils.layout.targets.described import Chip, LayoutChoice, described_chip
 from dialect_utils.layout.targets.known import allocation_bytes, default_layout, laid_out, memory_space_name
 from dialect_utils.layout.text.parse import parse_array_shape
+from dialect_utils.memory.allocation import guess_compiler, guess_target
 from dialect_utils.text import DiagnosticError
 from dialect_utils.text.entry_points import added
 from passes.framework.pipeline import Pipeline
@@ -86,6 +88,20 @@ def test_commands_take_the_file(capsys: pytest.CaptureFixture[str], tmp_path: Pa
         assert "acme-1 is known by its description only" in capsys.readouterr().err
 
 
+def test_a_module_in_other_tiles_is_not_reported_as_one_of_a_tpu(tmp_path: Path) -> None:
+    body = "p = f32[64,33]{{1,0:T({0})}} parameter(0)\n  ROOT n = f32[64,33]{{1,0:T({0})}} negate(p)"
+    text = f"HloModule m\nENTRY e {{{{\n  {body}\n}}}}\n"
+    for tile, compiler in (("8,128", "tpu"), ("32,32", None), ("16", None), ("128", "tpu")):
+        module = relayout.parse(text.format(tile))
+        assert guess_compiler(module) == compiler
+        assert (guess_target(module) is None) == (compiler is None)
+    (file := tmp_path / "m.hlo").write_text(text.format("32,32"))
+    for target, has_tpu in ((CHIP, False), (None, False), ("tpu-v5e", True)):
+        arguments = [] if target is None else ["--target", target]
+        assert main(["report", str(file), *arguments, "-o", str(page := tmp_path / f"{target == CHIP}.html")]) == 0
+        assert ("A TPU stores" in page.read_text("utf-8")) == has_tpu
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message", "line"),
     [
@@ -105,8 +121,8 @@ def test_commands_take_the_file(capsys: pytest.CaptureFixture[str], tmp_path: Pa
         ("number = 1", "", "space has no number", 11),
         ("memory = 17_179_869_184", 'memory = "16 GiB"', "memory of the file must be an integer, found '16 GiB'", 3),
         ("memory = 17_179_869_184", "memory = 1.5e9", "memory of the file must be an integer, found 1500000000.0", 3),
-        ('"acme-1"', '" "', "the name of a chip is one line of text, not ' '", 2),
-        ('"acme-1"', '"tpu-v5e"', "tpu-v5e is the name of another chip", 2),
+        ('"acme-1"', '" "', "' ' is not one line of text", 2),
+        ('"acme-1"', '"tpu-v5e"', "'tpu-v5e' is the name of another chip", 2),
         ("number = 1", "number = 0", "the number of a memory space is positive, not 0", 12),
         ("number = 1", 'number = 2\nname = "a"\n[[space]]\nnumber = 2', "memory space 2 is described twice", 15),
         ("33_554_432", "-1", "bytes is a positive number, not -1", 14),
@@ -146,6 +162,8 @@ def test_a_row_after_a_more_special_one_is_used() -> None:
     ):
         assert general.covers(special)
         assert not special.covers(general)
+    assert not LayoutChoice(tiles=(Tile((8, 128)),)).covers(LayoutChoice(rank=1))
+    assert not LayoutChoice(rank=2).covers(LayoutChoice())
 
 
 @pytest.fixture
