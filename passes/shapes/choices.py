@@ -8,8 +8,8 @@ from typing import Generic, NamedTuple
 
 from dialect_utils.ir import Function, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import is_plain
-from dialect_utils.layout import ArrayShape, Layout
-from dialect_utils.layout.targets.known import allocation_bytes, laid_out
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Layout
+from dialect_utils.layout.targets.known import allocation_bytes, laid_out, tile_for
 from dialect_utils.ops.factors import RESULT, Position
 from passes.framework.base import Pass
 from passes.framework.options import OptionError, named_value, value_names
@@ -17,6 +17,8 @@ from passes.shapes.changes import Change, DimensionChange, F
 from passes.shapes.regions import Region, grow, passing, rewrite
 
 MOST_CANDIDATES = 10
+# Wide and tall enough for the largest tiles of a target.
+_LARGE = 1 << 20
 # Only so many arrays, those with the most bytes to save, begin regions.
 _MOST_SEEDS = 24
 # The TPU compiler keeps rows of these arrays together, so that their order of dimensions is descending: the array and
@@ -69,10 +71,19 @@ def change_dimensions(
     if value is None:
         if dimension is not None:
             raise OptionError("dimension", "option dimension is for a named value", "give value, too")
+        lanes(target)
         while found := choices(module, change, target):
             rewrite(module, found[0].region)
         return
     rewrite(module, _named_region(module, change, value, dimension, target))
+
+
+def lanes(target: str) -> int:
+    """Returns the lanes of a tile, to which a target pads the minor dimension; raises OptionError without tiles."""
+    tiles = tile_for(ELEMENT_TYPES["f32"], (_LARGE, _LARGE), (1, 0), target)
+    if not tiles:
+        raise OptionError("target", f"{target} stores arrays without tiles, so nothing is padded")
+    return tiles[0].dimensions[-1]
 
 
 def plain_value(module: Module, name: str) -> Value:

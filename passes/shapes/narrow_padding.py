@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Slice
+from dialect_utils.layout import ArrayShape, Slice
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.targets.known import OtherTarget, TpuName, tile_for
+from dialect_utils.layout.targets.known import OtherTarget, TpuName
 from dialect_utils.ops.factors import RESULT, Dimensions, Kind, Position
-from dialect_utils.text import DiagnosticError
 from passes.framework.base import Report, module_pass
 from passes.shapes.changes import DimensionChange, Parts, remade, resized, resized_slices, with_size
-from passes.shapes.choices import change_dimensions, texts
-
-# Wide and tall enough for the largest tiles of a target.
-_LARGE = 1 << 20
+from passes.shapes.choices import change_dimensions, lanes, texts
 
 
 class Narrowed(DimensionChange):
@@ -81,14 +77,6 @@ class Narrowed(DimensionChange):
         return (0, cut), (cut, size)
 
 
-def _lanes(target: str) -> int:
-    """Returns the lanes of a tile, to which a target pads the minor dimension of an array."""
-    tiles = tile_for(ELEMENT_TYPES["f32"], (_LARGE, _LARGE), (1, 0), target)
-    if not tiles:
-        raise DiagnosticError(f"{target} stores arrays without tiles, so nothing is padded")
-    return tiles[0].dimensions[-1]
-
-
 @module_pass
 def narrow_padding(
     module: Module,
@@ -138,9 +126,9 @@ def narrow_padding(
           ROOT n = f32[64,129] concatenate(n.0, n.1), dimensions={1}
         }
     """
-    change_dimensions(module, Narrowed(_lanes(str(target))), value, dimension, str(target))
+    change_dimensions(module, Narrowed(lanes(str(target))), value, dimension, str(target))
 
 
 def candidates(module: Module, target: str) -> Iterator[str]:
     """Yields the pass for each region that it makes smaller, the one that saves the most bytes first."""
-    return texts(module, narrow_padding, Narrowed(_lanes(target)), target)
+    return texts(module, narrow_padding, Narrowed(lanes(target)), target)
