@@ -14,6 +14,7 @@ from dialect_utils.io.protos import has_device_assignment
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.memory.sharing import elements
+from dialect_utils.ops.device_counts import devices_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import expand_bitcasts
 from passes.dumps.inline_fusions import inline_fusions
@@ -132,6 +133,10 @@ def _check_taken(handed: Handed, after: Module) -> None:
     if _interface(after) != _interface(handed.module):
         hint = "a pipeline may change no parameter or result, nor their layouts: interface=logical"
         raise DiagnosticError("the entry has other parameters or results than JAX calls", hint=hint)
+    given, now = devices_of(handed.module), devices_of(after)
+    if now.count > given.count and now.dependent is not None:
+        message = f"{now.named}, but the program is compiled for {given.count}"
+        raise DiagnosticError(message, now.dependent.location)
     if handed.platform == _CPU:
         _check_taken_by_cpu(handed.module, after)
 

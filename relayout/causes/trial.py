@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dialect_utils.execution.compilers import compile_for
+from dialect_utils.execution.compilers import CPU, compile_for
 from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Layout, Shape
@@ -66,7 +66,8 @@ def try_advice(module: Module, target: str) -> Trial:
 
 def compiled_report(module: Module, target: str) -> MemoryReport:
     """Compiles StableHLO for a target and returns the report of the dump; raises the errors of `compile_for`."""
-    return MemoryReport(parse_bytes(encode(compile_for(module.text(), target).dump), "compiled.hlo"), target)
+    compiled = parse_bytes(encode(compile_for(module.text(), target).dump), "compiled.hlo")
+    return MemoryReport(compiled, None if target == CPU else target)
 
 
 def _said(wanted: ArrayShape, found: Shape) -> str:

@@ -72,8 +72,8 @@ EQUIVALENTS: tuple[tuple[Edit, str], ...] = (
     (
         Edit(
             "replay.arrays:_reads_part",
-            "Plan(*inner.result, (Pad(lows, highs),), (-1,))",
-            "Plan(*inner.result, (Pad(lows, highs),), (-2,))",
+            "Plan(*inner.result, (Pad(own.start, highs),), (-1,))",
+            "Plan(*inner.result, (Pad(own.start, highs),), (-2,))",
         ),
         "no plan uses a number below 0",
     ),

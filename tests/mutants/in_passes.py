@@ -5,14 +5,14 @@ from tests.mutants.model import Mutant
 MUTANTS = (
     # Then a type that changes twice rounds in one place only.
     Mutant(
-        "_routed",
+        "reroute_relayout:_moves",
         "conversions > 1",
         "False",
         ("tests/passes/fusions/test_reroute_relayout.py",),
     ),
     Mutant(
-        "_routed",
-        "len(value.users) > 1",
+        "reroute_relayout:_is_own",
+        "len(item.users) > 1",
         "False",
         ("tests/passes/fusions/test_reroute_relayout.py",),
     ),

@@ -670,7 +670,7 @@ MUTANTS = (
     ),
     Mutant(
         "_joined_slices",
-        "base is other and same_reads(own, found)",
+        "base is other and same_reads(whole.append(own), found)",
         "base is other",
         ("tests/verdict/replay/test_malicious.py",),
     ),

@@ -152,7 +152,7 @@ COMMANDS = {
     "a certificate on a number": (
         ["check", "A", "A", "--devices", "2", "--certificate", "new.json"],
         2,
-        "leave out --devices",
+        "--devices has no effect with --certificate",
     ),
     "convert": (["convert", "A", "--to", "stablehlo"], 0, "taken for 2 devices"),
     "report": (["report", "A"], 0, EACH),

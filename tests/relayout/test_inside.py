@@ -19,6 +19,7 @@ import relayout
 from dialect_utils.engine_names import STAGES
 from dialect_utils.execution import hlo_text_to_proto
 from dialect_utils.hlo import HloModule
+from dialect_utils.hlo.ops import Ops
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape
 from dialect_utils.processes import COMPILER
@@ -31,6 +32,7 @@ from tests.paths import ROOT
 
 PAGE = (ROOT / "docs" / "inside.md").read_text()
 _SECONDS = 600
+_PAIRS = "source_target_pairs"
 _HAS_COMPILER = "import libtpu; from jaxlib import _jax; _jax.get_pjrt_plugin"
 
 _HAS_GPU_COMPILER = "import jax_plugins.xla_cuda13; from jaxlib import _jax; _jax.get_pjrt_plugin"
@@ -163,6 +165,17 @@ def _move(module: HloModule) -> None:
     value = _find(module, "a").results[0]
     assert isinstance(value.shape, ArrayShape)
     value.set_shape(value.shape.with_layout(value.shape.effective_layout.replace(memory_space=0)))
+
+
+def _exchange(module: HloModule) -> None:
+    ops = Ops(module.entry.root)
+    ops.finish(ops.emit("collective-permute", ops.replaced.shape, ops.replaced.operands[1:], {_PAIRS: "{{0,3},{3,0}}"}))
+
+
+def test_passes_name_no_device_that_the_program_is_not_for() -> None:
+    assert f"<compilation>:7:8: error: the {_PAIRS} name device 3, but the program is compiled for 1" in _edited(
+        _exchange
+    )
 
 
 @pytest.mark.parametrize(

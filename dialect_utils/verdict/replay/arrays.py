@@ -201,27 +201,26 @@ def _moved_parts(step: Step) -> Level:
         return Level.BITS
     demand(is_op(step.after, "concatenate"), "other elements of a concatenation are read")
     for part, own in _sections(step.after):
-        demand(_reads_part(whole, plan.then(own), part, numbers), "other elements of a part are read")
+        demand(_reads_part(whole, plan.append(own), part, numbers), "other elements of a part are read")
     return Level.BITS
 
 
-def _sections(joined: Term) -> Iterator[tuple[Term, Plan]]:
+def _sections(joined: Term) -> Iterator[tuple[Term, Slice]]:
     """Yields the parts of a concatenation, each with the slice of the whole that it is."""
     dimension, low, whole = label_of(joined)[1], 0, array_of(joined)
     for part in joined.operands:
         start, limit = [0] * whole.rank, [*whole.dimensions]
         start[dimension], limit[dimension] = low, low + array_of(part).dimensions[dimension]
-        yield part, Plan(*whole.type_and_dimensions, (Slice(tuple(start), tuple(limit)),))
+        yield part, Slice(tuple(start), tuple(limit))
         low = limit[dimension]
 
 
 def _reads_part(whole: Term, plan: Plan, term: Term, numbers: dict[Term, int]) -> bool:
     """Is true for movement of one part of a concatenation that reads the same elements as a plan of the whole."""
     part, moved = whole_plan(term, numbers)
-    for operand, section in _sections(whole):
-        (base, inner), (own,) = whole_plan(operand, numbers), section.steps
-        assert isinstance(own, Slice)  # sections are slices
-        highs = tuple(size - end for size, end in zip(section.dimensions, own.limit, strict=True))
+    for operand, own in _sections(whole):
+        base, inner = whole_plan(operand, numbers)
+        highs = tuple(size - end for size, end in zip(array_of(whole).dimensions, own.limit, strict=True))
         # All other parts are padding with -1, a number that no plan uses.
         padded = Plan(*inner.result, (Pad(own.start, highs),), (-1,))
         if base is part and same_reads(inner.then(padded).then(plan), moved):
@@ -236,7 +235,7 @@ def _joined_slices(step: Step) -> Level:
     base, whole = whole_plan(step.after, numbers)
     for part, own in _sections(step.before):
         other, found = whole_plan(part, numbers)
-        demand(base is other and same_reads(whole.then(own), found), "other slices")
+        demand(base is other and same_reads(whole.append(own), found), "other slices")
     return Level.BITS
 
 

@@ -153,7 +153,7 @@ def test_every_trial_is_told_and_the_json_has_all() -> None:
 
 def test_hlo_is_no_program_of_the_compiler() -> None:
     module = parse_bytes(b"HloModule m\nENTRY e {\n  ROOT p = f32[3] parameter(0)\n}\n", "m.hlo")
-    with pytest.raises(DiagnosticError, match="m is HLO; the TPU compiler"):
+    with pytest.raises(DiagnosticError, match="m is HLO; the compiler is given the StableHLO"):
         as_stablehlo(module)
 
 
