@@ -16,8 +16,8 @@ from dialect_utils.text import printable
 from relayout.options import usage_error
 from relayout.supervisor.host import current
 
-# Endings of files; a directory for several results has none of these.
-_SUFFIXES = (".hlo", ".mlir", ".mlirbc", ".txt", ".pb")
+# Endings of modules' files; a directory for several results has none of these.
+SUFFIXES = (".hlo", ".mlir", ".mlirbc", ".txt", ".pb")
 
 STANDARD_OUTPUT = "-"
 
@@ -143,7 +143,7 @@ def output_files(
         return {each.path: output for each in inputs}
     if any(each.path == STANDARD_INPUT for each in inputs):
         raise usage_error(f"-o {output} is a directory, and standard input has no name for a file in it")
-    if not Path(output).is_dir() and (Path(output).exists() or Path(output).suffix in _SUFFIXES):
+    if not Path(output).is_dir() and (Path(output).exists() or Path(output).suffix in SUFFIXES):
         raise usage_error(f"{len(inputs)} modules need a directory, but -o {output} is not one", "-o NAME/ makes one")
     names = [name_of(each.relative) for each in inputs]
     check_unique(names, output)

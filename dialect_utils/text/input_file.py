@@ -94,7 +94,7 @@ def open_input(path: str, largest: int, within: str = "") -> BinaryIO:
     try:
         descriptor = _open_within(located(path), located(within), flags) if within else os.open(located(path), flags)
     except FileNotFoundError:
-        raise _missing(path) from None
+        raise missing_file(path) from None
     except (OSError, ValueError) as error:
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         raise DiagnosticError(f"{path}: {reason.lower()}") from None
@@ -130,7 +130,7 @@ def _inner_parts(path: str, within: str) -> list[str]:
     return os.path.relpath(os.path.realpath(path), os.path.realpath(within)).split(os.sep)
 
 
-def _missing(path: str) -> MissingFileError:
+def missing_file(path: str) -> MissingFileError:
     """Returns the error about a file that does not exist; the hint names a similar one in its directory."""
     folder, name = os.path.split(path)
     try:

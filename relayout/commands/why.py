@@ -10,11 +10,12 @@ from typing import Self
 
 from dialect_utils.io.files import decode, encode, function_of, is_url, read_module
 from dialect_utils.text import Diagnostic
+from dialect_utils.text.input_file import missing_file
 from relayout.batch.unit import Unit
 from relayout.command import BatchOptions, Command, LimitOptions
 from relayout.console import DONE, Console, print_json
 from relayout.options import argument, count, excludes, flag, given, group, needs, option, reject, usage_error
-from relayout.output import write_output
+from relayout.output import SUFFIXES, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE
 from relayout.reporting.causes import SHOWN
 from relayout.validation.compilation import NEEDS_TARGET, CompilationOptions
@@ -53,7 +54,8 @@ class Why(Command):
     def prepared(self) -> Iterator[Self]:
         *files, last = self.files
         found = self
-        if files and not os.path.lexists(last) and not is_url(last):
+        is_file = os.path.lexists(last) or is_url(last) or os.sep in last or last.endswith(SUFFIXES)
+        if files and not is_file:
             reject(given(self), ("top",), "with a VALUE")
             found = replace(self, files=tuple(files), value=last)
         parts = tuple(map(str, range(len(found.files)))) if len(found.files) > 1 else ()
@@ -66,6 +68,9 @@ class Why(Command):
 
     def plan(self, console: Console) -> Sequence[Unit]:
         units = []
+        for each in self.files if self.compilations else ():
+            if not (os.path.lexists(each) or is_url(each)):
+                raise missing_file(each)  # before the others are compiled
         for file, part in zip(self.files, self.compilations or ("",), strict=True):
             made = os.path.join(self.compiled, part) if self.compiled and part else self.compiled
             self.compilation.compile([file], made, console)

@@ -117,6 +117,7 @@ TPU = str(ROOT / "examples/attention_tpu.hlo")
         ("check EXAMPLES", 2, "examples judges its passes"),
         ("report FILE --fail-if 'peak > 2 GB'", 2, "in B, KiB, MiB, GiB or TiB"),
         ("report --why EXAMPLES no_such_value --top 3", 2, "--top has no effect with a VALUE"),
+        ("report --why EXAMPLES absent.hlo", 2, "absent.hlo: no such file or directory"),
         ("report --why FILE FILE --target cpu --try", 2, "--try compiles one FILE again"),
     ],
 )

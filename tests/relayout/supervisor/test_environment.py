@@ -13,6 +13,7 @@ import termios
 import time
 from array import array
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -126,7 +127,9 @@ def child_of(process: subprocess.Popen[str]) -> int:
 
     def find() -> bool:
         found[:] = map(int, Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split())
-        return bool(found) and "Seccomp:\t2" in Path(f"/proc/{found[0]}/status").read_text()
+        with suppress(ProcessLookupError, FileNotFoundError):  # a child that has just ended
+            return bool(found) and "Seccomp:\t2" in Path(f"/proc/{found[0]}/status").read_text()
+        return False
 
     _until(find)
     return found[0]
