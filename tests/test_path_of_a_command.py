@@ -33,7 +33,7 @@ files = sorted(profile.files)
 for module in profile.modules:
     importlib.import_module(module)
 counts = []
-for _ in range(8):
+for _ in range(40):
     with profile.measuring():
         imports_and_runs()
     counts.append([profile.calls, profile.calls_of_child])
