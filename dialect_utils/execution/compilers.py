@@ -223,12 +223,17 @@ def _refused(target: str, figures: Figures) -> DiagnosticError:
     """Returns the error for a program that a compiler rejects, with the last lines of its message, or is late with."""
     if figures.error.startswith(_LATE):
         return DiagnosticError(Diagnostic(f"the compiler for {target}: {figures.error}", hint=_MORE_TIME))
-    said = " ".join(told(figures.error)[-_LAST_LINES:])
+    said = shortened(figures.error)
     hint = _WITHOUT_TRITON if _UNTRIED in figures.error else None
     return DiagnosticError(Diagnostic(f"the compiler for {target} refused the module: {said}", hint=hint))
 
 
-def told(text: str) -> list[str]:
+def shortened(error: str) -> str:
+    """Returns the last lines of a compiler's message as one line."""
+    return " ".join(_told(error)[-_LAST_LINES:])
+
+
+def _told(text: str) -> list[str]:
     """Returns the lines of a message without those of a log, and of a traceback only the lines that quote no code.
 
     XLA adds the lines of the program that it suspects, which are the caller's.
@@ -277,7 +282,7 @@ class CompilerProcess:
             return Figures(error=f"{_LATE} {self._seconds:g} seconds"), ""
         except (EOFError, OSError, MalformedMessageError, TypeError, ValueError):
             last = self.channel.last_words()
-            said = told(last)
+            said = _told(last)
             code = None if self._process is None else self._process.wait(_END_SECONDS)
             self.close()
             reason = f"ended: {[*said, *failed_checks(last)][-1]}" if said else processes.describe_exit(code)

@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from dialect_utils.execution.compilers import CompilerProcess, Figures, told
+from dialect_utils.execution.compilers import CompilerProcess, Figures, shortened
 from dialect_utils.execution.hooks import Platform, hooked
 from dialect_utils.execution.messages import Message
 from dialect_utils.io.protos import has_device_assignment
@@ -17,7 +17,6 @@ from dialect_utils.text import DiagnosticError
 # The classes of jaxlib's objects in the frame of JAX that calls the compiler.
 _MODULE, _OPTIONS, _DEVICES = _SUBMITTED = "Module", "CompileOptions", "DeviceList"
 _UNTRIED = "trial=False gives it to the compiler untried"
-_LAST_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +67,8 @@ class Trials:
         try:
             error = self._error(platform, submitted, data, end)
             if error and not (process.handed and self._error(platform, submitted, b"", end) == error):
-                said = " ".join(told(error)[-_LAST_LINES:])
-                raise DiagnosticError(f"the compiler for {platform} cannot compile the passes' module: {said}")
+                message = f"the compiler for {platform} cannot compile the passes' module: {shortened(error)}"
+                raise DiagnosticError(message)
         except BaseException:
             process.close()  # it may still compile
             raise

@@ -155,7 +155,8 @@ def _check_folders(command: Command) -> None:
         if folder and not os.path.isdir(folder):
             raise usage_error(f"{path}: there is no directory {folder}", f"mkdir -p {quote(folder)}")
         is_file = path not in ("", "-") and not (is_directory or is_url(path))
-        if is_file and os.path.exists(path) <= os.path.isfile(path) and not os.access(folder or os.curdir, os.W_OK):
+        is_special = os.path.exists(path) and not os.path.isfile(path)
+        if is_file and not is_special and not os.access(folder or os.curdir, os.W_OK):
             raise usage_error(f"{path}: nothing can be written in {folder or 'this directory'}", "name another one")
     directory = values.get("dump_dir")
     if directory is not None and directory.exists() and not directory.is_dir():

@@ -50,7 +50,7 @@ _NOTHING_KNOWN: dict[str, Any] = {
     "elided": 0,
     "seconds": 0.0,
 }
-# Options that --sharded excludes.
+# Options that --certificate and --sharded exclude.
 _NOT_CERTIFIED = ("devices", "assume_elided_equal")
 _NOT_SHARDED = ("functions", "passes", "pairs", "assume_elided_equal")
 
@@ -237,9 +237,7 @@ class _Check:
 
         def compare_and_print() -> int:
             modules.extend(map(self._read, unit.inputs))
-            counts = {number for each in map(devices_of, modules) for number in (each.count, each.needed)}
-            if self.command.devices and self.command.devices not in counts:
-                raise wrong_count(modules[-1], devices_of(modules[-1]), self.command.devices)
+            self._check_devices(modules)
             inputs = inputs_for(self.command.comparison.inputs, modules[0], self.console)
             options = replace(
                 self.options, proof_seconds=proof_seconds(self.command.limits, unit.seconds), inputs=inputs
@@ -313,6 +311,14 @@ class _Check:
         message = f"pass {step} (number {number}) is the first after which results differ"
         found = Diagnostic(message, severity="note")
         self.console.diagnose([found, reproducer("check", step, stages[number - 1])])
+
+    def _check_devices(self, modules: Sequence[Module]) -> None:
+        """Raises DiagnosticError where --devices is a number that no module is for."""
+        if (wanted := self.command.devices) is None:
+            return
+        found = [*map(devices_of, modules)]
+        if all(wanted not in (each.count, each.needed) for each in found):
+            raise wrong_count(modules[-1], found[-1], wanted)
 
     def _compare_parts(self, modules: Sequence[Module], options: Options) -> Verdict:
         """Compares a program with one for several devices, by each placement of arrays that may be meant."""

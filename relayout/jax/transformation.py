@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,6 +25,8 @@ from relayout.inside import Handed, Rewritten, rewrite
 from relayout.jax.limited import LimitedThread
 
 _LOGGER = logging.getLogger(__name__)
+# Tries the bytes of a changed module for so many seconds; raises DiagnosticError where no code can be made of it.
+_Trial = Callable[[bytes, float], None]
 
 
 @dataclass(slots=True)
@@ -138,7 +140,7 @@ class _Calls:
 
     def _answer(self, platform: Platform, data: bytes) -> bytes | None:
         try:
-            work = partial(self._work, platform, data, Submitted.by_this_thread())
+            work = partial(self._work, platform, data, self._trial(platform))
             handed, rewritten = self.thread.call(work, self.seconds)
         except KeyboardInterrupt as error:
             self.interrupt = error
@@ -163,15 +165,21 @@ class _Calls:
             return DiagnosticError(f"pass {late.step} {limit}", late.diagnostics[0].location)
         return DiagnosticError(f"{self.steps} {limit}")
 
-    def _work(self, platform: Platform, data: bytes, submitted: Submitted | None) -> tuple[Handed, Rewritten | None]:
+    def _trial(self, platform: Platform) -> _Trial | None:
+        """Returns the trial of a changed module, whose program is in the frames of this thread; None without one."""
+        if self.trials is None or platform == CPU:
+            return None
+        return partial(self.trials.check, platform, Submitted.by_this_thread())
+
+    def _work(self, platform: Platform, data: bytes, trial: _Trial | None) -> tuple[Handed, Rewritten | None]:
         end, self.steps = time.monotonic() + self.seconds, "the passes and the proof"
         handed = Handed.read(platform, data)
         if handed.is_part:
             return handed, None
         found = rewrite(handed, self.pipeline, self.require, self.seconds)
-        if self.trials is not None and found.data is not None and platform != CPU:
+        if trial is not None and found.data is not None:
             self.steps = "the passes, the proof and the compilation of their module"
-            self.trials.check(platform, submitted, found.data, end - time.monotonic())
+            trial(found.data, end - time.monotonic())
         return handed, found
 
     def _report(self, error: DiagnosticError) -> None:

@@ -7,7 +7,7 @@ import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from dialect_utils.layout.targets.known import memory_space_name, parse_target
 from dialect_utils.memory.report import MemoryReport
@@ -19,7 +19,6 @@ from dialect_utils.memory.rows import (
     Group,
     Named,
     RelayoutRow,
-    Waste,
     grouped,
     of_shape,
     place,
@@ -27,6 +26,9 @@ from dialect_utils.memory.rows import (
 )
 from dialect_utils.text import format_bytes, format_count
 from dialect_utils.text.html import html_text
+
+if TYPE_CHECKING:
+    from relayout.reporting.first_screen import Passes
 
 _ROWS = 10
 _LEAST_WIDTH = 60
@@ -109,9 +111,7 @@ def clip(lines: Iterable[str], width: int | None) -> str:
     return "\n".join(line if len(line) <= columns else line[: columns - 1] + "…" for line in lines) + "\n"
 
 
-def terminal_page(
-    report: MemoryReport, width: int | None = None, passes: Callable[[Sequence[Waste]], Sequence[Waste]] | None = None
-) -> str:
+def terminal_page(report: MemoryReport, width: int | None = None, passes: Passes | None = None) -> str:
     """Returns the page: the first screen, totals, then the tables, the one with the most bytes first.
 
     Of a program that is not compiled it has the arguments and results only.

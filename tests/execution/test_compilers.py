@@ -9,7 +9,7 @@ import pytest
 
 from dialect_utils import processes
 from dialect_utils.execution import compilers
-from dialect_utils.execution.compilers import FigureCompiler, compile_for, dump_passes, told
+from dialect_utils.execution.compilers import FigureCompiler, _told, compile_for, dump_passes
 from dialect_utils.text import DiagnosticError
 
 
@@ -115,6 +115,6 @@ def test_an_error_has_the_last_line_of_a_traceback_and_no_carets() -> None:
         "ValueError: no\nI0000 00:00:1.5 7 stub.cc:31] a log\n"
     )
     # Of a long message only the end is there.
-    assert told(traceback[70:]) == ["ValueError: no"]
-    assert told(traceback)[-1] == "ValueError: no"
-    assert told("    only this\n\n") == ["only this"]
+    assert _told(traceback[70:]) == ["ValueError: no"]
+    assert _told(traceback)[-1] == "ValueError: no"
+    assert _told("    only this\n\n") == ["only this"]

@@ -169,7 +169,8 @@ def _choice(table: Table) -> LayoutChoice:
     values: Mapping[str, Any] = table.values
     types, least = tuple(values.get("types", ())), tuple(values.get("at_least", ()))
     try:
-        _ = [parse_element_type(str(each)) for each in types]
+        for each in types:
+            parse_element_type(str(each))
     except DiagnosticError as error:
         raise table.error("types", error.diagnostics[0].message, error.diagnostics[0].hint) from None
     if not all(type(each) is int and each > 0 for each in least):

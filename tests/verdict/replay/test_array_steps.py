@@ -74,12 +74,24 @@ def compared(direction: str, number: ReadTerm) -> ReadTerm:
     return each(("compare", direction, False), array("pred", 4), NUMBERED, numbers)
 
 
+def around(array_: ReadTerm, before: ReadTerm, after: ReadTerm) -> ReadTerm:
+    """Returns an array with a row of one number before it, and then with a row of another one after it."""
+    steps = Pad((1, 0), (0, 0)), Pad((0, 0), (1, 0))
+    plan = Plan(S32.element_type, (4, 6), steps, (True, True))
+    return term("moved", plan, array("s32", 6, 6), array_, before, after)
+
+
 NEGATED = each("negate", LINE.shape, LINE)
+MORE, LOW, HIGH = added(X, Z), added(AT, AT), added(BEHIND, AT)
 TRUE_STEPS: dict[str, Step] = {
     "movement of a sum": step("through", turned(SUM), added(turned(X), turned(Y))),
     "movement of a choice": step("through", turned(chosen(P, X, Y)), chosen(P, turned(X), turned(Y))),
     "a slice of a sum": step("through", part(SUM), added(part(X), part(Y))),
     "rows of a sum": step("through", rows(SUM), added(rows(X), rows(Y))),
+    "sums that are joined": step("through", joined(0, SUM, MORE), added(joined(0, X, X), joined(0, Y, Z))),
+    "a sum with padding of sums": step(
+        "through", around(SUM, LOW, HIGH), added(around(X, AT, BEHIND), around(Y, AT, AT))
+    ),
     "a scalar from movement": step("moved", moved(splat(AT, "s32", 4, 6), TURN), splat(AT, "s32", 6, 4)),
     "a broadcast of a broadcast": step(
         "broadcast", spread(spread(LINE, (1,), 2, 3), (0, 2), 2, 4, 3), spread(LINE, (2,), 2, 4, 3)
@@ -143,6 +155,16 @@ FALSE_STEPS: dict[str, Step] = {
     "another first branch": step("through", turned(chosen(P, X, Y)), chosen(P, turned(Z), turned(Y))),
     "a slice at another position": step("through", part(SUM), added(part(X), part(Y, BEHIND, AT))),
     "rows at other indices": step("through", rows(SUM), added(rows(X), rows(Y, OTHER_ROWS))),
+    "sums joined in another order": step("through", joined(0, SUM, MORE), added(joined(0, X, X), joined(0, Z, Y))),
+    "a sum joined with a product": step(
+        "through", joined(0, SUM, added(X, Z, label="multiply")), added(joined(0, X, X), joined(0, Y, Z))
+    ),
+    "padding in another order": step(
+        "through", around(SUM, LOW, HIGH), added(around(X, BEHIND, AT), around(Y, AT, AT))
+    ),
+    "padding by another operation": step(
+        "through", around(SUM, LOW, AT), added(around(X, AT, BEHIND), around(Y, AT, AT))
+    ),
     "an unknown operation on a sum": step(
         "through",
         term("op", ("unknown",), TALL, SUM),
