@@ -22,7 +22,7 @@ from dialect_utils.hlo import HloModule
 from dialect_utils.hlo.ops import Ops
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape
-from dialect_utils.processes import COMPILER
+from dialect_utils.processes import COMPILER, TPU_ENVIRONMENT
 from dialect_utils.text import DiagnosticError
 from passes.framework.pipeline import Pipeline
 from relayout.inside import Handed, rewrite
@@ -52,7 +52,9 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 
 def run_by(python: str, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}", "JAX_PLATFORMS": "cpu"}
+    paths = f"{ROOT}{os.pathsep}{folder}"
+    # Tests beside this one load libtpu, too, which refuses a second process that does not allow it.
+    environment = {**os.environ, **TPU_ENVIRONMENT, "PYTHONPATH": paths, "JAX_PLATFORMS": "cpu"}
     return subprocess.run(
         [python, *command], cwd=folder, env=environment, capture_output=True, text=True, timeout=_SECONDS
     )
@@ -241,7 +243,7 @@ def test_without_a_trial_the_process_ends(tmp_path: Path) -> None:
     interpreter()
     (tmp_path / "aborted.py").write_text(_ABORTED)
     done = run(tmp_path, "aborted.py", "0", STAGES[0], "untried")
-    assert (done.returncode, done.stdout) == (-signal.SIGABRT, "")
+    assert (done.returncode, done.stdout) == (-signal.SIGABRT, ""), done.stderr[-3000:]
 
 
 # relayout opt --inside
